@@ -1,0 +1,119 @@
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace cudaenv {
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> pieces;
+    std::size_t at = 0;
+    while (true) {
+        const std::size_t end = text.find(separator, at);
+        if (end == std::string_view::npos) {
+            pieces.push_back(text.substr(at));
+            return pieces;
+        }
+        pieces.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+}
+
+std::string_view trim(std::string_view text) {
+    constexpr std::string_view k_white = " \t\r\n\f\v";
+    const std::size_t first = text.find_first_not_of(k_white);
+    if (first == std::string_view::npos) {
+        return {};
+    }
+    return text.substr(first, text.find_last_not_of(k_white) - first + 1);
+}
+
+std::string join(std::span<const std::string> pieces, std::string_view separator) {
+    std::string joined;
+    for (const std::string& piece : pieces) {
+        if (&piece != pieces.data()) {
+            joined += separator;
+        }
+        joined += piece;
+    }
+    return joined;
+}
+
+std::string to_lower_ascii(std::string_view text) {
+    std::string lower(text);
+    for (char& c : lower) {
+        if (c >= 'A' && c <= 'Z') {
+            c = static_cast<char>(c - 'A' + 'a');
+        }
+    }
+    return lower;
+}
+
+namespace {
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t above = row[j];
+            row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+            diagonal = above;
+        }
+    }
+    return row[b.size()];
+}
+} // namespace
+
+std::optional<std::string> nearest(std::string_view word,
+                                   std::span<const std::string> candidates) {
+    std::optional<std::string> best;
+    std::size_t best_distance = 3;
+    for (const std::string& candidate : candidates) {
+        const std::size_t distance = edit_distance(word, candidate);
+        if (distance < best_distance && 2 * distance < std::max<std::size_t>(word.size(), 3)) {
+            best = candidate;
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
+std::string redact_urls(std::string_view text) {
+    std::string out;
+    std::size_t at = 0;
+    while (true) {
+        const std::size_t scheme = text.find("://", at);
+        if (scheme == std::string_view::npos) {
+            out += text.substr(at);
+            return out;
+        }
+        const std::size_t host = scheme + 3;
+        const std::size_t end = std::min(text.find_first_of(" \t\r\n\"'", host), text.size());
+        const std::size_t slash = std::min(text.find('/', host), end);
+        out += text.substr(at, host - at);
+        const std::string_view authority = text.substr(host, slash - host);
+        if (const std::size_t user_end = authority.rfind('@'); user_end != std::string_view::npos) {
+            out += "***";
+            out += authority.substr(user_end);
+        } else {
+            out += authority;
+        }
+        std::string_view path = text.substr(slash, end - slash);
+        while (true) {
+            const std::size_t token = path.find("/t/");
+            if (token == std::string_view::npos) {
+                break;
+            }
+            const std::size_t token_end = std::min(path.find('/', token + 3), path.size());
+            out += path.substr(0, token + 3);
+            out += "***";
+            path.remove_prefix(token_end);
+        }
+        out += path;
+        at = end;
+    }
+}
+
+} // namespace cudaenv

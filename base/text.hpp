@@ -1,0 +1,27 @@
+// Small pure functions over text that several folders need.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv {
+
+// Pieces between `separator`, empty ones kept; one piece for an empty text.
+std::vector<std::string_view> split(std::string_view text, char separator);
+// Without ASCII white space at both ends.
+std::string_view trim(std::string_view text);
+std::string join(std::span<const std::string> pieces, std::string_view separator);
+std::string to_lower_ascii(std::string_view text);
+
+// The candidate nearest to `word` by edit distance, if it is near enough to be what was meant
+// (distance at most 2 and less than half the word). For "did you mean".
+std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
+
+// `text` with the password and token of every URL in it replaced by "***": `https://user:pw@host/`
+// and conda's `/t/TOKEN/`.
+std::string redact_urls(std::string_view text);
+
+} // namespace cudaenv

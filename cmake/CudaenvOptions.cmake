@@ -1,0 +1,29 @@
+# One interface target that every target of ours links: warnings, sanitizers, include root.
+add_library(cudaenv_options INTERFACE)
+target_include_directories(cudaenv_options INTERFACE "${CMAKE_SOURCE_DIR}")
+target_compile_options(cudaenv_options INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
+    -Wold-style-cast -Woverloaded-virtual -Werror)
+if(CUDAENV_SANITIZE)
+    # gcc's flow warnings see through inlined, instrumented library code and cry wolf.
+    target_compile_options(cudaenv_options INTERFACE
+        -fsanitize=${CUDAENV_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
+        -Wno-maybe-uninitialized)
+    target_link_options(cudaenv_options INTERFACE -fsanitize=${CUDAENV_SANITIZE})
+endif()
+if(CUDAENV_COVERAGE)
+    target_compile_options(cudaenv_options INTERFACE --coverage)
+    target_link_options(cudaenv_options INTERFACE --coverage)
+endif()
+
+find_program(CUDAENV_CCACHE ccache)
+if(CUDAENV_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_C_COMPILER_LAUNCHER "${CUDAENV_CCACHE}")
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CUDAENV_CCACHE}")
+endif()
+
+# cudaenv_library(NAME sources... ): a static library of ours, `cudaenv_NAME`.
+function(cudaenv_library name)
+    add_library(cudaenv_${name} STATIC ${ARGN})
+    target_link_libraries(cudaenv_${name} PUBLIC cudaenv_options)
+endfunction()

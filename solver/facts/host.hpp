@@ -1,0 +1,90 @@
+// What a machine is, as values: the facts file of `cudaenv host --export`. Pure data; host/ finds
+// it out, solver/plan solves over it. Each value says where it comes from, each absence why.
+// `std::nullopt` and an empty list with its `_absent` reason are "known to be absent"; where the
+// reason is empty too, the fact is unknown (a facts file need not say everything).
+#pragma once
+
+#include "base/compute_capability.hpp"
+#include "base/dotted_version.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudaenv::facts {
+
+enum class DriverKind { Open, Proprietary };
+
+struct Driver {
+    std::optional<DottedVersion> version; // 470.199.02; absent in files that only know `__cuda`
+    std::optional<DottedVersion> cuda;    // newest CUDA that it runs fully, 11.4
+    std::optional<DriverKind> kind;
+    bool derived = false; // `cuda` is from the branch table, not from the driver itself
+    std::string source;
+};
+
+struct Gpu {
+    int index = 0;
+    std::string name;
+    std::string uuid;
+    std::optional<ComputeCapability> compute_capability;
+    std::string pci_device; // "0x2204", NVIDIA's device id; empty where unknown
+    std::optional<std::uint64_t> memory_bytes;
+    bool mig = false;
+    std::string source;
+};
+
+struct Toolkit {
+    std::string path; // absolute, symlinks resolved
+    std::optional<DottedVersion> version; // 11.3.109
+    bool nvcc = false;
+    std::optional<int> gcc_min; // majors that its crt/host_config.h or the table accepts
+    std::optional<int> gcc_max;
+    std::optional<int> clang_max;
+    std::optional<DottedVersion> cudnn;         // from the header
+    std::optional<DottedVersion> cudnn_library; // from the real .so
+    std::optional<DottedVersion> nccl;
+    std::string problem; // why it cannot be used; empty when it can
+    std::string source;
+};
+
+enum class CompilerFamily { Gcc, Clang };
+
+struct Compiler {
+    CompilerFamily family = CompilerFamily::Gcc;
+    DottedVersion version; // 9.4.0
+    std::string path;      // of the C++ driver, /usr/bin/g++-9
+    std::string source;
+};
+
+struct CondaInstall {
+    std::string kind; // conda, mamba, micromamba, pixi
+    std::string path;
+    std::optional<std::string> version;
+};
+
+struct Platform {
+    bool wsl = false;
+    std::string container; // docker, podman, lxc, ...; empty = none
+    bool jetson = false;
+};
+
+struct Host {
+    std::string hostname;
+    std::string captured; // RFC 3339, UTC
+    std::optional<Driver> driver;
+    std::string driver_absent; // reason; empty with no driver = unknown
+    std::vector<Gpu> gpus;
+    std::string gpus_absent;
+    std::vector<Toolkit> toolkits;
+    std::vector<Compiler> compilers;
+    std::optional<DottedVersion> glibc;
+    std::string machine; // x86_64
+    std::string kernel;  // 6.1.0
+    std::string distribution; // "Debian 12"
+    Platform platform;
+    std::vector<CondaInstall> conda;
+};
+
+} // namespace cudaenv::facts
