@@ -1,0 +1,35 @@
+#include "base/text.hpp"
+#include "daemon/methods/methods.hpp"
+#include "daemon/schemas/schemas.hpp"
+#include "protocol/json_field.hpp"
+
+namespace cudaenv::daemon {
+
+namespace {
+
+Result<protocol::Reply> schema(const nlohmann::json& params, const protocol::Caller&) {
+    CUDAENV_TRY(const auto name, protocol::string_field(params, "schema"));
+    std::vector<std::string> names;
+    for (const Schema& known : schemas()) {
+        if (name && known.name == *name) {
+            return protocol::Reply{0, nlohmann::json::parse(known.text)};
+        }
+        names.emplace_back(known.name);
+    }
+    const std::string all = "there are " + join(names, ", ");
+    if (!name) {
+        return bad_input("no-schema-name", "no schema is named", all);
+    }
+    const auto near = nearest(*name, names);
+    auto error = bad_input("no-such-schema", "there is no schema \"" + *name + '"',
+                           near ? "did you mean \"" + *near + "\"? " + all : all);
+    return error;
+}
+
+} // namespace
+
+void add_schema_methods(Service& service) {
+    service.add("schema", schema);
+}
+
+} // namespace cudaenv::daemon

@@ -1,0 +1,48 @@
+#include "daemon/service.hpp"
+
+#include "base/text.hpp"
+
+#include <exception>
+
+namespace cudaenv::daemon {
+
+void Service::add(std::string method, Handler handler) {
+    m_handlers.insert_or_assign(std::move(method), std::move(handler));
+}
+
+std::vector<std::string> Service::methods() const {
+    std::vector<std::string> names;
+    names.reserve(m_handlers.size());
+    for (const auto& [name, handler] : m_handlers) {
+        names.push_back(name);
+    }
+    return names;
+}
+
+protocol::Response Service::answer(const protocol::Request& request) const {
+    const auto fail = [&](tl::unexpected<Error> error) {
+        return protocol::Response{request.id, std::move(error)};
+    };
+    const auto found = m_handlers.find(request.method);
+    if (found == m_handlers.end()) {
+        const auto near = nearest(request.method, methods());
+        return fail(bad_input("no-such-method", "there is no method \"" + request.method + '"',
+                              near ? "did you mean \"" + *near + "\"?" : std::string()));
+    }
+    if (!request.caller) {
+        return fail(
+            bad_input("no-caller", "the params of \"" + request.method + "\" have no \"caller\""));
+    }
+    try {
+        auto reply = found->second(request.params, *request.caller);
+        if (!reply) {
+            return fail(tl::unexpected(std::move(reply).error()));
+        }
+        return protocol::Response{request.id, protocol::reply_to_json(*reply)};
+    } catch (const std::exception& thrown) {
+        return fail(
+            defect("\"" + request.method + "\" failed in a way it should not: " + thrown.what()));
+    }
+}
+
+} // namespace cudaenv::daemon

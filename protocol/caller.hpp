@@ -1,0 +1,38 @@
+// Who asks: what the daemon must know of the client's process, because a daemon's own directory,
+// environment and terminal are not the user's. Pure.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace cudaenv::protocol {
+
+struct Caller {
+    std::string cwd; // absolute
+    // Only variables of `caller_variables()`; unset ones are missing.
+    std::map<std::string, std::string, std::less<>> environment;
+    bool is_terminal = false; // the client's standard output is one
+    int columns = 80;
+    bool utf8 = false; // the locale's characters are UTF-8
+    unsigned uid = 0;
+
+    // The variable's value; none where it is unset.
+    [[nodiscard]] std::optional<std::string> variable(std::string_view name) const;
+};
+
+// Every environment variable that cudaenv reads, sorted: the one list of them. Nothing else of the
+// user's environment travels, so no token or password does.
+std::span<const std::string_view> caller_variables();
+
+nlohmann::json caller_to_json(const Caller& caller);
+// Variables that are not on the list are dropped. Error: "bad-field".
+Result<Caller> caller_from_json(const nlohmann::json& object);
+
+} // namespace cudaenv::protocol

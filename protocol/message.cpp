@@ -1,0 +1,191 @@
+#include "protocol/message.hpp"
+
+#include "protocol/error_json.hpp"
+#include "protocol/frame.hpp"
+#include "protocol/json_field.hpp"
+
+#include <utility>
+
+namespace cudaenv::protocol {
+
+namespace {
+
+RpcCode rpc_code(const Error& error) {
+    if (error.code == "no-such-method") {
+        return RpcCode::MethodNotFound;
+    }
+    switch (error.kind) {
+    case ErrorKind::BadInput:
+        return RpcCode::BadInput;
+    case ErrorKind::Unavailable:
+        return RpcCode::Unavailable;
+    case ErrorKind::Defect:
+        break;
+    }
+    return RpcCode::InternalError;
+}
+
+ErrorKind kind_of(long long code) {
+    switch (code) {
+    case static_cast<int>(RpcCode::BadInput):
+        return ErrorKind::BadInput;
+    case static_cast<int>(RpcCode::Unavailable):
+        return ErrorKind::Unavailable;
+    default: // the client itself made a request that the daemon does not take
+        return ErrorKind::Defect;
+    }
+}
+
+std::optional<std::int64_t> id_of(const nlohmann::json& object) {
+    const auto id = object.find("id");
+    if (id == object.end() || !id->is_number_integer() ||
+        (id->is_number_unsigned() && id->get<std::uint64_t>() > INT64_MAX)) {
+        return std::nullopt;
+    }
+    return id->get<std::int64_t>();
+}
+
+nlohmann::json id_to_json(std::optional<std::int64_t> id) {
+    return id ? nlohmann::json(*id) : nlohmann::json();
+}
+
+bool is_version_two(const nlohmann::json& object) {
+    const auto version = string_field(object, "jsonrpc");
+    return version && *version == "2.0";
+}
+
+} // namespace
+
+nlohmann::json hello_to_json(const Hello& hello) {
+    return {
+        {"protocol", hello.protocol}, {"build", hello.build}, {"capabilities", hello.capabilities}};
+}
+
+Result<Hello> hello_from_json(const nlohmann::json& object) {
+    Hello hello;
+    CUDAENV_TRY(const long long number, integer_field(object, "protocol", 1, 1'000'000, 0));
+    if (number == 0) {
+        return bad_input("bad-field", "a hello has no \"protocol\"");
+    }
+    hello.protocol = static_cast<int>(number);
+    CUDAENV_TRY(auto build, string_field(object, "build"));
+    hello.build = std::move(build).value_or("");
+    CUDAENV_TRY(hello.capabilities, strings_field(object, "capabilities"));
+    return hello;
+}
+
+nlohmann::json reply_to_json(const Reply& reply) {
+    return {{"status", reply.status}, {"object", reply.object}};
+}
+
+Result<Reply> reply_from_json(const nlohmann::json& object) {
+    const auto status = integer_field(object, "status", 0, 255, -1);
+    const auto value = object.is_object() ? object.find("object") : object.end();
+    if (!status || *status < 0 || value == object.end() || !value->is_object()) {
+        return bad_input("bad-reply", "a reply is not {status, object}");
+    }
+    return Reply{static_cast<int>(*status), *value};
+}
+
+Result<std::string> encode_request(const Request& request) {
+    nlohmann::json params = request.params;
+    if (request.caller) {
+        params["caller"] = caller_to_json(*request.caller);
+    }
+    return encode_frame({{"jsonrpc", "2.0"},
+                         {"id", request.id},
+                         {"method", request.method},
+                         {"params", std::move(params)}});
+}
+
+Result<std::string> encode_response(const Response& response) {
+    if (!response.result) {
+        const Error& error = response.result.error();
+        return encode_refusal(BadRequest{rpc_code(error), response.id, error});
+    }
+    return encode_frame(
+        {{"jsonrpc", "2.0"}, {"id", id_to_json(response.id)}, {"result", *response.result}});
+}
+
+Result<std::string> encode_refusal(const BadRequest& refused) {
+    return encode_frame({{"jsonrpc", "2.0"},
+                         {"id", id_to_json(refused.id)},
+                         {"error",
+                          {{"code", static_cast<int>(refused.code)},
+                           {"message", refused.error.message},
+                           {"data", error_to_json(refused.error)}}}});
+}
+
+tl::expected<Request, BadRequest> decode_request(std::string_view line) {
+    auto object = parse_json(line);
+    if (!object) {
+        return tl::unexpected(
+            BadRequest{RpcCode::ParseError, std::nullopt, std::move(object).error()});
+    }
+    const auto refuse = [](RpcCode code, std::optional<std::int64_t> id, std::string message) {
+        return tl::unexpected(BadRequest{
+            code, id, Error{ErrorKind::BadInput, "bad-request", std::move(message), {}, 0, 0, {}}});
+    };
+    if (!object->is_object() || !is_version_two(*object)) {
+        return refuse(RpcCode::InvalidRequest, std::nullopt,
+                      "a request is not an object with \"jsonrpc\": \"2.0\"");
+    }
+    const auto id = id_of(*object);
+    if (!id) {
+        return refuse(RpcCode::InvalidRequest, id, "a request has no whole number as its \"id\"");
+    }
+    auto method = string_field(*object, "method");
+    if (!method || !*method || (*method)->empty()) {
+        return refuse(RpcCode::InvalidRequest, id, "a request has no \"method\"");
+    }
+    Request request{*id, **std::move(method), nlohmann::json::object(), std::nullopt};
+    if (const auto params = object->find("params"); params != object->end()) {
+        if (!params->is_object()) {
+            return refuse(RpcCode::InvalidParams, id, "\"params\" is not an object");
+        }
+        request.params = std::move(*params);
+    }
+    if (const auto caller = request.params.find("caller"); caller != request.params.end()) {
+        auto read = caller_from_json(*caller);
+        if (!read) {
+            return tl::unexpected(BadRequest{RpcCode::InvalidParams, id, std::move(read).error()});
+        }
+        request.caller = *std::move(read);
+        request.params.erase(caller);
+    }
+    return request;
+}
+
+Result<Response> decode_response(std::string_view line) {
+    const auto refuse = [](const std::string& why) {
+        return bad_input("bad-response", "a line is not a response: " + why);
+    };
+    auto object = parse_json(line);
+    if (!object) {
+        return refuse(object.error().message);
+    }
+    if (!object->is_object() || !is_version_two(*object)) {
+        return refuse("it is not an object with \"jsonrpc\": \"2.0\"");
+    }
+    const auto id = id_of(*object);
+    if (const auto result = object->find("result"); result != object->end()) {
+        if (!id) {
+            return refuse("it has no \"id\"");
+        }
+        return Response{id, std::move(*result)};
+    }
+    const auto error = object->find("error");
+    if (error == object->end() || !error->is_object()) {
+        return refuse("it has neither \"result\" nor \"error\"");
+    }
+    const auto code = integer_field(*error, "code", -1'000'000, 1'000'000, 0);
+    Error failure =
+        error_from_json(error->value("data", nlohmann::json()), kind_of(code ? *code : 0));
+    if (failure.message.empty()) {
+        const auto message = string_field(*error, "message");
+        failure.message = message && *message ? **message : "the daemon gave no reason";
+    }
+    return Response{id, tl::unexpected(std::move(failure))};
+}
+
+} // namespace cudaenv::protocol
