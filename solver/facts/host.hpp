@@ -8,6 +8,7 @@
 #include "base/dotted_version.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,10 +34,12 @@ struct Gpu {
     std::optional<std::uint64_t> memory_bytes;
     bool mig = false;
     std::string source;
+    std::optional<DottedVersion>
+        last_driver_branch; // newest branch that serves it; none: still served
 };
 
 struct Toolkit {
-    std::string path; // absolute, symlinks resolved
+    std::string path;                     // absolute, symlinks resolved
     std::optional<DottedVersion> version; // 11.3.109
     bool nvcc = false;
     std::optional<int> gcc_min; // majors that its crt/host_config.h or the table accepts
@@ -46,7 +49,13 @@ struct Toolkit {
     std::optional<DottedVersion> cudnn_library; // from the real .so
     std::optional<DottedVersion> nccl;
     std::string problem; // why it cannot be used; empty when it can
-    std::string source;
+    std::string source;  // how it was found: a path, "CUDA_HOME", "PATH", a modulefile
+    std::optional<int> clang_min;
+    std::optional<DottedVersion> nccl_library;  // from the real .so
+    std::vector<std::string> aliases;           // other paths that lead here, /usr/local/cuda first
+    std::map<std::string, std::string> sources; // member ("version", "gcc_max", ...) -> where from
+    std::map<std::string, std::string> absent;  // member -> why there is no value
+    std::vector<std::string> warnings;          // as when cuDNN's header and library differ
 };
 
 enum class CompilerFamily { Gcc, Clang };
@@ -56,12 +65,14 @@ struct Compiler {
     DottedVersion version; // 9.4.0
     std::string path;      // of the C++ driver, /usr/bin/g++-9
     std::string source;
+    bool is_default = false; // what a bare `g++` or `clang++` on PATH runs
 };
 
 struct CondaInstall {
     std::string kind; // conda, mamba, micromamba, pixi
     std::string path;
     std::optional<std::string> version;
+    std::string source;
 };
 
 struct Platform {
@@ -80,11 +91,14 @@ struct Host {
     std::vector<Toolkit> toolkits;
     std::vector<Compiler> compilers;
     std::optional<DottedVersion> glibc;
-    std::string machine; // x86_64
-    std::string kernel;  // 6.1.0
+    std::string machine;      // x86_64
+    std::string kernel;       // 6.1.0
     std::string distribution; // "Debian 12"
     Platform platform;
     std::vector<CondaInstall> conda;
+    std::map<std::string, std::string> sources; // "glibc", "kernel", ... -> where from
+    std::map<std::string, std::string> absent;  // "glibc", "compilers", ... -> why there is none
+    std::vector<std::string> notes;             // seen and left out, with the reason
 };
 
 } // namespace cudaenv::facts
