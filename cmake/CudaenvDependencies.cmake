@@ -2,6 +2,11 @@
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(tl-expected REQUIRED)
+find_package(simdjson REQUIRED)
+find_package(zstd REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(Boost 1.81 REQUIRED)
 find_package(Threads REQUIRED)
 
 # libsolv with the conda feature: built by packaging/libsolv.sh, or a system one that has it.

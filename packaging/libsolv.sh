@@ -16,7 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 echo "libsolv: fetching $version" >&2
-# Without --no-build-isolation pip prepares metadata in its own environment, which is what we want.
+# pip prepares the metadata in an isolated environment of its own, so nothing of the user's changes.
 # The requirements file carries the hash, so that nothing else can be unpacked.
 printf 'solv==%s --hash=sha256:%s\n' "$version" "$sha256" >"$work/requirements.txt"
 python3 -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: \
@@ -26,14 +26,17 @@ tar -xzf "$work/solv-$version.tar.gz" -C "$work"
 
 echo "libsolv: building" >&2
 source_dir=$work/solv-$version
-cmake -S "$source_dir" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    -DENABLE_CONDA=ON -DMULTI_SEMANTICS=ON -DENABLE_COMPLEX_DEPS=ON -DENABLE_STATIC=ON \
-    -DDISABLE_SHARED=ON -DCMAKE_POSITION_INDEPENDENT_CODE=ON >"$work/log" 2>&1 &&
-    cmake --build "$work/build" >>"$work/log" 2>&1 || {
-        tail -n 30 "$work/log" >&2
-        echo "libsolv: the build failed" >&2
-        exit 1
-    }
+build() {
+    cmake -S "$source_dir" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+        -DENABLE_CONDA=ON -DMULTI_SEMANTICS=ON -DENABLE_COMPLEX_DEPS=ON -DENABLE_STATIC=ON \
+        -DDISABLE_SHARED=ON -DCMAKE_POSITION_INDEPENDENT_CODE=ON &&
+        cmake --build "$work/build"
+}
+if ! build >"$work/log" 2>&1; then
+    tail -n 30 "$work/log" >&2
+    echo "libsolv: the build failed" >&2
+    exit 1
+fi
 
 # The source distribution has its install rules off: header and library are laid down here.
 mkdir -p "$prefix/include/solv" "$prefix/lib"

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Builds cudaenv and installs it, then runs its main job on this machine.
+# usage: packaging/install.sh [--prefix DIR] [--skip-packages]      DIR is ~/.local by default
+# May be run again at any time; what is there already is kept.
+set -euo pipefail
+
+usage() { sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}" >&2; }
+say() { printf '%s\n' "$*" >&2; }
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+prefix=${HOME:-/root}/.local
+packages=install
+users_path=$PATH
+while [ $# -gt 0 ]; do
+    case $1 in
+        --prefix)
+            [ $# -ge 2 ] || { usage; exit 2; }
+            prefix=$2
+            shift
+            ;;
+        --prefix=*) prefix=${1#*=} ;;
+        --skip-packages) packages=skip ;;
+        -h | --help)
+            usage
+            exit 0
+            ;;
+        *)
+            say "install.sh: unknown argument \"$1\""
+            usage
+            exit 2
+            ;;
+    esac
+    shift
+done
+[ -n "$prefix" ] || { say "install.sh: --prefix is empty"; exit 2; }
+case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
+
+if [ $packages = install ]; then
+    "$root/packaging/debian.sh" build
+    # shellcheck source=packaging/system-tools.sh
+    . "$root/packaging/system-tools.sh"
+fi
+"$root/packaging/libsolv.sh"
+
+say "cudaenv: building the release preset"
+cd "$root"
+"$root/packaging/configure.sh" release
+cmake --build --preset release
+cmake --install build/release --prefix "$prefix" >/dev/null
+say "cudaenv: installed in $prefix"
+
+# The main job, on real input: what this machine is, and which torch fits it. Status 1 is an answer
+# ("nothing fits here, because"), anything above is a failure of the installation.
+main_job() {
+    local status=0
+    printf '\n$ cudaenv %s\n' "$*"
+    "$prefix/bin/cudaenv" "$@" </dev/null || status=$?
+    if [ $status -gt 1 ]; then
+        say "install.sh: \"cudaenv $*\" ended with status $status"
+        exit 3
+    fi
+}
+main_job host
+main_job resolve torch
+
+case ":$users_path:" in
+    *":$prefix/bin:"*) ;;
+    *) printf '\n%s is not on your PATH; in this shell:  export PATH="%s:$%s"\n' "$prefix/bin" "$prefix/bin" PATH ;;
+esac
