@@ -61,9 +61,18 @@ else
     exit 3
 fi
 
+# What apt says is worth reading only when it fails.
+apt_log=$(mktemp)
+trap 'rm -f "$apt_log"' EXIT
 apt_get() {
+    local status=0
     ${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive \
-        apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@" </dev/null >&2
+        apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@" </dev/null >"$apt_log" 2>&1 || status=$?
+    if [ $status -ne 0 ]; then
+        tail -n 40 "$apt_log" >&2
+        say "apt-get $1 failed with status $status"
+        exit 3
+    fi
 }
 
 # Switches a suite on beside the release it belongs to, from the very mirror and with the very key

@@ -63,7 +63,7 @@ copy() { # keeps the path; follows links, because their targets are not in the n
         cp -rL "$1" "$system$(dirname "$1")/"
     fi
 }
-for path in /etc/resolv.conf /etc/hosts /etc/pip.conf "$HOME/.config/pip/pip.conf" "$HOME/.pip/pip.conf"; do
+for path in /etc/resolv.conf /etc/hosts /usr/local/share/ca-certificates /etc/pip.conf "$HOME/.config/pip/pip.conf" "$HOME/.pip/pip.conf"; do
     copy "$path"
 done
 settings=()
@@ -79,10 +79,10 @@ while IFS= read -r -d '' setting; do
     done
 done < <(env -0)
 # Certificates and wheel folders that pip's files (not the environment) name.
-for path in $(cat /etc/pip.conf "$HOME/.config/pip/pip.conf" "$HOME/.pip/pip.conf" 2>/dev/null |
-    sed -n 's/^ *\(cert\|find-links\|client-cert\) *= *//p'); do
+while IFS= read -r path; do
     case $path in /?*) copy "$path" ;; esac
-done
+done < <(cat /etc/pip.conf "$HOME/.config/pip/pip.conf" "$HOME/.pip/pip.conf" 2>/dev/null |
+    sed -n 's/^ *\(cert\|find-links\) *= *//p')
 
 inside() {
     chroot "$system" /usr/bin/env -i HOME=/root LANG=C.UTF-8 TERM=dumb CI=true \
