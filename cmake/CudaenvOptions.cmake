@@ -8,8 +8,12 @@ if(CUDAENV_SANITIZE)
     # gcc's flow warnings see through inlined, instrumented library code and cry wolf.
     target_compile_options(cudaenv_options INTERFACE
         -fsanitize=${CUDAENV_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
-        -Wno-maybe-uninitialized)
+        $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     target_link_options(cudaenv_options INTERFACE -fsanitize=${CUDAENV_SANITIZE})
+endif()
+if(CUDAENV_FUZZ)
+    # Coverage feedback in every library of ours; only the targets themselves link the fuzzer.
+    target_compile_options(cudaenv_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(CUDAENV_COVERAGE)
     target_compile_options(cudaenv_options INTERFACE --coverage)
