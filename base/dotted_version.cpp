@@ -20,8 +20,7 @@ Result<DottedVersion> DottedVersion::parse(std::string_view text) {
     while (true) {
         const std::size_t end = std::min(text.find('.', at), text.size());
         std::uint32_t part = 0;
-        const auto [stop, problem] =
-            std::from_chars(text.data() + at, text.data() + end, part);
+        const auto [stop, problem] = std::from_chars(text.data() + at, text.data() + end, part);
         if (problem != std::errc() || stop != text.data() + end || end == at ||
             version.m_parts.size() == k_most_parts) {
             return fail();

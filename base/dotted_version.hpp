@@ -33,7 +33,8 @@ public:
     [[nodiscard]] std::uint32_t minor() const { return part(1); }
     // "11.3" of 11.3.109; the whole text where there are fewer than two parts.
     [[nodiscard]] std::string major_minor() const;
-    // True when this begins with all of `prefix`'s parts: 11.3.109 begins with 11.3, not with 11.30.
+    // True when this begins with all of `prefix`'s parts: 11.3.109 begins with 11.3, not
+    // with 11.30.
     [[nodiscard]] bool begins_with(const DottedVersion& prefix) const;
 
     // Missing parts count as 0, so 11.0 equals 11.

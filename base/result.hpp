@@ -1,10 +1,10 @@
 // What can fail in use, as a value. "No solution" is an outcome, not an error.
 #pragma once
 
+#include <tl/expected.hpp>
+
 #include <string>
 #include <utility>
-
-#include <tl/expected.hpp>
 
 namespace cudaenv {
 
@@ -31,20 +31,25 @@ using Result = tl::expected<T, Error>;
 
 [[nodiscard]] inline tl::unexpected<Error> bad_input(std::string code, std::string message,
                                                      std::string hint = {}) {
-    return tl::unexpected<Error>(Error{ErrorKind::BadInput, std::move(code), std::move(message),
-                                       {}, 0, 0, std::move(hint)});
+    return tl::unexpected<Error>(
+        Error{ErrorKind::BadInput, std::move(code), std::move(message), {}, 0, 0, std::move(hint)});
 }
 
 [[nodiscard]] inline tl::unexpected<Error> unavailable(std::string code, std::string message,
                                                        std::string hint = {}) {
-    return tl::unexpected<Error>(Error{ErrorKind::Unavailable, std::move(code),
-                                       std::move(message), {}, 0, 0, std::move(hint)});
+    return tl::unexpected<Error>(Error{
+        ErrorKind::Unavailable, std::move(code), std::move(message), {}, 0, 0, std::move(hint)});
 }
 
 [[nodiscard]] inline tl::unexpected<Error> defect(std::string message) {
-    return tl::unexpected<Error>(
-        Error{ErrorKind::Defect, "defect", std::move(message), {}, 0, 0,
-              "this is a defect of cudaenv; `cudaenv --version` and the command belong in a report"});
+    return tl::unexpected<Error>(Error{
+        ErrorKind::Defect,
+        "defect",
+        std::move(message),
+        {},
+        0,
+        0,
+        "this is a defect of cudaenv; `cudaenv --version` and the command belong in a report"});
 }
 
 } // namespace cudaenv

@@ -66,8 +66,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 } // namespace
 
-std::optional<std::string> nearest(std::string_view word,
-                                   std::span<const std::string> candidates) {
+std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
     std::optional<std::string> best;
     std::size_t best_distance = 3;
     for (const std::string& candidate : candidates) {

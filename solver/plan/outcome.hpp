@@ -73,6 +73,8 @@ struct Alternative {
 struct Outcome {
     std::vector<std::string> request; // as the user wrote it, pins included, one item each
     std::optional<DottedVersion> cuda;
+    std::optional<std::string> python; // 3.9, where the answer has one
+    std::optional<std::string> cudnn;  // 8.3.2, likewise
     bool driver_assumed = false;
     std::vector<ChosenPackage> packages; // sorted by name
     std::optional<facts::Toolkit> toolkit;

@@ -81,7 +81,8 @@ Engine::Engine(const Problem& problem) : m_implementation(std::make_unique<Imple
         ::repo_add_solvable_block(repo, static_cast<int>(problem.candidates.size()));
     for (std::size_t i = 0; i < problem.candidates.size(); ++i) {
         const Candidate& candidate = problem.candidates[i];
-        ::Solvable* solvable = ::pool_id2solvable(pool, self.solvable_of(static_cast<CandidateId>(i)));
+        ::Solvable* solvable =
+            ::pool_id2solvable(pool, self.solvable_of(static_cast<CandidateId>(i)));
         solvable->name = name_ids[candidate.name];
         // libsolv picks the highest version: the rank is the version, so its policy is ours.
         const std::string rank = std::to_string(candidate.rank);
@@ -116,7 +117,9 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 Engine::~Engine() = default;
 
-std::size_t Engine::solve_count() const { return m_implementation->solves; }
+std::size_t Engine::solve_count() const {
+    return m_implementation->solves;
+}
 
 std::optional<std::vector<CandidateId>> Engine::solve(std::span<const SetId> demands) const {
     const Implementation& self = *m_implementation;

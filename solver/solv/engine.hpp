@@ -1,10 +1,10 @@
-// The one place that sees libsolv: a SAT engine over ranked candidates. It knows neither versions nor
-// MatchSpecs: whoever builds the problem has already matched every spec to the set of candidates that
-// satisfies it, and ranked the candidates of each name. Pure.
+// The one place that sees libsolv: a SAT engine over ranked candidates. It knows neither versions
+// nor MatchSpecs: whoever builds the problem has already matched every spec to the set of
+// candidates that satisfies it, and ranked the candidates of each name. Pure.
 //
-// Laws: an answer meets every demand, every need of every candidate in it, breaks no exclusion, and holds
-// at most one candidate a name. Demands are decided in the order given, each by its highest-ranked candidate
-// that still leaves an answer, so earlier demands win.
+// Laws: an answer meets every demand, every need of every candidate in it, breaks no exclusion, and
+// holds at most one candidate a name. Demands are decided in the order given, each by its
+// highest-ranked candidate that still leaves an answer, so earlier demands win.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,8 @@ struct Problem {
 
 class Engine {
 public:
-    // Takes the problem's shape into libsolv's pool; O(size of the problem). The problem may go away.
+    // Takes the problem's shape into libsolv's pool; O(size of the problem). The problem may go
+    // away.
     explicit Engine(const Problem& problem);
     Engine(Engine&&) noexcept;
     Engine& operator=(Engine&&) noexcept;
@@ -42,7 +43,8 @@ public:
 
     // The candidates of one answer, ascending; std::nullopt where there is none. Each call is a
     // solve of its own on the same pool.
-    [[nodiscard]] std::optional<std::vector<CandidateId>> solve(std::span<const SetId> demands) const;
+    [[nodiscard]] std::optional<std::vector<CandidateId>>
+    solve(std::span<const SetId> demands) const;
 
     // How many solves this engine has run: explanations are bounded by it.
     [[nodiscard]] std::size_t solve_count() const;

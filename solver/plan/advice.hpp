@@ -1,0 +1,15 @@
+// What is worth saying beside an answer: warnings about this host, what is missing, the facts it
+// rests on. Codes CE2xx, docs/findings.md.
+#pragma once
+
+#include "solver/plan/attempt.hpp"
+#include "solver/plan/outcome.hpp"
+
+namespace cudaenv::plan {
+
+// Fills `outcome.warnings`, `.missing` and `.notes`.
+void advise(const Request& request, const Attempt& attempt,
+            const std::vector<const specs::PackageRecord*>& records, const WorldOptions& world,
+            Outcome& outcome);
+
+} // namespace cudaenv::plan

@@ -1,0 +1,20 @@
+// The commands that people paste: the same question asked differently, and an answer carried out.
+// Pure text.
+#pragma once
+
+#include "solver/plan/attempt.hpp"
+#include "solver/plan/outcome.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cudaenv::plan {
+
+// `cudaenv resolve ...` for a request, as short as it can be; pins become options.
+std::string resolve_command(const Request& request, const Attempt& attempt);
+
+// What carries an answer out, in order.
+std::vector<std::string> install_commands(const Attempt& attempt,
+                                          const std::vector<const specs::PackageRecord*>& records);
+
+} // namespace cudaenv::plan

@@ -1,0 +1,17 @@
+// Why there is no answer, and what would give one. The reasons are a minimal set of facts and
+// wishes that exclude each other, found by leaving them out one at a time; each fix is a solve that
+// succeeded. Internal to solver/plan.
+#pragma once
+
+#include "solver/plan/attempt.hpp"
+#include "solver/plan/outcome.hpp"
+
+namespace cudaenv::plan {
+
+// `attempt` was made with Narrowing::None and has no answer.
+Conflict explain_conflict(const Attempt& attempt, const Request& request);
+
+// "torch 1.12.1+cu113", "pytorch 1.7.0 (py3.8_cuda11.0...)": a record as people write it.
+std::string display(const specs::PackageRecord& record, const Attempt& attempt);
+
+} // namespace cudaenv::plan

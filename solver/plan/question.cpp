@@ -1,0 +1,253 @@
+#include "solver/plan/question.hpp"
+
+#include "base/text.hpp"
+#include "solver/specs/match_spec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace cudaenv::plan {
+
+namespace {
+
+bool is_name_character(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+}
+
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+// The same thing under the name that the vocabulary has for it.
+struct Alias {
+    std::string_view conda;
+    std::string_view catalogue;
+};
+constexpr std::array<Alias, 7> k_aliases = {{{"pytorch", "torch"},
+                                             {"pytorch-gpu", "torch"},
+                                             {"cudatoolkit", "cuda"},
+                                             {"cuda-version", "cuda"},
+                                             {"pytorch-cuda", "cuda"},
+                                             {"cuda-toolkit", "cuda"},
+                                             {"tensorflow-gpu", "tensorflow"}}};
+
+// What a pin of this name constrains, in conda's channels.
+std::vector<std::string> conda_names_of_pin(std::string_view pin) {
+    if (pin == "cuda") {
+        return {"cudatoolkit",  "cuda-version", "pytorch-cuda", "cuda-cudart",
+                "cuda-runtime", "cuda-toolkit", "cuda-nvcc"};
+    }
+    if (pin == "torch") {
+        return {"pytorch", "torch"};
+    }
+    return {std::string(pin)};
+}
+
+bool has_name(std::span<const Channel* const> channels, std::string_view name) {
+    return std::any_of(channels.begin(), channels.end(),
+                       [&](const Channel* channel) { return channel->has(name); });
+}
+
+Error at_origin(Error error, const std::string& origin) {
+    if (error.path.empty()) {
+        error.path = origin;
+    }
+    return error;
+}
+
+// `name[extra1,extra2]rest` without its extras: a bracket that holds no `=` is pip's, not conda's.
+std::string without_extras(std::string_view text) {
+    const std::size_t open = text.find('[');
+    const std::size_t close = text.find(']', open == std::string_view::npos ? 0 : open);
+    if (open == std::string_view::npos || close == std::string_view::npos ||
+        contains(text.substr(open, close - open), "=")) {
+        return std::string(text);
+    }
+    return std::string(text.substr(0, open)) + std::string(text.substr(close + 1));
+}
+
+Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> channels,
+                       Vocabulary vocabulary, Question& question) {
+    std::string text(trim(wanted.text));
+    if (text.empty()) {
+        return bad_input("bad-spec", "an empty spec",
+                         "a name with or without a version, as in torch==2.4");
+    }
+    if (contains(text, "[and-cuda]") || contains(text, "[cuda")) {
+        question.cuda_asked = true;
+    }
+    std::string plain = without_extras(text);
+    const std::size_t scope = plain.rfind("::");
+    const std::size_t name_begin = scope == std::string::npos ? 0 : scope + 2;
+    std::size_t name_end = name_begin;
+    while (name_end < plain.size() && is_name_character(plain[name_end])) {
+        ++name_end;
+    }
+    std::string name = to_lower_ascii(plain.substr(name_begin, name_end - name_begin));
+    std::string rest = plain.substr(name_end);
+    std::string local_tag;
+    if (const std::size_t local = rest.find('+');
+        local != std::string::npos && rest.find_first_of(",|", local) == std::string::npos) {
+        local_tag = std::string(trim(rest.substr(local + 1)));
+    }
+
+    if (vocabulary == Vocabulary::Catalogue) {
+        for (const Alias& alias : k_aliases) {
+            if (name == alias.conda) {
+                name = alias.catalogue;
+            }
+        }
+        // torch==1.12.1+cu113: the label is the variant.
+        if (!local_tag.empty()) {
+            rest = rest.substr(0, rest.find('+')) + ' ' + local_tag;
+            if (rest.starts_with("==")) {
+                rest = ' ' + rest;
+            }
+        }
+    } else if (!has_name(channels, name)) {
+        for (const Alias& alias : k_aliases) {
+            if (name == alias.catalogue && has_name(channels, alias.conda)) {
+                name = alias.conda;
+                break;
+            }
+        }
+    }
+
+    Item item;
+    item.text = text;
+    item.origin = wanted.origin;
+    item.name = name;
+    item.demand = plain.substr(0, name_begin) + name + rest;
+    auto parsed = specs::MatchSpec::parse(item.demand);
+    if (!parsed) {
+        return tl::unexpected(at_origin(parsed.error(), wanted.origin));
+    }
+    if (parsed->constrains_anything()) {
+        item.relaxed = name;
+        // The build is the last of `name version build`, `name=version=build`, or a bracket key.
+        const std::vector<std::string_view> words = split(trim(rest), ' ');
+        const std::size_t second = rest.starts_with("=") && !rest.starts_with("==")
+                                       ? rest.find('=', 1)
+                                       : std::string::npos;
+        if (words.size() == 2 && !words[1].empty()) {
+            item.build_relaxed = name + ' ' + std::string(words[0]);
+        } else if (second != std::string::npos) {
+            item.build_relaxed = name + rest.substr(0, second);
+        }
+    }
+    const std::string lower = to_lower_ascii(text);
+    const bool names_gpu = name.starts_with("cuda") || name == "cudnn" || name == "nccl" ||
+                           name == "pytorch-cuda" || name.ends_with("-gpu") ||
+                           lower.starts_with("tensorflow-gpu") ||
+                           lower.starts_with("pytorch-gpu") || name.starts_with("cupy");
+    if (names_gpu || contains(rest, "cuda") || contains(rest, "gpu") ||
+        local_tag.starts_with("cu")) {
+        question.cuda_asked = true;
+    }
+    if (name == "cpuonly" || name.ends_with("-cpu") || contains(rest, "cpu")) {
+        question.cpu_asked = true;
+    }
+    return item;
+}
+
+Result<Item> read_pin(const Pin& pin, Vocabulary vocabulary) {
+    Item item;
+    item.kind = Item::Kind::Pin;
+    const bool has_operator = !pin.constraint.empty() && pin.constraint.find_first_of("=<>!~") == 0;
+    item.text = pin.name + (has_operator ? "" : "=") + pin.constraint;
+    item.origin = pin.origin;
+    item.name = pin.name;
+    item.demand = "__pin_" + pin.name;
+    const std::string spec = pin_version_spec(pin.constraint);
+    std::vector<std::string> names{pin.name};
+    if (vocabulary == Vocabulary::Conda) {
+        names = conda_names_of_pin(pin.name);
+    }
+    for (const std::string& name : names) {
+        std::string of_this = spec;
+        // These carry major.minor only: a pin of a patch release still means them.
+        if (name == "cuda" || name == "cuda-version" || name == "pytorch-cuda") {
+            const auto exact =
+                DottedVersion::parse(std::string_view(pin.constraint)
+                                         .substr(std::min(pin.constraint.find_first_not_of("="),
+                                                          pin.constraint.size())));
+            if (exact && exact->parts().size() > 2) {
+                of_this = exact->major_minor() + ".*";
+            }
+        }
+        item.constrains.push_back(name + ' ' + of_this);
+        auto parsed = specs::MatchSpec::parse(item.constrains.back());
+        if (!parsed) {
+            Error error = at_origin(parsed.error(), pin.origin);
+            error.message =
+                fmt::format("\"{}\" is not a version for the pin {}", pin.constraint, pin.name);
+            return tl::unexpected(std::move(error));
+        }
+    }
+    return item;
+}
+
+} // namespace
+
+std::string pin_version_spec(std::string_view constraint) {
+    const std::string_view text = trim(constraint);
+    if (text.empty() || text.find_first_of("=<>!~*|,") != std::string_view::npos) {
+        return std::string(text.empty() ? "*" : text);
+    }
+    return std::string(text) + ".*";
+}
+
+Result<Question> read_question(const Request& request, const facts::Host& host,
+                               std::span<const Channel* const> channels, Vocabulary vocabulary) {
+    Question question;
+    question.cpu_asked = request.cpu;
+    for (const Wanted& wanted : request.specs) {
+        auto item = read_spec(wanted, channels, vocabulary, question);
+        if (!item) {
+            return tl::unexpected(at_origin(item.error(), wanted.origin));
+        }
+        if (vocabulary == Vocabulary::Catalogue && item->name == "cpuonly") {
+            continue;
+        }
+        if (!item->name.starts_with("__") && item->name != "*" && !has_name(channels, item->name)) {
+            std::vector<std::string> names;
+            std::vector<std::string> channel_names;
+            for (const Channel* channel : channels) {
+                for (std::string& name : channel->names()) {
+                    names.push_back(std::move(name));
+                }
+                channel_names.push_back(channel->name());
+            }
+            std::string hint;
+            if (const auto near = nearest(item->name, names)) {
+                hint = fmt::format("did you mean \"{}\"?", *near);
+            } else if (vocabulary == Vocabulary::Catalogue) {
+                hint = fmt::format("it holds {}; give a channel with -c to solve over more",
+                                   join(names, ", "));
+            } else {
+                hint = "add a channel that has it with -c";
+            }
+            auto error = bad_input(
+                "no-such-package",
+                fmt::format("no package \"{}\" in {}", item->name, join(channel_names, ", ")),
+                std::move(hint));
+            return tl::unexpected(at_origin(std::move(error).value(), wanted.origin));
+        }
+        question.items.push_back(*std::move(item));
+    }
+    for (const Pin& pin : request.pins) {
+        CUDAENV_TRY(Item item, read_pin(pin, vocabulary));
+        question.cuda_asked =
+            question.cuda_asked || pin.name == "cuda" || pin.name == "cudnn" || pin.name == "nccl";
+        question.items.push_back(std::move(item));
+    }
+    const bool usable_gpu = host.driver.has_value() && !host.gpus.empty();
+    question.cuda_asked = !question.cpu_asked && (question.cuda_asked || usable_gpu);
+    return question;
+}
+
+} // namespace cudaenv::plan
