@@ -1,0 +1,48 @@
+// From argv to what is meant. Pure: no file, no environment.
+//
+// Law: either an Invocation that is whole and valid as far as the table knows, a text to print
+// (help, version), or one Error that names the argument and says what would be right. Arguments are
+// numbered from 1, from the first word after the command (before it, after `cudaenv`).
+#pragma once
+
+#include "base/result.hpp"
+#include "cli/command_table.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <span>
+#include <string>
+#include <variant>
+
+namespace cudaenv::cli {
+
+enum class ColourWish { Auto, Always, Never };
+
+struct OutputWishes {
+    bool json = false;
+    bool quiet = false;
+    bool verbose = false;
+    ColourWish colour = ColourWish::Auto;
+};
+
+struct Invocation {
+    const CommandRow* command = nullptr;
+    bool alone = false; // `cudaenv` without a command
+    // For the daemon: options by their names, '_' for '-' (flags true, repeatable ones as lists),
+    // and `arguments` with `places`, the number of each. Options not given are absent.
+    nlohmann::json params = nlohmann::json::object();
+    OutputWishes output;
+    std::string export_file; // host --export
+};
+
+struct PrintedText {
+    std::string text;
+};
+
+Result<std::variant<Invocation, PrintedText>>
+parse_command_line(std::span<const char* const> words);
+
+// What --json asks for even where the rest of the line cannot be read: errors become objects then.
+bool asks_for_json(std::span<const char* const> words);
+
+} // namespace cudaenv::cli

@@ -1,0 +1,224 @@
+#include "cli/command_table.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace cudaenv::cli {
+
+namespace {
+
+using Words = std::string_view;
+
+constexpr auto k_colours = std::to_array<Words>({"auto", "always", "never"});
+constexpr auto k_purposes = std::to_array<Words>({"run", "build"});
+constexpr auto k_package_tools = std::to_array<Words>({"auto", "conda", "pip"});
+constexpr auto k_shells = std::to_array<Words>({"bash", "zsh", "fish", "tcsh"});
+constexpr auto k_schemas = std::to_array<Words>(
+    {"error", "finding", "host", "pin", "resolve", "status", "toolkits", "config"});
+constexpr auto k_config_actions = std::to_array<Words>({"list", "get", "set", "path"});
+constexpr auto k_debug_actions = std::to_array<Words>({"oracle"});
+
+constexpr auto k_common = std::to_array<OptionRow>({
+    {0, "json", "", "one JSON object on standard output, nothing else there"},
+    {'p',
+     "prefix",
+     "PREFIX",
+     "the environment meant, by its directory",
+     {},
+     Repeat::No,
+     Offered::Yes,
+     true},
+    {'n', "name", "ENV", "the conda environment meant, by its name"},
+    {'q', "quiet", "", "no messages on standard error but errors"},
+    {'v', "verbose", "", "where each value comes from"},
+    {'y', "yes", "", "do not ask"},
+    {0, "color", "WHEN", "colour: auto, always or never", k_colours},
+    {'h', "help", "", "this text"},
+});
+
+constexpr auto k_host = std::to_array<OptionRow>({
+    {0,
+     "host",
+     "FILE",
+     "the machine that this facts file describes, not this one",
+     {},
+     Repeat::No,
+     Offered::Yes,
+     true},
+    {0, "driver", "VERSION", "as if the driver were this one"},
+    {0, "gpu", "CC", "as if the GPU were of this compute capability", {}, Repeat::Yes},
+});
+
+constexpr auto k_host_command = std::to_array<OptionRow>({
+    {0,
+     "export",
+     "FILE",
+     "write the facts to a file that --host reads; - is standard output",
+     {},
+     Repeat::No,
+     Offered::Yes,
+     true},
+});
+
+constexpr auto k_pin = std::to_array<OptionRow>({
+    {0, "here", "", "in ./cudaenv.toml, even where a directory above has one"},
+    {0, "global", "", "in your own configuration, for every project"},
+    {0, "strict", "", "status 1 where this host cannot have what is pinned"},
+});
+
+constexpr auto k_unpin = std::to_array<OptionRow>({
+    {0, "here", "", "in ./cudaenv.toml, even where a directory above has one"},
+    {0, "global", "", "in your own configuration"},
+});
+
+constexpr auto k_resolve = std::to_array<OptionRow>({
+    {0, "cuda", "X.Y", "the CUDA version wanted"},
+    {0, "for", "PURPOSE", "run, or build: with nvcc and a compiler that fits it", k_purposes},
+    {0, "python", "X.Y", "the Python version wanted"},
+    {0, "manager", "TOOL", "who installs: auto, conda or pip", k_package_tools},
+    {'c',
+     "channel",
+     "URL|DIR",
+     "a conda channel; the first given wins",
+     {},
+     Repeat::Yes,
+     Offered::Yes,
+     true},
+    {0, "index", "URL|DIR", "a pip index", {}, Repeat::Yes, Offered::No},
+    {0, "offline", "", "no network: only what is on this machine"},
+    {0, "cpu", "", "a build without CUDA is what is wanted"},
+    {0, "strict-host", "", "a warning about the host is a conflict"},
+});
+
+constexpr auto k_status_examples = std::to_array<Words>({"cudaenv status"});
+constexpr auto k_host_examples = std::to_array<Words>(
+    {"cudaenv host", "cudaenv host --export lab-07.json", "cudaenv host --host lab-07.json"});
+constexpr auto k_toolkits_examples = std::to_array<Words>({"cudaenv toolkits"});
+constexpr auto k_pin_examples =
+    std::to_array<Words>({"cudaenv pin 11.3", "cudaenv pin torch=1.12 'cudnn>=8.2'"});
+constexpr auto k_unpin_examples = std::to_array<Words>({"cudaenv unpin cudnn"});
+constexpr auto k_resolve_examples = std::to_array<Words>(
+    {"cudaenv resolve torch torchvision --cuda 11.3 --python 3.9",
+     "cudaenv resolve pytorch 'numpy>=1.19' -c pytorch -c conda-forge --for build"});
+constexpr auto k_explain_examples =
+    std::to_array<Words>({"cudaenv explain torch==2.4 --cuda 12.1"});
+constexpr auto k_config_examples = std::to_array<Words>(
+    {"cudaenv config list", "cudaenv config set resolve.channels pytorch,conda-forge"});
+constexpr auto k_completions_examples =
+    std::to_array<Words>({"cudaenv completions fish > ~/.config/fish/completions/cudaenv.fish",
+                          "eval \"$(cudaenv completions bash)\""});
+constexpr auto k_schema_examples = std::to_array<Words>({"cudaenv schema resolve"});
+constexpr auto k_debug_examples = std::to_array<Words>({"cudaenv debug oracle < questions.jsonl"});
+
+constexpr auto k_commands = std::to_array<CommandRow>({
+    {"status",
+     "status",
+     "project, pins and environment of this shell, and the next step",
+     {},
+     {},
+     true,
+     k_status_examples},
+    {"host",
+     "host",
+     "what this machine is: driver, GPUs, toolkits, compilers",
+     {},
+     k_host_command,
+     true,
+     k_host_examples},
+    {"toolkits",
+     "toolkits",
+     "every CUDA toolkit, and the compilers here that it accepts",
+     {},
+     {},
+     true,
+     k_toolkits_examples},
+    {"pin",
+     "pin",
+     "choose versions for this project; alone, show what is chosen",
+     {"SPEC", 0, k_any_number, "11.3, cuda=11.3, cuda@11.3, cu113; torch=1.12, 'cudnn>=8.2'"},
+     k_pin,
+     true,
+     k_pin_examples},
+    {"unpin",
+     "unpin",
+     "take pins out again",
+     {"NAME", 1, k_any_number, "cuda, torch, cudnn, ..."},
+     k_unpin,
+     true,
+     k_unpin_examples},
+    {"resolve",
+     "resolve",
+     "which versions fit the request, the pins and this machine",
+     {"SPEC", 0, k_any_number, "conda MatchSpecs or pip requirements"},
+     k_resolve,
+     true,
+     k_resolve_examples},
+    {"explain",
+     "explain",
+     "the same told in full: why each choice, or why there is none",
+     {"SPEC", 0, k_any_number, "conda MatchSpecs or pip requirements"},
+     k_resolve,
+     true,
+     k_explain_examples},
+    {"config",
+     "config",
+     "the configuration: list, get KEY, set KEY VALUE, path",
+     {"ACTION", 1, 3, "list, get KEY, set KEY VALUE, path", k_config_actions},
+     {},
+     false,
+     k_config_examples},
+    {"completions",
+     "",
+     "completions for a shell",
+     {"SHELL", 1, 1, "bash, zsh, fish or tcsh", k_shells},
+     {},
+     false,
+     k_completions_examples},
+    {"schema",
+     "schema",
+     "the JSON Schema of what --json prints",
+     {"NAME", 1, 1, "error, finding, host, pin, resolve, status, toolkits, config", k_schemas},
+     {},
+     false,
+     k_schema_examples},
+    {"debug",
+     "debug.oracle",
+     "oracle: our answers to version and MatchSpec questions, JSON lines",
+     {"ACTION", 1, 1, "oracle", k_debug_actions},
+     {},
+     false,
+     k_debug_examples},
+});
+
+} // namespace
+
+std::span<const CommandRow> commands() {
+    return k_commands;
+}
+
+const CommandRow* find_command(std::string_view name) {
+    const auto found = std::ranges::find(k_commands, name, &CommandRow::name);
+    return found == k_commands.end() ? nullptr : &*found;
+}
+
+const CommandRow& default_command() {
+    return k_commands.front();
+}
+
+std::span<const OptionRow> common_options() {
+    return k_common;
+}
+std::span<const OptionRow> host_options() {
+    return k_host;
+}
+
+std::vector<OptionRow> options_of(const CommandRow& command) {
+    std::vector<OptionRow> rows(command.options.begin(), command.options.end());
+    if (command.reads_host) {
+        rows.insert(rows.end(), k_host.begin(), k_host.end());
+    }
+    rows.insert(rows.end(), k_common.begin(), k_common.end());
+    return rows;
+}
+
+} // namespace cudaenv::cli

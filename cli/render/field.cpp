@@ -1,0 +1,39 @@
+#include "cli/render/field.hpp"
+
+namespace cudaenv::cli {
+
+const nlohmann::json& member(const nlohmann::json& object, std::string_view name) {
+    static const nlohmann::json k_null;
+    if (!object.is_object()) {
+        return k_null;
+    }
+    const auto found = object.find(name);
+    return found == object.end() ? k_null : *found;
+}
+
+std::string text_at(const nlohmann::json& object, std::string_view name) {
+    const nlohmann::json& value = member(object, name);
+    return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+bool flag_at(const nlohmann::json& object, std::string_view name) {
+    const nlohmann::json& value = member(object, name);
+    return value.is_boolean() && value.get<bool>();
+}
+
+long long number_at(const nlohmann::json& object, std::string_view name, long long fallback) {
+    const nlohmann::json& value = member(object, name);
+    return value.is_number_integer() ? value.get<long long>() : fallback;
+}
+
+std::string joined(std::initializer_list<std::string> pieces, std::string_view separator) {
+    std::string out;
+    for (const std::string& piece : pieces) {
+        if (!piece.empty()) {
+            out += (out.empty() ? "" : std::string(separator)) + piece;
+        }
+    }
+    return out;
+}
+
+} // namespace cudaenv::cli

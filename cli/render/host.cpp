@@ -1,0 +1,207 @@
+#include "cli/render/field.hpp"
+#include "cli/render/host_parts.hpp"
+#include "cli/render/render.hpp"
+
+#include <cmath>
+
+namespace cudaenv::cli {
+
+namespace {
+
+// "6.1" of 6.1.0-18-amd64: what tells kernels apart for a driver.
+std::string kernel_release(const std::string& kernel) {
+    const std::size_t first = kernel.find('.');
+    const std::size_t second =
+        first == std::string::npos ? first : kernel.find_first_not_of("0123456789", first + 1);
+    return kernel.substr(0, second);
+}
+
+std::string platform_of(const nlohmann::json& host) {
+    const nlohmann::json& platform = member(host, "platform");
+    return joined({flag_at(platform, "wsl") ? "WSL" : "",
+                   text_at(platform, "container").empty()
+                       ? ""
+                       : text_at(platform, "container") + " container",
+                   flag_at(platform, "jetson") ? "Jetson" : ""},
+                  " · ");
+}
+
+// "24 GiB"; a card of 23.7 GiB is sold and known as 24.
+std::string memory_of(const nlohmann::json& gpu) {
+    const long long bytes = number_at(gpu, "memory_bytes");
+    if (bytes <= 0) {
+        return {};
+    }
+    const double gib = static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0);
+    if (gib < 1.0) {
+        return std::to_string(std::llround(gib * 1024.0)) + " MiB";
+    }
+    return std::to_string(std::llround(gib)) + " GiB";
+}
+
+void driver_row(const nlohmann::json& host, Page& page) {
+    const nlohmann::json& driver = member(host, "driver");
+    if (!driver.is_object()) {
+        const std::string reason = text_at(host, "driver_absent");
+        page.row("driver", reason.empty() ? "unknown" : "none: " + reason);
+        return;
+    }
+    const std::string version = text_at(driver, "version");
+    const std::string cuda = text_at(driver, "cuda");
+    std::string gives;
+    if (!cuda.empty()) {
+        gives = "gives CUDA " + cuda;
+        gives += flag_at(driver, "derived") ? " (by its branch)" : "";
+    }
+    page.row(
+        "driver",
+        joined(
+            {joined({version.empty() ? "version unknown" : version, text_at(driver, "kind")}, ", "),
+             gives},
+            " · "),
+        text_at(driver, "source"));
+}
+
+void gpu_rows(const nlohmann::json& host, Page& page) {
+    const nlohmann::json& gpus = member(host, "gpus");
+    if (!gpus.is_array() || gpus.empty()) {
+        const std::string reason = text_at(host, "gpus_absent");
+        page.row("gpu", reason.empty() ? "unknown" : "none: " + reason);
+        return;
+    }
+    for (const nlohmann::json& gpu : gpus) {
+        const std::string name = text_at(gpu, "name");
+        page.row(
+            "gpu " + std::to_string(number_at(gpu, "index")),
+            joined({name.empty() ? "name unknown" : name, sm_of(text_at(gpu, "compute_capability")),
+                    memory_of(gpu), flag_at(gpu, "mig") ? "MIG" : ""},
+                   " · "),
+            text_at(gpu, "source"));
+    }
+}
+
+void compiler_row(const nlohmann::json& host, Page& page) {
+    const nlohmann::json& compilers = member(host, "compilers");
+    if (!compilers.is_array()) {
+        return;
+    }
+    std::string text;
+    for (const nlohmann::json& compiler : compilers) {
+        text += (text.empty() ? "" : " · ") + compiler_of(compiler);
+    }
+    page.row("compilers", text.empty() ? "none found" : text);
+}
+
+void conda_row(const nlohmann::json& host, const Style& style, Page& page) {
+    const nlohmann::json& installs = member(host, "conda");
+    if (!installs.is_array() || installs.empty()) {
+        return;
+    }
+    std::string text;
+    for (const nlohmann::json& install : installs) {
+        text += (text.empty() ? "" : " · ") +
+                joined({text_at(install, "kind"), text_at(install, "version"),
+                        short_path(style, text_at(install, "path"))},
+                       " ");
+    }
+    page.row("conda", text);
+}
+
+} // namespace
+
+std::string sm_of(const std::string& compute_capability) {
+    if (compute_capability.empty()) {
+        return "compute capability unknown";
+    }
+    std::string digits;
+    for (const char c : compute_capability) {
+        if (c != '.') {
+            digits += c;
+        }
+    }
+    return "sm_" + digits;
+}
+
+std::string compiler_of(const nlohmann::json& compiler) {
+    const std::string path = text_at(compiler, "path");
+    const std::string name = path.substr(path.rfind('/') + 1);
+    std::string text = text_at(compiler, "family") + ' ' + text_at(compiler, "version");
+    if (name == "g++" || name == "c++") {
+        text += ' ' + name + " (default)";
+    } else if (!name.empty() && name != "clang++") {
+        text += ' ' + name;
+    }
+    return text;
+}
+
+std::string range_of(std::string_view family, const nlohmann::json& least,
+                     const nlohmann::json& most) {
+    if (!most.is_number_integer()) {
+        return {};
+    }
+    std::string text(family);
+    text += ' ';
+    if (least.is_number_integer()) {
+        text += std::to_string(least.get<int>()) + '-';
+    } else {
+        text += "up to ";
+    }
+    return text + std::to_string(most.get<int>());
+}
+
+std::string fit_of(const nlohmann::json& toolkit, const Style& style) {
+    const nlohmann::json& fits = member(toolkit, "fits");
+    const std::string text = text_at(fits, "text");
+    return text.empty() ? text : tick(style, state_of(text_at(fits, "state"))) + ' ' + text;
+}
+
+std::vector<std::string> toolkit_cells(const nlohmann::json& toolkit, const Style& style) {
+    const std::string version = text_at(toolkit, "version");
+    const std::string problem = text_at(toolkit, "problem");
+    std::vector<std::string> cells = {version.empty() ? "?" : version,
+                                      short_path(style, text_at(toolkit, "path"))};
+    if (!problem.empty()) {
+        cells.insert(cells.end(), {"", "", tick(style, State::Breaks) + ' ' + problem});
+        return cells;
+    }
+    const std::string header = text_at(toolkit, "cudnn");
+    const std::string library = text_at(toolkit, "cudnn_library");
+    std::string cudnn = header.empty() && library.empty()
+                            ? "no cuDNN"
+                            : "cuDNN " + (header.empty() ? library : header);
+    if (!header.empty() && !library.empty() && header != library) {
+        cudnn += " (library " + library + ')';
+    }
+    cells.push_back(range_of("gcc", member(toolkit, "gcc_min"), member(toolkit, "gcc_max")));
+    cells.push_back(cudnn);
+    cells.push_back(fit_of(toolkit, style));
+    return cells;
+}
+
+std::string render_host(const nlohmann::json& host, const Style& style) {
+    Page page(style);
+    const std::string glibc = text_at(host, "glibc");
+    const std::string kernel = kernel_release(text_at(host, "kernel"));
+    page.row("host", joined({text_at(host, "hostname"), text_at(host, "distribution"),
+                             text_at(host, "machine"), glibc.empty() ? "" : "glibc " + glibc,
+                             kernel.empty() ? "" : "Linux " + kernel, platform_of(host)},
+                            " · "));
+    driver_row(host, page);
+    gpu_rows(host, page);
+    if (const nlohmann::json& toolkits = member(host, "toolkits"); toolkits.is_array()) {
+        std::vector<std::vector<std::string>> rows;
+        for (const nlohmann::json& toolkit : toolkits) {
+            rows.push_back(toolkit_cells(toolkit, style));
+        }
+        if (rows.empty()) {
+            page.row("toolkits", "none found");
+        } else {
+            page.table("toolkits", rows);
+        }
+    }
+    compiler_row(host, page);
+    conda_row(host, style, page);
+    return page.text();
+}
+
+} // namespace cudaenv::cli

@@ -1,0 +1,214 @@
+#include "cli/render/style.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace cudaenv::cli {
+
+namespace {
+
+constexpr int k_label_width = 11;
+constexpr int k_note_column = 72; // where the notes on the right begin
+constexpr std::string_view k_gap = "   ";
+
+std::string spaces(int count) {
+    return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+    for (std::size_t at = text.find(from); at != std::string::npos;
+         at = text.find(from, at + to.size())) {
+        text.replace(at, from.size(), to);
+    }
+}
+
+// The part of `path` below `directory`; empty when it is not below it.
+std::string_view below(std::string_view path, std::string_view directory) {
+    if (directory.size() < 2 || !path.starts_with(directory) || path.size() <= directory.size() ||
+        path[directory.size()] != '/') {
+        return {};
+    }
+    return path.substr(directory.size() + 1);
+}
+
+std::string_view escape_of(State state) {
+    switch (state) {
+    case State::Fits:
+        return "\x1b[32m";
+    case State::Warns:
+        return "\x1b[33m";
+    case State::Breaks:
+        return "\x1b[31m";
+    case State::Unknown:
+        break;
+    }
+    return {};
+}
+
+} // namespace
+
+State state_of(std::string_view name) {
+    constexpr auto k_names = std::to_array<std::pair<std::string_view, State>>(
+        {{"ok", State::Fits}, {"warns", State::Warns}, {"fails", State::Breaks}});
+    const auto* found = std::ranges::find(k_names, name, [](const auto& row) { return row.first; });
+    return found == k_names.end() ? State::Unknown : found->second;
+}
+
+std::string coloured(const Style& style, State state, std::string_view text) {
+    const std::string_view escape = style.colour ? escape_of(state) : std::string_view();
+    if (escape.empty()) {
+        return std::string(text);
+    }
+    return std::string(escape) + std::string(text) + "\x1b[0m";
+}
+
+std::string tick(const Style& style, State state) {
+    switch (state) {
+    case State::Fits:
+        return coloured(style, state, style.utf8 ? "✓" : "ok");
+    case State::Warns:
+        return coloured(style, state, "!");
+    case State::Breaks:
+        return coloured(style, state, style.utf8 ? "✗" : "x");
+    case State::Unknown:
+        break;
+    }
+    return "?";
+}
+
+int width_of(std::string_view text) {
+    int width = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\x1b') {
+            i = std::min(text.find('m', i), text.size() - 1);
+        } else if ((static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U) {
+            ++width;
+        }
+    }
+    return width;
+}
+
+std::string in_locale(const Style& style, std::string_view text) {
+    std::string out(text);
+    if (!style.utf8) {
+        constexpr auto k_plain =
+            std::to_array<std::pair<std::string_view, std::string_view>>({{" · ", ", "},
+                                                                          {"·", ","},
+                                                                          {"≥", ">="},
+                                                                          {"≤", "<="},
+                                                                          {"✓", "ok"},
+                                                                          {"✗", "x"},
+                                                                          {"…", "..."},
+                                                                          {"–", "-"},
+                                                                          {"→", "->"}});
+        for (const auto& [sign, plain] : k_plain) {
+            replace_all(out, sign, plain);
+        }
+    }
+    return out;
+}
+
+std::string short_path(const Style& style, std::string_view path) {
+    const std::string_view rest = below(path, style.home);
+    return rest.empty() ? std::string(path) : "~/" + std::string(rest);
+}
+
+std::string message_path(const Style& style, std::string_view path) {
+    const std::string_view rest = below(path, style.cwd);
+    return rest.empty() ? short_path(style, path) : "./" + std::string(rest);
+}
+
+std::vector<std::string> wrapped(std::string_view text, int width) {
+    std::vector<std::string> lines;
+    std::string line;
+    std::size_t at = 0;
+    while (at < text.size()) {
+        // A word with the spaces before it, so that columns inside the text survive.
+        const std::size_t begin = std::min(text.find_first_not_of(' ', at), text.size());
+        const std::size_t end = std::min(text.find(' ', begin), text.size());
+        const std::string_view word = text.substr(at, end - at);
+        if (!line.empty() && begin < text.size() && width_of(line) + width_of(word) > width) {
+            lines.push_back(std::exchange(line, std::string(text.substr(begin, end - begin))));
+        } else {
+            line += word;
+        }
+        at = end;
+    }
+    lines.push_back(std::move(line));
+    return lines;
+}
+
+void Page::row(std::string_view label, std::string_view text, std::string_view note) {
+    const std::string body = in_locale(m_style, text);
+    const std::string aside = in_locale(m_style, note);
+    bool first = true;
+    for (const std::string& part : wrapped(body, m_style.columns - k_label_width)) {
+        std::string out = first ? std::string(label) : std::string();
+        out += spaces(k_label_width - width_of(out));
+        if (first && !label.empty() && width_of(label) >= k_label_width) {
+            out += ' ';
+        }
+        out += part;
+        if (first && !aside.empty()) {
+            const int gap = std::max(k_note_column - width_of(out), 2);
+            if (width_of(out) + gap + width_of(aside) <= m_style.columns) {
+                out += spaces(gap) + aside;
+            }
+        }
+        first = false;
+        line(out);
+    }
+}
+
+void Page::table(std::string_view label, const std::vector<std::vector<std::string>>& rows) {
+    std::vector<int> widths;
+    for (const auto& cells : rows) {
+        widths.resize(std::max(widths.size(), cells.size()));
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            widths[i] = std::max(widths[i], width_of(in_locale(m_style, cells[i])));
+        }
+    }
+    bool first = true;
+    for (const auto& cells : rows) {
+        std::string text;
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            const std::string cell = in_locale(m_style, cells[i]);
+            if (widths[i] > 0) {
+                text += (i == 0 ? std::string() : std::string(k_gap)) + cell +
+                        spaces(widths[i] - width_of(cell));
+            }
+        }
+        row(first ? label : std::string_view(), text);
+        first = false;
+    }
+}
+
+void Page::line(std::string_view text) {
+    const std::size_t end = text.find_last_not_of(' ');
+    m_text += text.substr(0, end == std::string_view::npos ? 0 : end + 1);
+    m_text += '\n';
+}
+
+void Page::command(int indent, std::string_view text) {
+    std::string line_text = spaces(indent);
+    bool first = true;
+    std::size_t at = 0;
+    while (at < text.size()) {
+        // Up to the next option: an option stays with its value.
+        const std::size_t next = std::min(text.find(" -", at + 1), text.size());
+        const std::string_view piece = text.substr(at, next - at);
+        if (!first && width_of(line_text) + width_of(piece) > m_style.columns - 2) {
+            m_text += line_text + " \\\n";
+            line_text =
+                spaces(indent + 4) + std::string(piece.substr(piece.front() == ' ' ? 1 : 0));
+        } else {
+            line_text += piece;
+        }
+        first = false;
+        at = next;
+    }
+    m_text += line_text + '\n';
+}
+
+} // namespace cudaenv::cli

@@ -1,0 +1,61 @@
+// How text is set: colour, characters, width. Pure values and functions.
+//
+// Law: colour marks state only and says nothing alone; every line a Page gives is at most `columns`
+// wide unless one word or one command is wider.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::cli {
+
+struct Style {
+    bool colour = false;
+    bool utf8 = true;
+    bool verbose = false;
+    int columns = 100;
+    std::string home; // paths below it are shown as ~/...; empty = none
+    std::string cwd;  // paths below it are shown as ./... in messages; empty = none
+};
+
+enum class State { Fits, Warns, Breaks, Unknown };
+State state_of(std::string_view name); // "ok", "warns", "fails"; anything else is Unknown
+
+// ✓ ! ✗ in green, yellow, red; "ok", "!", "x" where the locale is not UTF-8; "?" for Unknown.
+std::string tick(const Style& style, State state);
+// "text" in the state's colour.
+std::string coloured(const Style& style, State state, std::string_view text);
+// Columns that a terminal shows: code points, escape sequences left out.
+int width_of(std::string_view text);
+// " · " and the like as the locale can show them.
+std::string in_locale(const Style& style, std::string_view text);
+// ~/miniforge3 for a path in the home directory.
+std::string short_path(const Style& style, std::string_view path);
+// ./cudaenv.toml for a path below the current directory, else short_path.
+std::string message_path(const Style& style, std::string_view path);
+// Broken at spaces to `width` columns, never within a word.
+std::vector<std::string> wrapped(std::string_view text, int width);
+
+// Rows under a label, as all the objects are shown: "driver     470.199.02, proprietary".
+class Page {
+public:
+    explicit Page(const Style& style) : m_style(style) {}
+    // A label of less than 11 columns and its text; longer texts go on under the text. `note` is
+    // set apart on the right where there is room.
+    void row(std::string_view label, std::string_view text, std::string_view note = {});
+    // Rows whose cells line up; the label stands at the first.
+    void table(std::string_view label, const std::vector<std::vector<std::string>>& rows);
+    // A line as it is, for instance a command: never broken.
+    void line(std::string_view text);
+    // A pip or conda command, broken before options with a backslash where it is too wide.
+    void command(int indent, std::string_view text);
+    void blank() { m_text += '\n'; }
+    [[nodiscard]] std::string text() const { return m_text; }
+
+private:
+    const Style& m_style;
+    std::string m_text;
+};
+
+} // namespace cudaenv::cli

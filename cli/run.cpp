@@ -1,0 +1,164 @@
+#include "cli/run.hpp"
+
+#include "cli/command_line.hpp"
+#include "cli/completions.hpp"
+#include "cli/connection.hpp"
+#include "cli/oracle_stream.hpp"
+#include "cli/output.hpp"
+#include "cli/render/render.hpp"
+#include "cli/terminal.hpp"
+#include "protocol/error_json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+namespace cudaenv::cli {
+
+namespace {
+
+constexpr std::chrono::seconds k_deadline{60};
+// A first solve may have to read a channel of hundreds of megabytes from a slow disk.
+constexpr std::chrono::seconds k_solve_deadline{600};
+
+std::string current_directory() {
+    std::array<char, 4096> path{};
+    return ::getcwd(path.data(), path.size()) == nullptr ? "/" : path.data();
+}
+
+protocol::Caller this_caller(const Terminal& terminal) {
+    protocol::Caller caller;
+    caller.cwd = current_directory();
+    for (const std::string_view name : protocol::caller_variables()) {
+        if (const char* value = std::getenv(name.data()); value != nullptr) {
+            caller.environment.emplace(name, value);
+        }
+    }
+    caller.is_terminal = terminal.is_terminal;
+    caller.columns = terminal.columns;
+    caller.utf8 = locale_is_utf8(::getenv);
+    caller.uid = static_cast<unsigned>(::getauxval(AT_UID)); // no system call
+    return caller;
+}
+
+std::string as_json(const nlohmann::json& object) {
+    return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+}
+
+Style style_for(const Terminal& terminal, ColourWish wish, const protocol::Caller& caller) {
+    Style style;
+    style.colour = wants_colour(wish, terminal, ::getenv);
+    style.utf8 = caller.utf8;
+    style.columns = terminal.columns;
+    style.home = caller.variable("HOME").value_or("");
+    style.cwd = caller.cwd;
+    return style;
+}
+
+// Tells the failure once: as an object on standard output with --json, else on standard error.
+int fail(const Error& error, bool json) {
+    const int status = protocol::exit_status(error.kind);
+    if (error.code == "reader-gone") {
+        return status;
+    }
+    const nlohmann::json object = protocol::error_to_json(error);
+    if (json && write_all(STDOUT_FILENO, as_json(object))) {
+        return status;
+    }
+    Style style;
+    style.utf8 = locale_is_utf8(::getenv);
+    style.cwd = current_directory();
+    if (const char* home = std::getenv("HOME"); home != nullptr) {
+        style.home = home;
+    }
+    // Where standard error cannot be written to either, the status is all that is left to say.
+    static_cast<void>(write_all(STDERR_FILENO, render_error(object, style)));
+    return status;
+}
+
+bool solves(const CommandRow& command) {
+    return command.name == "resolve" || command.name == "explain" || command.name == "pin";
+}
+
+Result<int> export_facts(const Invocation& invocation, const protocol::Reply& reply,
+                         const protocol::Caller& caller) {
+    const std::string text = as_json(reply.object);
+    if (invocation.export_file == "-") {
+        CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, text));
+        return reply.status;
+    }
+    CUDAENV_TRY_VOID(write_file(invocation.export_file, text));
+    if (invocation.output.json) {
+        CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, text));
+    } else if (!invocation.output.quiet) {
+        Style style;
+        style.cwd = caller.cwd;
+        CUDAENV_TRY_VOID(write_all(STDERR_FILENO, "cudaenv: facts written to " +
+                                                      message_path(style, invocation.export_file) +
+                                                      '\n'));
+    }
+    return reply.status;
+}
+
+Result<int> ask_and_show(Invocation invocation) {
+    const Terminal terminal = terminal_of(STDOUT_FILENO);
+    const protocol::Caller caller = this_caller(terminal);
+    const bool exports = !invocation.export_file.empty();
+    if (exports) {
+        invocation.params["facts_only"] = true; // nothing that is derived from the facts
+    }
+    if (invocation.alone) {
+        invocation.params["alone"] = true;
+    }
+    CUDAENV_TRY(auto daemon, Connection::start_child());
+    CUDAENV_TRY(const auto reply,
+                daemon.ask({0, std::string(invocation.command->method),
+                            std::move(invocation.params), caller},
+                           solves(*invocation.command) ? k_solve_deadline : k_deadline));
+    if (exports) {
+        return export_facts(invocation, reply, caller);
+    }
+    Style style = style_for(terminal, invocation.output.colour, caller);
+    style.verbose = invocation.output.verbose;
+    CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, invocation.output.json
+                                                  ? as_json(reply.object)
+                                                  : render(reply.object, style)));
+    return reply.status;
+}
+
+Result<int> carry_out(Invocation invocation) {
+    const std::string_view name = invocation.command->name;
+    if (name == "completions") {
+        const auto shell = invocation.params["arguments"][0].get<std::string>();
+        CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, completions_for(shell)));
+        return 0;
+    }
+    if (name == "debug") {
+        CUDAENV_TRY_VOID(stream_oracle(this_caller(Terminal{})));
+        return 0;
+    }
+    if (name == "schema") {
+        invocation.params["schema"] = invocation.params["arguments"][0];
+    }
+    return ask_and_show(std::move(invocation));
+}
+
+Result<int> carry_out_words(std::span<const char* const> words) {
+    CUDAENV_TRY(auto parsed, parse_command_line(words));
+    if (const auto* printed = std::get_if<PrintedText>(&parsed)) {
+        CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, printed->text));
+        return 0;
+    }
+    return carry_out(std::get<Invocation>(std::move(parsed)));
+}
+
+} // namespace
+
+int run(std::span<const char* const> words) {
+    const auto status = carry_out_words(words);
+    return status ? *status : fail(status.error(), asks_for_json(words));
+}
+
+} // namespace cudaenv::cli

@@ -1,0 +1,39 @@
+// What is wrong with a command line: finding the word at fault, which a parser that only says "bad"
+// does not. Pure.
+#pragma once
+
+#include "base/result.hpp"
+#include "cli/command_table.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cudaenv::cli {
+
+// Index of the command among `words`; none where there is no command.
+// Errors: "no-such-command", "no-such-option", "no-value".
+Result<std::optional<std::size_t>> command_word(std::span<const char* const> words);
+
+// `words` are those after the command. The first that `command` cannot take; `otherwise` is the
+// text where none is found.
+Error diagnose(const CommandRow& command, std::span<const char* const> words,
+               const std::string& otherwise);
+
+// Error "bad-choice" where `value` is none of the option's choices.
+Result<void> check_choice(const OptionRow& option, const std::string& value,
+                          std::span<const char* const> words);
+
+// The number of each argument among `words`, or what is wrong with their count or the first one.
+Result<std::vector<int>> check_arguments(const CommandRow& command,
+                                         std::span<const char* const> words,
+                                         const std::vector<std::string>& arguments);
+
+// 1-based number of the word that gives `option`; 0 where none does.
+int place_of_option(const OptionRow& option, std::span<const char* const> words);
+// `error` with "argument N" as its place.
+Error placed(Error error, int place);
+
+} // namespace cudaenv::cli
