@@ -19,7 +19,7 @@ echo "libsolv: fetching $version" >&2
 # pip prepares the metadata in an isolated environment of its own, so nothing of the user's changes.
 # The requirements file carries the hash, so that nothing else can be unpacked.
 printf 'solv==%s --hash=sha256:%s\n' "$version" "$sha256" >"$work/requirements.txt"
-python3 -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: \
+python3 -m pip download --quiet --disable-pip-version-check --no-deps --no-binary solv \
     --require-hashes -r "$work/requirements.txt" -d "$work"
 echo "$sha256  $work/solv-$version.tar.gz" | sha256sum --check --quiet
 tar -xzf "$work/solv-$version.tar.gz" -C "$work"
