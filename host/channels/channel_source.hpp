@@ -1,0 +1,30 @@
+// Conda channels of this machine, opened for the solver: directories and file:// URLs that hold
+// linux-64/ and noarch/ with repodata.json or repodata.json.zst (of both, the newer; of equals, the
+// plain).
+#pragma once
+
+#include "solver/plan/channel.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace cudaenv::channels {
+
+struct ChannelOptions {
+    // Where indexes are kept between runs; made when needed. Empty: none are. Should be on a local
+    // disk.
+    std::string cache_directory;
+    std::string platform_subdir = "linux-64"; // linux-aarch64 on such a host
+    std::uint64_t largest_text = 0xFFFFFFFFU; // of one repodata file, decompressed; at most this
+};
+
+// Reads each repodata file once as a whole, or its index from an earlier run, and refuses the
+// channel when a record is wrong: BadInput "bad-repodata" or "bad-zstd" with path, line and column.
+// BadInput "no-channel" where the directory holds no channel; Unavailable "channel-not-local" for
+// what is on the network; Unavailable "cannot-read".
+Result<std::unique_ptr<plan::Channel>> open_channel(std::string_view url_or_directory,
+                                                    const ChannelOptions& options);
+
+} // namespace cudaenv::channels

@@ -1,0 +1,121 @@
+// The index of one repodata file, kept in a file between runs.
+//
+// Law: what is read back is used only if it is a regular file of this very user that nobody else
+// may write, made for exactly this state of the repodata file, and whole (magic, version,
+// checksums, bounds); anything else counts as absent. Files appear by rename, so a reader sees an
+// old one or a new one.
+//
+// Layout: a header, where the repodata was compressed its decompressed text, the tables of
+// RecordIndex.
+#pragma once
+
+#include "base/fd.hpp"
+#include "host/channels/record_index.hpp"
+
+#include <optional>
+#include <string>
+
+struct stat;
+
+namespace cudaenv::channels {
+
+// Which state of a file was read. The change time is in it since the modification time can be set.
+struct FileStamp {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::uint64_t size = 0;
+    std::int64_t modified_ns = 0;
+    std::int64_t changed_ns = 0;
+
+    static FileStamp of(const struct stat& status);
+    friend bool operator==(const FileStamp&, const FileStamp&) = default;
+};
+
+// Memory-mapped bytes.
+class Mapping {
+public:
+    Mapping() = default;
+    Mapping(Mapping&& other) noexcept;
+    Mapping& operator=(Mapping&& other) noexcept;
+    Mapping(const Mapping&) = delete;
+    Mapping& operator=(const Mapping&) = delete;
+    ~Mapping();
+
+    // `offset` need not be at a page. None where the system refuses.
+    static std::optional<Mapping> of(int fd, std::uint64_t offset, std::size_t size);
+    [[nodiscard]] std::span<const char> bytes() const { return m_bytes; }
+
+private:
+    void* m_base = nullptr;
+    std::size_t m_base_size = 0;
+    std::span<const char> m_bytes;
+};
+
+struct CachedIndex {
+    Mapping tables;
+    RecordIndex index;             // over `tables`
+    Fd file;                       // of the cache file
+    std::uint64_t text_offset = 0; // of the decompressed text in it; 0: it holds none
+};
+
+class IndexCache {
+public:
+    // `directory` is made when the first file is written. Empty: nothing is kept.
+    explicit IndexCache(std::string directory) : m_directory(std::move(directory)) {}
+
+    [[nodiscard]] bool enabled() const { return !m_directory.empty(); }
+    // `repodata_path` with symlinks resolved. None: not there, not for this state, or not to be
+    // trusted.
+    [[nodiscard]] std::optional<CachedIndex> load(const std::string& repodata_path,
+                                                  const FileStamp& stamp) const;
+
+    // A file being written; unless `commit` is called it is removed again.
+    class Draft {
+    public:
+        Draft() = default;
+        Draft(Draft&& other) noexcept;
+        Draft& operator=(Draft&& other) noexcept;
+        ~Draft();
+        [[nodiscard]] int fd() const { return m_file.get(); }
+        [[nodiscard]] static std::uint64_t text_offset(); // where its text begins, if it has one
+        // Writes tables and header and makes it visible. False: could not; the next run tries
+        // again.
+        bool commit(const FileStamp& stamp, const IndexBuilder::Tables& tables, bool with_text);
+        [[nodiscard]] Fd take_file() { return std::move(m_file); }
+
+    private:
+        friend class IndexCache;
+        Fd m_file;
+        std::string m_temporary;
+        std::string m_final;
+    };
+    // None where the directory cannot be written.
+    [[nodiscard]] std::optional<Draft> begin(const std::string& repodata_path) const;
+
+    // Where the index of a repodata file is kept.
+    [[nodiscard]] std::string file_for(const std::string& repodata_path) const;
+
+private:
+    std::string m_directory;
+};
+
+// The whole of `bytes` at `offset`, or false.
+bool write_all(int fd, std::span<const char> bytes, std::uint64_t offset);
+// Exactly `size` bytes from `offset`, or false.
+bool read_exactly(int fd, char* to, std::size_t size, std::uint64_t offset);
+
+// The tables and where the text lies, of a cache file's bytes: what `load` does after it has the
+// file. For tests and fuzzing too.
+struct CacheLayout {
+    IndexShape shape;
+    std::uint64_t text_offset = 0;
+    std::uint64_t tables_offset = 0;
+};
+inline constexpr std::size_t k_cache_header_size = 160;
+std::optional<CacheLayout> read_cache_header(std::span<const char> header, std::uint64_t file_size,
+                                             const FileStamp& stamp);
+bool tables_are_whole(std::span<const char> header, std::span<const char> tables);
+std::string cache_header(const FileStamp& stamp, const IndexBuilder::Tables& tables,
+                         bool with_text);
+
+} // namespace cudaenv::channels

@@ -1,0 +1,427 @@
+#include "host/channels/repodata_file.hpp"
+
+#include "base/text.hpp"
+#include "host/channels/repodata_scan.hpp"
+#include "host/channels/zstd_stream.hpp"
+
+#include <climits>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <optional>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <unordered_map>
+
+namespace cudaenv::channels {
+namespace {
+
+constexpr std::size_t k_window = 256U << 10U; // stays in a core's own cache
+constexpr std::uint64_t k_gap = 4096;         // cheaper to read over than to begin another read
+
+tl::unexpected<Error> at_file(Error error, const std::string& path) {
+    error.path = path;
+    return tl::unexpected<Error>(std::move(error));
+}
+
+tl::unexpected<Error> cannot_read(const std::string& path, int number) {
+    auto kind = number == ENOENT || number == EISDIR ? ErrorKind::BadInput : ErrorKind::Unavailable;
+    return tl::unexpected<Error>(
+        Error{kind,
+              "cannot-read",
+              std::string("cannot read repodata: ") + std::strerror(number),
+              path,
+              0,
+              0,
+              {}});
+}
+
+struct LineColumn {
+    int line = 1;
+    int column = 1;
+};
+
+// Of byte `offset` of the text that begins at `text_offset` of `fd`.
+LineColumn line_and_column(int fd, std::uint64_t text_offset, std::uint64_t offset) {
+    std::vector<char> window(k_window);
+    std::uint64_t lines = 1;
+    std::uint64_t line_begin = 0;
+    for (std::uint64_t at = 0; at < offset;) {
+        const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(k_window, offset - at));
+        if (!read_exactly(fd, window.data(), size, text_offset + at)) {
+            return {0, 0};
+        }
+        for (std::size_t i = 0; i < size; ++i) {
+            if (window[i] == '\n') {
+                ++lines;
+                line_begin = at + i + 1;
+            }
+        }
+        at += size;
+    }
+    const auto clamp = [](std::uint64_t value) {
+        return static_cast<int>(std::min<std::uint64_t>(value, INT_MAX));
+    };
+    return {clamp(lines), clamp(offset - line_begin + 1)};
+}
+
+tl::unexpected<Error> fault_in(const RepodataFault& fault, const std::string& path, bool compressed,
+                               int text_fd, std::uint64_t text_offset) {
+    std::string message = "not a usable repodata file: ";
+    if (!fault.record.empty()) {
+        message += fault.truncated ? fault.what + " of record \"" + fault.record + '"'
+                                   : "record \"" + fault.record + "\": " + fault.what;
+    } else {
+        message += fault.what;
+    }
+    message += " (byte " + std::to_string(fault.offset);
+    message += compressed ? " of the decompressed text)" : ")";
+    const LineColumn place = line_and_column(text_fd, text_offset, fault.offset);
+    std::string hint = fault.truncated || fault.record.empty()
+                           ? "fetch the file again, or make it anew with `conda index`"
+                           : "mend or remove that record, or fetch the file again";
+    return tl::unexpected<Error>(Error{ErrorKind::BadInput, "bad-repodata", std::move(message),
+                                       path, place.line, place.column, std::move(hint)});
+}
+
+// Whether the file changed so lately that a next change could leave the same time on it (kernels
+// stamp with the tick, 10 ms at most; file systems that know only seconds show none below).
+bool changed_just_now(const FileStamp& stamp) {
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    const std::int64_t now_ns = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+    const std::int64_t grain = stamp.changed_ns % 1'000'000'000 == 0 ? 2'100'000'000 : 50'000'000;
+    return now_ns - stamp.changed_ns < grain;
+}
+
+std::string real_path_of(const std::string& path) {
+    char* resolved = ::realpath(path.c_str(), nullptr);
+    std::string out = resolved != nullptr ? resolved : path;
+    std::free(resolved);
+    return out;
+}
+
+// "pytorch-1.7.0-0" of "pytorch-1.7.0-0.conda"; .conda and .tar.bz2 of one stem are one package.
+std::string_view stem_of(std::string_view file_name) {
+    for (const std::string_view ending : {".conda", ".tar.bz2"}) {
+        if (file_name.ends_with(ending)) {
+            return file_name.substr(0, file_name.size() - ending.size());
+        }
+    }
+    return file_name;
+}
+
+// Leaves, of records from `first` on, one for each stem: the .conda, else the later one.
+void drop_doubles(std::vector<specs::PackageRecord>& records, std::size_t first) {
+    std::unordered_map<std::string_view, std::size_t> kept;
+    kept.reserve(records.size() - first);
+    std::vector<bool> dropped(records.size() - first, false);
+    bool any = false;
+    for (std::size_t i = first; i < records.size(); ++i) {
+        const auto [place, is_new] = kept.try_emplace(stem_of(records[i].file_name), i);
+        if (is_new) {
+            continue;
+        }
+        any = true;
+        const bool keep_old = records[place->second].file_name.ends_with(".conda") &&
+                              !records[i].file_name.ends_with(".conda");
+        dropped[(keep_old ? i : place->second) - first] = true;
+        if (!keep_old) {
+            place->second = i;
+        }
+    }
+    if (!any) {
+        return;
+    }
+    std::size_t to = first;
+    for (std::size_t i = first; i < records.size(); ++i) {
+        if (!dropped[i - first]) {
+            if (to != i) {
+                records[to] = std::move(records[i]);
+            }
+            ++to;
+        }
+    }
+    records.resize(to);
+}
+
+} // namespace
+
+RepodataFile::RepodataFile(std::string path, RecordOrigin origin, const Options& options)
+    : m_path(std::move(path)), m_origin(std::move(origin)), m_cache(options.cache_directory),
+      m_largest_text(std::min<std::uint64_t>(options.largest_text, 0xFFFFFFFFU)),
+      m_compressed(m_path.ends_with(".zst")) {}
+
+Result<std::unique_ptr<RepodataFile>>
+RepodataFile::open(const std::string& path, RecordOrigin origin, const Options& options) {
+    std::unique_ptr<RepodataFile> file(new RepodataFile(path, std::move(origin), options));
+    CUDAENV_TRY(auto loaded, file->load());
+    file->m_loaded = std::move(loaded);
+    return file;
+}
+
+Result<std::shared_ptr<const RepodataFile::Loaded>> RepodataFile::load() const {
+    Fd file(::open(m_path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat status {};
+    if (!file || ::fstat(file.get(), &status) != 0) {
+        return cannot_read(m_path, errno);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return cannot_read(m_path, S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
+    }
+    const FileStamp stamp = FileStamp::of(status);
+    const std::string real_path = m_cache.enabled() ? real_path_of(m_path) : std::string();
+    if (auto cached = m_cache.load(real_path, stamp)) {
+        auto out = std::make_shared<Loaded>();
+        const bool with_text = cached->text_offset != 0;
+        if (with_text == m_compressed) {
+            out->text = with_text ? std::move(cached->file) : std::move(file);
+            out->text_offset = cached->text_offset;
+            out->mapped = std::move(cached->tables);
+            out->index = cached->index;
+            out->cached = true;
+            return out;
+        }
+    }
+    return scan(std::move(file), real_path, stamp);
+}
+
+Result<std::shared_ptr<const RepodataFile::Loaded>>
+RepodataFile::scan(Fd file, const std::string& real_path, const FileStamp& stamp) const {
+    return m_compressed ? scan_compressed(std::move(file), real_path, stamp, m_cache.enabled())
+                        : scan_plain(std::move(file), real_path, stamp);
+}
+
+Result<std::shared_ptr<const RepodataFile::Loaded>>
+RepodataFile::scan_plain(Fd file, const std::string& real_path, const FileStamp& stamp) const {
+    if (stamp.size > m_largest_text) {
+        return at_file(
+            Error{ErrorKind::BadInput,
+                  "bad-repodata",
+                  "a repodata file of more than " + std::to_string(m_largest_text >> 20U) + " MiB",
+                  {},
+                  0,
+                  0,
+                  {}},
+            m_path);
+    }
+    ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
+    RepodataScan repodata;
+    std::vector<char> window(k_window);
+    bool going = true;
+    for (std::uint64_t at = 0; going && at <= m_largest_text;) {
+        const ssize_t n = ::pread(file.get(), window.data(), window.size(), static_cast<off_t>(at));
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return cannot_read(m_path, errno);
+        }
+        if (n == 0) {
+            break;
+        }
+        at += static_cast<std::uint64_t>(n);
+        going = repodata.feed({window.data(), static_cast<std::size_t>(n)});
+    }
+    auto tables = repodata.finish();
+    if (!tables) {
+        return fault_in(repodata.fault(), m_path, false, file.get(), 0);
+    }
+    struct stat status {};
+    const bool unchanged = ::fstat(file.get(), &status) == 0 && FileStamp::of(status) == stamp;
+    if (m_cache.enabled() && unchanged && !changed_just_now(stamp)) {
+        if (auto draft = m_cache.begin(real_path)) {
+            // A cache that cannot be written costs the next run time and nothing else.
+            draft->commit(stamp, *tables, false);
+        }
+    }
+    auto out = std::make_shared<Loaded>();
+    out->text = std::move(file);
+    out->owned = std::move(tables->bytes);
+    CUDAENV_TRY(out->index, RecordIndex::over(out->owned, tables->shape));
+    return out;
+}
+
+Result<std::shared_ptr<const RepodataFile::Loaded>>
+RepodataFile::scan_compressed(Fd file, const std::string& real_path, const FileStamp& stamp,
+                              bool text_in_cache) const {
+    // The text goes where it can be read again: into the cache file, or into memory.
+    std::optional<IndexCache::Draft> draft;
+    if (text_in_cache) {
+        draft = m_cache.begin(real_path);
+    }
+    Fd memory;
+    if (!draft) {
+        memory.reset(::memfd_create("cudaenv-repodata", MFD_CLOEXEC));
+        if (!memory) {
+            return unavailable("no-memory", std::string("cannot hold the decompressed text: ") +
+                                                std::strerror(errno));
+        }
+    }
+    const int text_fd = draft ? draft->fd() : memory.get();
+    const std::uint64_t text_offset = draft ? IndexCache::Draft::text_offset() : 0;
+    RepodataScan repodata;
+    std::uint64_t written = 0;
+    bool write_failed = false;
+    bool sound = true;
+    auto end = decompress(file.get(), m_largest_text, [&](std::span<const char> window) {
+        write_failed = !write_all(text_fd, window, text_offset + written);
+        written += window.size();
+        sound = !write_failed && repodata.feed(window);
+        return sound;
+    });
+    if (write_failed && draft) {
+        draft.reset();
+        return scan_compressed(std::move(file), real_path, stamp, false);
+    }
+    if (write_failed) {
+        return unavailable("no-memory", "no memory for the decompressed text of " + m_path);
+    }
+    if (!end) {
+        return at_file(std::move(end).error(), m_path);
+    }
+    auto tables = repodata.finish();
+    if (!sound || !tables) {
+        return fault_in(repodata.fault(), m_path, true, text_fd, text_offset);
+    }
+    struct stat status {};
+    const bool unchanged = ::fstat(file.get(), &status) == 0 && FileStamp::of(status) == stamp;
+    auto out = std::make_shared<Loaded>();
+    if (draft) {
+        if (unchanged && !changed_just_now(stamp)) {
+            draft->commit(stamp, *tables, true);
+        }
+        out->text = draft->take_file(); // readable through the descriptor, even if the name goes
+    } else {
+        out->text = std::move(memory);
+    }
+    out->text_offset = text_offset;
+    out->owned = std::move(tables->bytes);
+    CUDAENV_TRY(out->index, RecordIndex::over(out->owned, tables->shape));
+    return out;
+}
+
+std::shared_ptr<const RepodataFile::Loaded> RepodataFile::loaded() const {
+    const std::lock_guard lock(m_lock);
+    return m_loaded;
+}
+
+void RepodataFile::use(std::shared_ptr<const Loaded> fresh) const {
+    const std::lock_guard lock(m_lock);
+    m_loaded = std::move(fresh);
+}
+
+RecordOrigin RepodataFile::origin_of(const Loaded& loaded) const {
+    RecordOrigin origin = m_origin;
+    if (!loaded.index.subdir().empty()) {
+        origin.subdir = loaded.index.subdir();
+    }
+    if (const std::string base{loaded.index.base_url()}; !base.empty()) {
+        // Relative bases are below the place of the repodata file.
+        origin.base_url = base.find("://") != std::string::npos
+                              ? redact_urls(base)
+                              : origin.base_url + redact_urls(base);
+        if (!origin.base_url.ends_with('/')) {
+            origin.base_url += '/';
+        }
+    }
+    return origin;
+}
+
+Result<void> RepodataFile::decode(const Loaded& loaded, std::string_view name,
+                                  std::vector<specs::PackageRecord>& out) const {
+    const auto places = loaded.index.places_of(name);
+    const RecordOrigin origin = origin_of(loaded);
+    const std::size_t first = out.size();
+    out.reserve(first + places.size());
+    std::vector<char> text;
+    for (std::size_t i = 0; i < places.size();) {
+        // One read for records that lie together.
+        const std::uint64_t begin = places[i].offset;
+        std::uint64_t end = begin + places[i].length;
+        std::size_t behind = i + 1;
+        while (behind < places.size() && places[behind].offset >= end &&
+               places[behind].offset - end < k_gap) {
+            end = std::uint64_t{places[behind].offset} + places[behind].length;
+            ++behind;
+        }
+        text.resize(end - begin);
+        if (!read_exactly(loaded.text.get(), text.data(), text.size(),
+                          loaded.text_offset + begin)) {
+            return at_file(Error{ErrorKind::Unavailable,
+                                 "channel-changed",
+                                 "the channel changed while it was being read",
+                                 {},
+                                 0,
+                                 0,
+                                 "run the command again"},
+                           m_path);
+        }
+        for (; i < behind; ++i) {
+            const char* at = text.data() + (places[i].offset - begin);
+            JsonCursor cursor(at, at + places[i].length);
+            RecordText record;
+            if (read_record(cursor, record) != Step::Ok || cursor.at() != at + places[i].length ||
+                !record.name.is(name)) {
+                return at_file(Error{ErrorKind::Unavailable,
+                                     "channel-changed",
+                                     "the channel changed while it was being read",
+                                     {},
+                                     0,
+                                     0,
+                                     "run the command again"},
+                               m_path);
+            }
+            out.push_back(decode_record(record, origin));
+        }
+    }
+    drop_doubles(out, first);
+    return {};
+}
+
+Result<void> RepodataFile::records_of(std::string_view name,
+                                      std::vector<specs::PackageRecord>& out) const {
+    const std::size_t first = out.size();
+    const auto now = loaded();
+    auto done = decode(*now, name, out);
+    if (done || !now->cached) {
+        return done;
+    }
+    // An index that was kept and does not fit its text: read the file itself, which also says what
+    // is wrong with it, if that is where the fault lies.
+    out.resize(first);
+    Fd file(::open(m_path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat status {};
+    if (!file || ::fstat(file.get(), &status) != 0) {
+        return cannot_read(m_path, errno);
+    }
+    CUDAENV_TRY(auto fresh, scan(std::move(file), m_cache.enabled() ? real_path_of(m_path) : "",
+                                 FileStamp::of(status)));
+    use(fresh);
+    return decode(*fresh, name, out);
+}
+
+bool RepodataFile::has(std::string_view name) const {
+    return !loaded()->index.places_of(name).empty();
+}
+
+std::vector<std::string> RepodataFile::names() const {
+    const auto now = loaded();
+    std::vector<std::string> out;
+    out.reserve(now->index.name_count());
+    for (std::uint32_t i = 0; i < now->index.name_count(); ++i) {
+        out.emplace_back(now->index.name(i));
+    }
+    return out;
+}
+
+bool RepodataFile::from_cache() const {
+    return loaded()->cached;
+}
+
+} // namespace cudaenv::channels
