@@ -1,0 +1,109 @@
+// torch: releases, partners and CUDA builds.
+#include "solver/knowledge/knowledge.hpp"
+#include "solver/knowledge/table.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace cudaenv::knowledge {
+
+namespace {
+
+// The list that the row has under `prefix`, else the toolkit's as an upper bound.
+std::optional<Architectures> architectures(const Row& row, const DottedVersion& cuda,
+                                           const std::string& prefix) {
+    Architectures read{row.capabilities(prefix + "sass"), row.capabilities(prefix + "ptx"), false,
+                       row.find(prefix + "arch_confidence").value_or(""), ""};
+    if (!read.sass.empty()) {
+        read.source = row.source(prefix + "arch_source");
+        return read;
+    }
+    auto bound = architectures_of_toolkit(cuda);
+    if (bound) {
+        bound->derived = true;
+        bound->confidence = "bounded";
+        bound->source =
+            "bounded by what CUDA " + cuda.str() + " can make code for: " + bound->source;
+    }
+    return bound;
+}
+
+TorchVariant read_variant(const Row& row) {
+    TorchVariant variant;
+    variant.torch = row.version("torch");
+    variant.tag = row.text("tag");
+    variant.cuda = row.version("cuda");
+    variant.confidence = row.find("confidence").value_or("");
+    variant.sources = row.sources("source");
+    if (const auto wheel = row.find("wheel")) {
+        variant.wheel = true;
+        variant.wheel_has_local_label = *wheel == "labelled";
+        variant.wheel_is_default = row.flag("pypi_default");
+        variant.wheel_index = row.text("index");
+        variant.wheel_torchvision = row.find("wheel_torchvision");
+        variant.wheel_torchaudio = row.find("wheel_torchaudio");
+        variant.pythons = row.versions("python");
+        variant.cudnn = row.find("cudnn");
+        variant.wheel_architectures = architectures(row, variant.cuda, "");
+    }
+    if (const auto pin = row.find("conda")) {
+        variant.conda = true;
+        variant.conda_pin = *pin;
+        variant.conda_toolkit = pin->substr(0, pin->find('='));
+        variant.conda_channels = row.list("channels");
+        variant.conda_pythons = row.versions("conda_python");
+        variant.conda_cudnn = row.find("conda_cudnn");
+        variant.conda_architectures = architectures(row, variant.cuda, "conda_");
+    }
+    return variant;
+}
+
+std::vector<TorchRelease> read_torch() {
+    std::vector<TorchRelease> releases;
+    std::vector<TorchVariant> variants;
+    read_table("torch", [&](std::string_view section, const Row& row) {
+        if (section == "variants") {
+            variants.push_back(read_variant(row));
+        } else if (section == "releases") {
+            TorchRelease release;
+            release.torch = row.version("torch");
+            release.torchvision = row.find("torchvision");
+            release.torchaudio = row.find("torchaudio");
+            const auto or_same = [&](std::string_view column,
+                                     const std::optional<std::string>& same) {
+                auto own = row.find(column);
+                return own ? own : same;
+            };
+            release.conda_torchvision = or_same("conda_torchvision", release.torchvision);
+            release.conda_torchaudio = or_same("conda_torchaudio", release.torchaudio);
+            release.pythons = row.versions("python");
+            release.long_term_support = row.flag("long_term_support");
+            release.note = row.find("note").value_or("");
+            release.source = row.source();
+            releases.push_back(std::move(release));
+        }
+    });
+    std::ranges::sort(releases, {}, &TorchRelease::torch);
+    for (TorchVariant& variant : variants) {
+        const auto release =
+            std::ranges::lower_bound(releases, variant.torch, {}, &TorchRelease::torch);
+        if (release == releases.end() || release->torch != variant.torch) {
+            throw std::logic_error("data/torch.json: a variant of torch " + variant.torch.str() +
+                                   ", which is no release there");
+        }
+        release->variants.push_back(std::move(variant));
+    }
+    for (TorchRelease& release : releases) {
+        std::ranges::sort(release.variants, {}, &TorchVariant::cuda);
+    }
+    return releases;
+}
+
+} // namespace
+
+std::span<const TorchRelease> torch_releases() {
+    static const std::vector<TorchRelease> releases = read_torch();
+    return releases;
+}
+
+} // namespace cudaenv::knowledge
