@@ -1,0 +1,238 @@
+// The cases of the notes that cudaenv comes from, on machines as they were.
+#include "hosts.hpp"
+#include "solver/plan/resolve.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace cudaenv;
+using Catch::Matchers::ContainsSubstring;
+using test::HostBuilder;
+using test::words_of;
+
+namespace {
+
+struct Ask {
+    Ask(std::vector<std::string> wanted, std::string cuda_pin = {}, std::string python_pin = {},
+        bool to_build = false)
+        : specs(std::move(wanted)), cuda(std::move(cuda_pin)), python(std::move(python_pin)),
+          build(to_build) {}
+
+    std::vector<std::string> specs;
+    std::string cuda;
+    std::string python;
+    bool build = false;
+    plan::ManagerChoice manager = plan::ManagerChoice::Auto;
+};
+
+plan::Outcome resolve(const Ask& ask, const facts::Host& host) {
+    plan::Request request;
+    for (const std::string& spec : ask.specs) {
+        request.specs.push_back({spec, "argument 1"});
+    }
+    if (!ask.cuda.empty()) {
+        request.pins.push_back({"cuda", ask.cuda, "--cuda"});
+    }
+    if (!ask.python.empty()) {
+        request.pins.push_back({"python", ask.python, "--python"});
+    }
+    request.purpose = ask.build ? plan::Purpose::Build : plan::Purpose::Run;
+    request.manager = ask.manager;
+    auto outcome = plan::resolve(request, host, {});
+    REQUIRE(outcome);
+    return *std::move(outcome);
+}
+
+std::string version_of(const plan::Outcome& outcome, const std::string& name) {
+    for (const auto& package : outcome.packages) {
+        if (package.name == name) {
+            return package.version;
+        }
+    }
+    return "absent";
+}
+
+} // namespace
+
+TEST_CASE("a fresh offline machine gets exact versions and both managers' commands for CUDA 11.3") {
+    const auto outcome =
+        resolve({{"torch", "torchvision"}, "11.3", "3.9"}, HostBuilder().host());
+    const std::string words = words_of(outcome);
+    INFO(words);
+    REQUIRE(outcome.solved());
+    CHECK(outcome.driver_assumed);
+    CHECK(version_of(outcome, "pytorch") == "1.12.1");
+    CHECK(version_of(outcome, "torchvision") == "0.13.1");
+    CHECK(outcome.python == "3.9");
+    CHECK(outcome.cuda->str() == "11.3");
+    CHECK_THAT(words, ContainsSubstring("run conda install python=3.9 pytorch==1.12.1 "
+                                        "torchvision==0.13.1 cudatoolkit=11.3 -c pytorch"));
+    CHECK_THAT(words, ContainsSubstring("or pip install torch==1.12.1+cu113 torchvision==0.13.1+cu113 "
+                                        "--extra-index-url https://download.pytorch.org/whl/cu113"));
+    CHECK_THAT(words, ContainsSubstring("CE201"));
+    CHECK_THAT(words, ContainsSubstring("missing CE210 no nvcc 11.3"));
+}
+
+TEST_CASE("apex: a CUDA 10.0 env builds with the system's 10.0 and g++-7, not the newer g++-9") {
+    const auto host = HostBuilder()
+                          .driver("450.80.02")
+                          .gpu("GeForce GTX 1080 Ti", "6.1")
+                          .toolkit("9.0.176")
+                          .toolkit("10.0.130")
+                          .gcc("7.5.0")
+                          .gcc("9.4.0")
+                          .host();
+    const auto outcome = resolve({{"torch"}, "10.0", "", true}, host);
+    INFO(words_of(outcome));
+    REQUIRE(outcome.solved());
+    REQUIRE(outcome.toolkit);
+    CHECK(outcome.toolkit->path == "/usr/local/cuda-10.0");
+    REQUIRE(outcome.host_compiler);
+    CHECK(outcome.host_compiler->version.str() == "7.5.0");
+}
+
+TEST_CASE("CUDA 9.0 wants gcc 6 or older, and the conflict says which are here") {
+    const auto host = HostBuilder()
+                          .driver("384.145")
+                          .gpu("GeForce GTX 1080 Ti", "6.1")
+                          .toolkit("9.0.176")
+                          .gcc("7.5.0")
+                          .gcc("9.4.0")
+                          .host();
+    const auto outcome = resolve({{"torch"}, "9.0", "", true}, host);
+    const std::string words = words_of(outcome);
+    INFO(words);
+    REQUIRE_FALSE(outcome.solved());
+    CHECK_THAT(words, ContainsSubstring("nvcc 9.0 accepts gcc up to 6"));
+    CHECK_THAT(words, ContainsSubstring("gcc 7.5.0"));
+    CHECK_FALSE(outcome.conflict->fixes.empty());
+}
+
+TEST_CASE("torch from source with CUDA 9.2 takes gcc 6 where it is") {
+    const auto host = HostBuilder()
+                          .driver("396.26")
+                          .gpu("GeForce GTX 1080", "6.1")
+                          .toolkit("9.2.148")
+                          .gcc("6.5.0")
+                          .gcc("8.4.0")
+                          .host();
+    const auto outcome = resolve({{"torch"}, "9.2", "", true}, host);
+    INFO(words_of(outcome));
+    REQUIRE(outcome.solved());
+    CHECK(outcome.host_compiler->version.str() == "6.5.0");
+}
+
+TEST_CASE("torch 1.12.1+cu113 runs on driver 470 in full and on driver 450 as machine code") {
+    const auto newer = resolve({{"torch==1.12.1"}, "11.3"},
+                               HostBuilder().driver("470.199.02").gpu("RTX 3090", "8.6").host());
+    INFO(words_of(newer));
+    REQUIRE(newer.solved());
+    CHECK(newer.warnings.empty());
+    const auto older = resolve({{"torch==1.12.1"}, "11.3"},
+                               HostBuilder().driver("450.80.02").gpu("RTX 2080", "7.5").host());
+    INFO(words_of(older));
+    REQUIRE(older.solved());
+    CHECK_THAT(words_of(older), ContainsSubstring("CE202"));
+}
+
+TEST_CASE("driver 384.145 cannot run torch 1.12.1+cu113, and the way back is proved") {
+    const auto outcome = resolve({{"torch==1.12.1"}, "11.3"},
+                                 HostBuilder().driver("384.145").gpu("GTX 1080", "6.1").host());
+    const std::string words = words_of(outcome);
+    INFO(words);
+    REQUIRE_FALSE(outcome.solved());
+    CHECK_THAT(words, ContainsSubstring("driver 384.145 gives CUDA 9.0"));
+    CHECK_THAT(words, ContainsSubstring("450.80.02 or newer"));
+    CHECK_THAT(words, ContainsSubstring("torch 1.12.1+cu113"));
+    REQUIRE_FALSE(outcome.conflict->fixes.empty());
+    CHECK(outcome.conflict->fixes.front().cost <= 4);
+}
+
+TEST_CASE("a GTX 860M is two cards: sm_50 is served by torch 2.8 cu126, sm_30 by nothing so new") {
+    const auto maxwell = HostBuilder().driver("570.86.15").gpu("GeForce GTX 860M", "5.0").host();
+    const auto newest = resolve({{"torch==2.8.0"}}, maxwell);
+    INFO(words_of(newest));
+    REQUIRE(newest.solved());
+    CHECK(newest.cuda->str() == "12.6");
+    const auto kepler = HostBuilder().driver("470.199.02").gpu("GeForce GTX 860M", "3.0").host();
+    const auto refused = resolve({{"torch==1.12.1"}}, kepler);
+    const std::string words = words_of(refused);
+    INFO(words);
+    REQUIRE_FALSE(refused.solved());
+    CHECK_THAT(words, ContainsSubstring("GeForce GTX 860M is sm_30"));
+}
+
+TEST_CASE("an MX150 is sm_61: torch 2.8 serves it from cu126, not from cu128") {
+    const auto host = HostBuilder().driver("580.65.06").gpu("GeForce MX150", "6.1").host();
+    const auto open = resolve({{"torch==2.8.0"}}, host);
+    INFO(words_of(open));
+    REQUIRE(open.solved());
+    CHECK(open.cuda->str() == "12.6");
+    const auto pinned = resolve({{"torch==2.8.0"}, "12.8"}, host);
+    const std::string words = words_of(pinned);
+    INFO(words);
+    REQUIRE_FALSE(pinned.solved());
+    CHECK_THAT(words, ContainsSubstring("GeForce MX150 is sm_61"));
+    CHECK_THAT(words, ContainsSubstring("sm_70"));
+    CHECK_THAT(words, ContainsSubstring("--cuda 12.6"));
+}
+
+TEST_CASE("a P100 and CUDA 13 wheels do not go together; an older CUDA does") {
+    const auto host = HostBuilder().driver("580.65.06").gpu("Tesla P100-PCIE-16GB", "6.0").host();
+    const auto outcome = resolve({{"torch"}, "13.0"}, host);
+    const std::string words = words_of(outcome);
+    INFO(words);
+    REQUIRE_FALSE(outcome.solved());
+    CHECK_THAT(words, ContainsSubstring("Tesla P100-PCIE-16GB is sm_60"));
+    CHECK_THAT(words, ContainsSubstring("--cuda 12.6"));
+}
+
+TEST_CASE("an RTX 5090 is too new for torch 2.6") {
+    const auto host = HostBuilder().driver("580.65.06").gpu("GeForce RTX 5090", "12.0").host();
+    const auto outcome = resolve({{"torch==2.6.0"}}, host);
+    const std::string words = words_of(outcome);
+    INFO(words);
+    REQUIRE_FALSE(outcome.solved());
+    CHECK_THAT(words, ContainsSubstring("sm_120"));
+    CHECK_FALSE(outcome.conflict->fixes.empty());
+}
+
+TEST_CASE("CUDA 12.9 on a driver that gives 12.4: machine code yes, PTX no, and one warning says so") {
+    const auto host = HostBuilder().driver("550.54.15").gpu("A100", "8.0").host();
+    const auto outcome = resolve({{"torch==2.8.0"}, "12.9"}, host);
+    const std::string words = words_of(outcome);
+    INFO(words);
+    REQUIRE(outcome.solved());
+    CHECK_THAT(words, ContainsSubstring("CE202"));
+    CHECK_THAT(words, ContainsSubstring("machine code runs, PTX does not"));
+}
+
+TEST_CASE("two GPUs of which one is too old: the answer says which one is left out") {
+    const auto host = HostBuilder()
+                          .driver("580.65.06")
+                          .gpu("GeForce RTX 4090", "8.9")
+                          .gpu("GeForce GTX 1080 Ti", "6.1")
+                          .host();
+    const auto outcome = resolve({{"torch==2.8.0"}, "12.8"}, host);
+    const std::string words = words_of(outcome);
+    INFO(words);
+    REQUIRE(outcome.solved());
+    CHECK_THAT(words, ContainsSubstring("CE204 no code for GeForce GTX 1080 Ti (sm_61)"));
+}
+
+TEST_CASE("a container build has no driver: CUDA asked for is CUDA given, with a warning") {
+    const auto outcome = resolve({{"torch"}, "12.4"}, HostBuilder().host());
+    INFO(words_of(outcome));
+    REQUIRE(outcome.solved());
+    CHECK(outcome.driver_assumed);
+    CHECK(outcome.cuda->str() == "12.4");
+}
+
+TEST_CASE("no driver and no CUDA asked: what runs here is a CPU build, and it is said") {
+    const auto outcome = resolve({{"torch"}}, HostBuilder().host());
+    const std::string words = words_of(outcome);
+    INFO(words);
+    REQUIRE(outcome.solved());
+    CHECK_FALSE(outcome.cuda);
+    CHECK_THAT(words, ContainsSubstring("CE208"));
+}
