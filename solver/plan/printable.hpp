@@ -1,0 +1,18 @@
+// Bytes of unknown origin made fit for one line of a message. Pure.
+//
+// Law: the result is valid UTF-8 without control characters, so it can stand in a terminal line and
+// in JSON. A file name that is already so comes back unchanged.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace cudaenv::plan {
+
+// Control characters become \n, \t or \xNN, bytes that are not UTF-8 \xNN.
+std::string printable(std::string_view bytes);
+// The same in double quotes, cut after `most` bytes with "..." so that a message stays one line.
+std::string quoted(std::string_view bytes, std::size_t most = 80);
+
+} // namespace cudaenv::plan

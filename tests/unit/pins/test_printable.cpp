@@ -1,0 +1,27 @@
+#include "solver/plan/printable.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace cudaenv::plan;
+
+TEST_CASE("a name that a terminal can show comes back unchanged") {
+    CHECK(printable("/home/u/\xC3\xA4 b/\xE4\xBD\xA0/\xF0\x9F\x98\x80") ==
+          "/home/u/\xC3\xA4 b/\xE4\xBD\xA0/\xF0\x9F\x98\x80");
+    CHECK(printable("").empty());
+}
+
+TEST_CASE("newlines, control characters and bytes that are not UTF-8 are written out") {
+    CHECK(printable("a\nb\tc\rd\x1b[0m\x7f") == "a\\nb\\tc\\rd\\x1b[0m\\x7f");
+    CHECK(printable("\xff\xC3") == "\\xff\\xc3");
+    CHECK(printable("\xC0\xAF") == "\\xc0\\xaf");                   // overlong
+    CHECK(printable("\xED\xA0\x80") == "\\xed\\xa0\\x80");          // surrogate
+    CHECK(printable("\xF4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80"); // beyond Unicode
+    CHECK(printable("\xC2\x9B") == "\\xc2\\x9b");                   // C1 control
+    CHECK(printable(std::string_view("\0", 1)) == "\\x00");
+}
+
+TEST_CASE("a long quotation is cut between characters") {
+    CHECK(quoted("abc") == "\"abc\"");
+    CHECK(quoted("a\xC3\xA4\xC3\xA4", 4) == "\"a\xC3\xA4...\"");
+    CHECK(quoted(std::string(1000, 'x')).size() < 100);
+}
