@@ -58,14 +58,9 @@ Result<void> take(const Slot& slot, Words words, Invocation& invocation) {
     } else if (name == "export") {
         invocation.export_file = slot.values.back();
     } else if (name == "index") {
-        return tl::unexpected(placed({ErrorKind::BadInput,
-                                      "not-yet",
-                                      "--index is not there yet",
-                                      {},
-                                      0,
-                                      0,
-                                      "packages of pip are answered from the built-in catalogue"},
-                                     place_of_option(slot.row, words)));
+        return tl::unexpected(
+            at_argument(place_of_option(slot.row, words), "not-yet", "--index is not there yet",
+                        "packages of pip are answered from the built-in catalogue"));
     } else if (slot.flag) {
         invocation.params[key_of(name)] = true;
     } else if (slot.row.repeat == Repeat::Yes) {
@@ -77,6 +72,7 @@ Result<void> take(const Slot& slot, Words words, Invocation& invocation) {
 }
 
 Result<Invocation> parse_with_cli11(const CommandRow& command, Words words) {
+    CUDAENV_TRY_VOID(check_options(command, words)); // says which word is wrong; CLI11 does not
     std::vector<Slot> slots;
     for (const OptionRow& row : options_of(command)) {
         if (row.name != "help") {
@@ -99,7 +95,8 @@ Result<Invocation> parse_with_cli11(const CommandRow& command, Words words) {
     try {
         app.parse(reversed);
     } catch (const CLI::ParseError& problem) {
-        return tl::unexpected(diagnose(command, words, problem.what()));
+        return bad_input("usage", problem.what(),
+                         "cudaenv " + std::string(command.name) + " --help tells what it takes");
     }
     Invocation invocation;
     invocation.command = &command;

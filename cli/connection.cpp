@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -166,21 +166,13 @@ Result<protocol::Response> Connection::receive(std::chrono::steady_clock::time_p
         if (const auto line = m_lines.next()) {
             return protocol::decode_response(*line);
         }
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-            until - std::chrono::steady_clock::now());
-        pollfd wait{m_socket.get(), POLLIN, 0};
-        const int ready = left.count() <= 0 ? 0 : ::poll(&wait, 1, static_cast<int>(left.count()));
-        if (ready == 0) {
-            ::kill(m_child, SIGKILL); // it holds nothing half-written: files are renamed into place
+        const ssize_t size = ::recv(m_socket.get(), chunk.data(), chunk.size(), 0);
+        const bool late = std::chrono::steady_clock::now() >= until;
+        if ((size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) || (size != 0 && late)) {
+            ::kill(m_child,
+                   SIGKILL); // it leaves nothing half-written: files are renamed into place
             return unavailable("timed-out", "cudaenvd did not answer in time");
         }
-        if (ready < 0) {
-            if (errno == EINTR) {
-                continue;
-            }
-            return tl::unexpected(system_error("no-answer", "cannot wait for cudaenvd"));
-        }
-        const ssize_t size = ::recv(m_socket.get(), chunk.data(), chunk.size(), 0);
         if (size < 0 && errno == EINTR) {
             continue;
         }
@@ -193,8 +185,22 @@ Result<protocol::Response> Connection::receive(std::chrono::steady_clock::time_p
     }
 }
 
+// One system call for the whole exchange, where poll would be one before each read.
+Result<void> Connection::limit_waits(std::chrono::seconds longest) {
+    if (m_longest_wait == longest) {
+        return {};
+    }
+    const timeval wait{longest.count(), 0};
+    if (::setsockopt(m_socket.get(), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait) != 0) {
+        return tl::unexpected(system_error("no-socket", "cannot set a deadline"));
+    }
+    m_longest_wait = longest;
+    return {};
+}
+
 Result<protocol::Reply> Connection::ask(protocol::Request request, std::chrono::seconds deadline) {
     const auto until = std::chrono::steady_clock::now() + deadline;
+    CUDAENV_TRY_VOID(limit_waits(deadline));
     request.id = ++m_last_id;
     std::string bytes;
     if (!m_greeted) {

@@ -35,11 +35,13 @@ private:
     Connection(Fd socket, pid_t child) : m_socket(std::move(socket)), m_child(child) {}
     Result<void> send(std::string_view bytes);
     Result<protocol::Response> receive(std::chrono::steady_clock::time_point until);
+    Result<void> limit_waits(std::chrono::seconds longest);
     Error died();
 
     Fd m_socket;
     pid_t m_child = -1;
     bool m_greeted = false;
+    std::chrono::seconds m_longest_wait{0}; // what the socket was told; 0 = for ever
     std::int64_t m_last_id = 0;
     protocol::LineReader m_lines;
 };

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace cudaenv::cli {
 
@@ -60,14 +61,9 @@ Step look(std::span<const OptionRow> options, std::string_view word, bool is_las
 }
 
 Error no_value(const OptionRow& option, int place) {
-    return placed({ErrorKind::BadInput,
-                   "no-value",
-                   "--" + std::string(option.name) + " needs a value",
-                   {},
-                   0,
-                   0,
-                   "expected --" + std::string(option.name) + ' ' + std::string(option.value)},
-                  place);
+    const std::string name = "--" + std::string(option.name);
+    return at_argument(place, "no-value", name + " needs a value",
+                       "expected " + name + ' ' + std::string(option.value));
 }
 
 Error unknown_option(std::span<const OptionRow> options, std::string_view word, int place,
@@ -80,14 +76,9 @@ Error unknown_option(std::span<const OptionRow> options, std::string_view word, 
         }
     }
     const auto near = nearest(name, known);
-    return placed({ErrorKind::BadInput,
-                   "no-such-option",
-                   '"' + std::string(name) + "\" is not an option of " + of,
-                   {},
-                   0,
-                   0,
-                   near ? "did you mean \"" + *near + "\"?" : of + " --help lists them"},
-                  place);
+    return at_argument(place, "no-such-option",
+                       '"' + std::string(name) + "\" is not an option of " + of,
+                       near ? "did you mean \"" + *near + "\"?" : of + " --help lists them");
 }
 
 std::string join_choices(std::span<const std::string_view> choices) {
@@ -103,23 +94,21 @@ Error bad_choice(std::span<const std::string_view> choices, std::string_view wha
                  std::string_view value, int place) {
     const std::vector<std::string> known(choices.begin(), choices.end());
     const auto near = nearest(value, known);
-    return placed({ErrorKind::BadInput,
-                   "bad-choice",
-                   '"' + std::string(value) + "\" is not a value of " + std::string(what),
-                   {},
-                   0,
-                   0,
-                   near ? "did you mean \"" + *near + "\"?" : "expected " + join_choices(choices)},
-                  place);
+    return at_argument(
+        place, "bad-choice", '"' + std::string(value) + "\" is not a value of " + std::string(what),
+        near ? "did you mean \"" + *near + "\"?" : "expected " + join_choices(choices));
 }
 
 } // namespace
 
-Error placed(Error error, int place) {
-    if (place > 0) {
-        error.path = "argument " + std::to_string(place);
-    }
-    return error;
+Error at_argument(int place, std::string code, std::string message, std::string hint) {
+    return {ErrorKind::BadInput,
+            std::move(code),
+            std::move(message),
+            place > 0 ? "argument " + std::to_string(place) : std::string(),
+            0,
+            0,
+            std::move(hint)};
 }
 
 int place_of_option(const OptionRow& option, Words words) {
@@ -166,21 +155,15 @@ Result<std::optional<std::size_t>> command_word(Words words) {
                 known.emplace_back(command.name);
             }
             const auto near = nearest(word, known);
-            return tl::unexpected(
-                placed({ErrorKind::BadInput,
-                        "no-such-command",
-                        '"' + std::string(word) + "\" is not a command",
-                        {},
-                        0,
-                        0,
-                        near ? "did you mean \"" + *near + "\"?" : "cudaenv --help lists them"},
-                       place));
+            return tl::unexpected(at_argument(
+                place, "no-such-command", '"' + std::string(word) + "\" is not a command",
+                near ? "did you mean \"" + *near + "\"?" : "cudaenv --help lists them"));
         }
     }
     return std::optional<std::size_t>();
 }
 
-Error diagnose(const CommandRow& command, Words words, const std::string& otherwise) {
+Result<void> check_options(const CommandRow& command, Words words) {
     const auto options = options_of(command);
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string_view word = words[i];
@@ -190,38 +173,28 @@ Error diagnose(const CommandRow& command, Words words, const std::string& otherw
         const int place = static_cast<int>(i) + 1;
         const Step step = look(options, word, i + 1 == words.size());
         if (step.kind == WordKind::Unknown) {
-            return unknown_option(options, word, place, "cudaenv " + std::string(command.name));
+            return tl::unexpected(
+                unknown_option(options, word, place, "cudaenv " + std::string(command.name)));
         }
         if (step.kind == WordKind::NoValue) {
-            return no_value(*step.option, place);
+            return tl::unexpected(no_value(*step.option, place));
         }
-        if (step.kind == WordKind::Option && step.option != nullptr && step.option->value.empty() &&
+        if (step.kind == WordKind::Option && step.option->value.empty() &&
             word.find('=') != std::string_view::npos) {
-            return placed({ErrorKind::BadInput,
-                           "no-value-wanted",
-                           "--" + std::string(step.option->name) + " takes no value",
-                           {},
-                           0,
-                           0,
-                           {}},
-                          place);
+            return tl::unexpected(
+                at_argument(place, "no-value-wanted",
+                            "--" + std::string(step.option->name) + " takes no value", {}));
         }
         if (step.takes_next) {
             // CLI11 takes a word that is an option for an option, not for a value.
             const std::string_view next = words[i + 1];
             if (next.size() > 1 && next.front() == '-') {
-                return no_value(*step.option, place);
+                return tl::unexpected(no_value(*step.option, place));
             }
             ++i;
         }
     }
-    return {ErrorKind::BadInput,
-            "usage",
-            otherwise,
-            {},
-            0,
-            0,
-            "cudaenv " + std::string(command.name) + " --help tells what it takes"};
+    return {};
 }
 
 Result<void> check_choice(const OptionRow& option, const std::string& value, Words words) {
@@ -258,14 +231,8 @@ Result<std::vector<int>> check_arguments(const CommandRow& command, Words words,
                               ? places[static_cast<std::size_t>(wanted.most)]
                               : 0;
         return tl::unexpected(
-            placed({ErrorKind::BadInput,
-                    "too-many-arguments",
-                    '"' + extra + "\" is one argument too many",
-                    {},
-                    0,
-                    0,
-                    wanted.most == 0 ? name + " takes none" : name + " --help tells what it takes"},
-                   place));
+            at_argument(place, "too-many-arguments", '"' + extra + "\" is an argument too many",
+                        name + (wanted.most == 0 ? " takes none" : " --help tells what it takes")));
     }
     if (arguments.size() < static_cast<std::size_t>(wanted.least)) {
         return bad_input("no-argument", name + " needs " + std::string(wanted.name),
@@ -278,14 +245,9 @@ Result<std::vector<int>> check_arguments(const CommandRow& command, Words words,
     }
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (arguments[i].empty()) {
-            return tl::unexpected(placed({ErrorKind::BadInput,
-                                          "empty-argument",
-                                          "an argument is empty",
-                                          {},
-                                          0,
-                                          0,
-                                          "expected " + std::string(wanted.help)},
-                                         i < places.size() ? places[i] : 0));
+            return tl::unexpected(at_argument(i < places.size() ? places[i] : 0, "empty-argument",
+                                              "an argument is empty",
+                                              "expected " + std::string(wanted.help)));
         }
     }
     return places;

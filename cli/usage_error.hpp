@@ -17,10 +17,9 @@ namespace cudaenv::cli {
 // Errors: "no-such-command", "no-such-option", "no-value".
 Result<std::optional<std::size_t>> command_word(std::span<const char* const> words);
 
-// `words` are those after the command. The first that `command` cannot take; `otherwise` is the
-// text where none is found.
-Error diagnose(const CommandRow& command, std::span<const char* const> words,
-               const std::string& otherwise);
+// The first of `words` (those after the command) that is no option of `command`, or an option
+// without its value or with one that it does not take.
+Result<void> check_options(const CommandRow& command, std::span<const char* const> words);
 
 // Error "bad-choice" where `value` is none of the option's choices.
 Result<void> check_choice(const OptionRow& option, const std::string& value,
@@ -33,7 +32,7 @@ Result<std::vector<int>> check_arguments(const CommandRow& command,
 
 // 1-based number of the word that gives `option`; 0 where none does.
 int place_of_option(const OptionRow& option, std::span<const char* const> words);
-// `error` with "argument N" as its place.
-Error placed(Error error, int place);
+// Bad input with "argument N" as its place; 0 = no place.
+Error at_argument(int place, std::string code, std::string message, std::string hint);
 
 } // namespace cudaenv::cli

@@ -53,6 +53,7 @@ asio::awaitable<void> serve(Streams streams, const Service& service, asio::threa
                             Lifetime lifetime) {
     protocol::LineReader lines;
     std::array<char, 64 * 1024> chunk{};
+    std::string unsent;
     bool greeted = false;
     while (true) {
         std::optional<std::string> line = lines.next();
@@ -90,11 +91,19 @@ asio::awaitable<void> serve(Streams streams, const Service& service, asio::threa
                 },
                 asio::use_awaitable);
         }
+        unsent += answer;
+        const bool last = was_request && lifetime == Lifetime::OneRequest;
+        // A hello's answer travels with that of the request which came with it: one wake-up of the
+        // client, not two.
+        if (!was_request && lines.has_line()) {
+            continue;
+        }
         const auto [failed, written] =
-            co_await asio::async_write(streams.out, asio::buffer(answer), k_errors_as_values);
-        if (failed || (was_request && lifetime == Lifetime::OneRequest)) {
+            co_await asio::async_write(streams.out, asio::buffer(unsent), k_errors_as_values);
+        if (failed || last) {
             co_return;
         }
+        unsent.clear();
     }
 }
 

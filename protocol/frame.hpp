@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -27,6 +28,10 @@ public:
     Result<void> feed(std::string_view bytes);
     // The next whole line without its newline; none until more is fed. Empty lines are skipped.
     std::optional<std::string> next();
+    // Whether `next` would give one.
+    [[nodiscard]] bool has_line() const {
+        return m_buffer.find('\n', std::max(m_start, m_scanned)) != std::string::npos;
+    }
     // Bytes of a line that has not ended: not 0 at the end of a stream means that it was cut.
     [[nodiscard]] std::size_t pending() const { return m_buffer.size() - m_start; }
 
