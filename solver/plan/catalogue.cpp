@@ -136,10 +136,7 @@ void Catalogue::add_torch(World& world, Manager manager) {
                 record.depends.push_back(fmt::format("cudnn =={}", *variant.cudnn));
             }
             if (code) {
-                record.constrains = world.device_code_constraints(
-                    *code, variant.cuda,
-                    fmt::format("torch {} {} {}", release.torch.str(), variant.tag,
-                                manager == Manager::Conda ? "from conda" : "wheels"));
+                record.constrains = world.device_code_constraints(*code, variant.cuda);
             }
             with_partners(std::move(record));
         }

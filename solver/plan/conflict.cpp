@@ -17,6 +17,8 @@ using Records = std::vector<const specs::PackageRecord*>;
 // Solves are cheap, not free: the search for reasons and fixes stops here.
 constexpr std::size_t k_most_solves = 160;
 
+const std::string k_cpu_fix = "a CPU build: ";
+
 // One thing that can be left out or loosened.
 struct Element {
     std::string demand;
@@ -151,7 +153,10 @@ private:
                                    need->text);
                 break;
             case FactKind::Gpu:
-                text = fmt::format("{}; {}", fact.text, need->text);
+                text = fmt::format("{}; {} has {}", fact.text,
+                                   owner.name == World::k_nvcc ? "nvcc " + nvcc_version(owner)
+                                                               : display(owner, m_attempt),
+                                   need->text);
                 break;
             case FactKind::Toolkits:
                 text = fmt::format("{} wants {} to build with; {}", asked_for(records, owner),
@@ -349,6 +354,9 @@ private:
     // The core without element `out`, and nothing else: what made the rest impossible is then
     // visible.
     std::optional<Records> solve_only(const std::vector<std::size_t>& core, std::size_t out) const {
+        if (auto everything_else = solve_without({out})) {
+            return everything_else; // names the very builds that the request would get
+        }
         std::vector<std::string> demands;
         for (const std::size_t i : core) {
             const Element& element = m_elements[i];
@@ -492,7 +500,7 @@ private:
         case FactKind::CudaGiven: {
             Request cpu = m_request;
             cpu.cpu = true;
-            add_fix(conflict, {"a CPU build: " + with, resolve_command(cpu, m_attempt), 2});
+            add_fix(conflict, {k_cpu_fix + with, resolve_command(cpu, m_attempt), 2});
             return;
         }
         case FactKind::Glibc:
@@ -559,7 +567,9 @@ private:
         }
         const auto user_can = [&] {
             return std::any_of(conflict.fixes.begin(), conflict.fixes.end(),
-                               [](const RankedFix& fix) { return fix.cost <= 3; });
+                               [](const RankedFix& fix) {
+                                   return fix.cost <= 3 && !fix.text.starts_with(k_cpu_fix);
+                               });
         };
         for (std::size_t a = 0; a < wishes.size() && !user_can(); ++a) {
             for (std::size_t b = a + 1; b < wishes.size() && may_solve(); ++b) {
@@ -585,8 +595,12 @@ private:
                 }
             }
         }
+        // A CPU build is the last of its cost: it is not what was asked for.
+        const auto order = [](const RankedFix& fix) {
+            return 2 * fix.cost + (fix.text.starts_with(k_cpu_fix) ? 1 : 0);
+        };
         std::stable_sort(conflict.fixes.begin(), conflict.fixes.end(),
-                         [](const RankedFix& a, const RankedFix& b) { return a.cost < b.cost; });
+                         [&](const auto& a, const auto& b) { return order(a) < order(b); });
         if (conflict.fixes.size() > 6) {
             conflict.fixes.resize(6);
         }

@@ -185,15 +185,6 @@ specs::Version first_version(const Answer& answer) {
     return *specs::Version::parse("0");
 }
 
-std::string torch_build(const Answer& answer) {
-    for (const specs::PackageRecord* const record : answer.records) {
-        if (record->name == "torch") {
-            return record->version + ' ' + record->build;
-        }
-    }
-    return {};
-}
-
 // The same versions from the other manager, as its commands; none where it has them not.
 std::optional<Alternative> same_from(const Request& request, const facts::Host& host,
                                      const Answer& answer, Manager manager) {
@@ -228,11 +219,19 @@ Result<Outcome> resolve_in_catalogue(const Request& request, const facts::Host& 
                                      Outcome outcome) {
     std::optional<Answer> conda;
     std::optional<Answer> pip;
-    if (request.manager != ManagerChoice::Pip) {
-        CUDAENV_TRY(conda, first_answer(request, host, {}, Manager::Conda));
-    }
     if (request.manager != ManagerChoice::Conda) {
         CUDAENV_TRY(pip, first_answer(request, host, {}, Manager::Pip));
+    }
+    if (request.manager != ManagerChoice::Pip) {
+        auto answer = first_answer(request, host, {}, Manager::Conda);
+        // What only pip has (TensorFlow's wheels) is no mistake as long as pip was allowed.
+        if (!answer &&
+            (answer.error().code != "no-such-package" || request.manager == ManagerChoice::Conda)) {
+            return tl::unexpected(std::move(answer).error());
+        }
+        if (answer) {
+            conda = *std::move(answer);
+        }
     }
     if (!conda && !pip) {
         AttemptOptions options;
@@ -247,10 +246,6 @@ Result<Outcome> resolve_in_catalogue(const Request& request, const facts::Host& 
     // The newer answer; of two equal ones conda's, which brings Python and toolkit along.
     const bool use_conda = conda && (!pip || first_version(*conda) >= first_version(*pip));
     Answer& answer = use_conda ? *conda : *pip;
-    if (use_conda && pip && first_version(*conda) == first_version(*pip) &&
-        torch_build(*conda) != torch_build(*pip)) {
-        // Same release, another CUDA: take the variant that both have if the user's wish allows it.
-    }
     describe_packages(answer, outcome);
     outcome.driver_assumed = answer.attempt.world->driver_assumed();
     if (request.manager == ManagerChoice::Auto) {

@@ -25,6 +25,7 @@ std::string gpu_name(std::size_t index) {
 
 constexpr const char* k_driver = "__cudaenv_driver";
 constexpr const char* k_driver_cuda = "__cudaenv_driver_cuda";
+constexpr const char* k_assumed_nvcc = "__cudaenv_assumed_nvcc";
 
 // A version spec that holds for exactly the compute capabilities that the device code serves.
 std::string served_spec(const knowledge::Architectures& code, bool ptx_usable) {
@@ -186,6 +187,11 @@ void World::add_builders() {
             specs::PackageRecord record =
                 virtual_record(k_nvcc, version.str(), build + (gcc ? "_gcc" : "_clang"));
             record.build_number = 2 * preference + (gcc ? 1 : 0);
+            if (build == "assumed") {
+                // An nvcc that somebody would have to get is the one of the very release.
+                record.depends.push_back(
+                    fmt::format("{} =={}", k_assumed_nvcc, version.major_minor()));
+            }
             const std::string low = gcc ? fmt::format(">={}", gcc_min.value_or(3)) : ">=3.3";
             const std::optional<int> top = gcc ? gcc_max : clang_max;
             const std::string range = top ? fmt::format("{},<{}", low, *top + 1) : low;
@@ -203,8 +209,7 @@ void World::add_builders() {
                                    : std::nullopt,
                                {}};
             if (const auto code = knowledge::architectures_of_toolkit(version)) {
-                for (std::string& constraint : device_code_constraints(
-                         *code, version, fmt::format("nvcc {}", version.major_minor()))) {
+                for (std::string& constraint : device_code_constraints(*code, version)) {
                     record.constrains.push_back(std::move(constraint));
                 }
             }
@@ -222,6 +227,7 @@ void World::add_builders() {
         toolkit_texts.push_back(fmt::format("nvcc {} in {}", toolkit.version->str(), toolkit.path));
     }
     for (const DottedVersion& release : knowledge::cuda_releases()) {
+        m_records.push_back(virtual_record(k_assumed_nvcc, release.major_minor(), "0"));
         const auto range = knowledge::compilers_of_toolkit(release);
         add_nvcc(release, "assumed", 0, range ? range->gcc_min : std::nullopt,
                  range ? range->gcc_max : std::nullopt, std::nullopt);
@@ -299,13 +305,13 @@ std::vector<std::string> World::runtime_constraints(const DottedVersion& cuda) {
                      cuda,
                      {}});
         constraints.push_back(std::move(spec));
+        constraints.push_back(fmt::format("{} {}.*", k_assumed_nvcc, cuda.major_minor()));
     }
     return constraints;
 }
 
 std::vector<std::string> World::device_code_constraints(const knowledge::Architectures& code,
-                                                        const DottedVersion& cuda,
-                                                        const std::string& what) {
+                                                        const DottedVersion& cuda) {
     std::vector<std::string> constraints;
     const bool ptx_usable = !m_host.driver || !m_host.driver->cuda || *m_host.driver->cuda >= cuda;
     const std::string spec = served_spec(code, ptx_usable);
@@ -319,8 +325,7 @@ std::vector<std::string> World::device_code_constraints(const knowledge::Archite
         std::string constraint = fmt::format("{} {}", gpu_name(i), spec);
         m_needs.emplace(constraint,
                         HostNeed{FactKind::Gpu, static_cast<int>(i),
-                                 fmt::format("{} has code for {}", what, describe_code(code)),
-                                 std::nullopt, code.source});
+                                 "code for " + describe_code(code), std::nullopt, code.source});
         constraints.push_back(std::move(constraint));
     }
     return constraints;
@@ -436,8 +441,7 @@ void World::add_device_code(specs::PackageRecord& record) {
         code = knowledge::architectures_of_toolkit(*cuda);
     }
     if (code) {
-        for (std::string& constraint : device_code_constraints(
-                 *code, *cuda, record.name + ' ' + record.version + " (" + record.build + ')')) {
+        for (std::string& constraint : device_code_constraints(*code, *cuda)) {
             record.constrains.push_back(std::move(constraint));
         }
     }

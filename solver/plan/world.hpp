@@ -64,8 +64,7 @@ public:
     std::vector<std::string> runtime_constraints(const DottedVersion& cuda);
     // Constraints for a record that carries device code for `architectures`, made by CUDA `cuda`.
     std::vector<std::string> device_code_constraints(const knowledge::Architectures& architectures,
-                                                     const DottedVersion& cuda,
-                                                     const std::string& what);
+                                                     const DottedVersion& cuda);
     // Adds, to the records of one channel package, what this host asks of them: driver floors for
     // CUDA runtimes, device code for frameworks, and the mark of a CPU build where CUDA was asked.
     void amend(std::vector<specs::PackageRecord>& records);
