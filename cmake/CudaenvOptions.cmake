@@ -2,6 +2,8 @@
 add_library(cudaenv_options INTERFACE)
 target_include_directories(cudaenv_options INTERFACE "${CMAKE_SOURCE_DIR}")
 target_compile_options(cudaenv_options INTERFACE
+    # -Wrestrict: gcc 12 sees overlaps in std::string that are not there (GCC PR 105651).
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
     -Wold-style-cast -Woverloaded-virtual -Werror)
 if(CUDAENV_SANITIZE)
