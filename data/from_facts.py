@@ -375,8 +375,10 @@ def variant(table, release, tag, stated, arch, wheels, unlisted, conda_pythons, 
             row["cudnn"], row["cudnn_source"] = wheel_arch.get("cudnn"), wheel_arch.get("cudnn_source")
         if stated.get("arch") and "CUDA_ARCH_FLAGS" in stated["arch_source"] or not wheel_arch:
             if stated.get("arch"):
+                ptx = wheel_ptx(tag, default, number)
                 row.update(sass=plain_architectures([a.removeprefix("sm_") for a in stated["arch"]]),
-                           ptx=wheel_ptx(tag, default, number), arch_source=stated["arch_source"])
+                           ptx=ptx, arch_source=stated["arch_source"] + (
+                               "; +PTX: pytorch PR 175253" if ptx else ""))
         else:
             row.update(sass=wheel_arch["arch"], ptx=wheel_arch["ptx"],
                        arch_confidence=wheel_arch.get("confidence"), arch_source=wheel_arch["source"])

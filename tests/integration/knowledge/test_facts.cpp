@@ -321,3 +321,18 @@ TEST_CASE("TensorFlow, cuDNN and toolkit components hold the facts' rows") {
     }
     check_same(a, b);
 }
+
+TEST_CASE("a GPU's name gives the capability of the vendor's list, or nothing where ids disagree") {
+    std::size_t unknown = 0;
+    const json gpus = rows(facts("cuda-arch"), "gpus");
+    for (const json& row : gpus) {
+        CAPTURE(text_of(row["name"]));
+        const auto found = knowledge::gpu_by_name(row["name"].get<std::string>());
+        if (!found) {
+            ++unknown;
+            continue;
+        }
+        CHECK(found->compute_capability->str() == row["cc"]);
+    }
+    CHECK(unknown * 20 < gpus.size()); // a few names stand on two chips, not many
+}
