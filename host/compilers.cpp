@@ -1,0 +1,281 @@
+#include "host/compilers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace cudaenv::host {
+
+namespace {
+
+// Programs that stand in front of a compiler under its name.
+constexpr std::array<std::string_view, 7> k_wrappers = {
+    "ccache", "colorgcc", "distcc", "sccache", "icecc", "gomacc", "buildcache"};
+
+bool names_wrapper(std::string_view text) {
+    return std::any_of(k_wrappers.begin(), k_wrappers.end(), [&](std::string_view wrapper) {
+        return text.find(wrapper) != std::string_view::npos;
+    });
+}
+
+bool is_version(std::string_view text) {
+    return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0 &&
+           std::all_of(text.begin(), text.end(), [](char c) {
+               return c == '.' || std::isdigit(static_cast<unsigned char>(c)) != 0;
+           });
+}
+
+// Directories of /opt and /usr/local whose name says that they hold a compiler.
+bool holds_compiler(std::string_view name) {
+    return name.starts_with("gcc") || name.starts_with("llvm") || name.starts_with("clang");
+}
+
+// Where compilers are besides PATH.
+std::vector<std::string> usual_places(FileSystem& files, const Environment& environment) {
+    std::vector<std::string> places = {"/usr/bin", "/usr/local/bin"};
+    const auto add = [&](const std::string& parent, auto accepts, const std::string& inside) {
+        if (const auto names = files.list_directory(parent)) {
+            for (const auto& name : *names) {
+                if (accepts(name)) {
+                    places.push_back(parent + '/' + name + inside);
+                }
+            }
+        }
+    };
+    add("/opt", holds_compiler, "/bin");
+    add("/usr/local", holds_compiler, "/bin");
+    // Red Hat's toolsets.
+    add(
+        "/opt/rh", [](std::string_view) { return true; }, "/root/usr/bin");
+    if (const auto prefix = value_of(environment, "CONDA_PREFIX"); prefix.starts_with('/')) {
+        places.push_back(prefix + "/bin");
+    }
+    return places;
+}
+
+using ProgramKey = std::pair<std::uint64_t, std::uint64_t>; // device and inode
+
+struct Candidate {
+    std::string path;
+    CompilerName name;
+    FileStatus status;
+    std::size_t order = 0; // of discovery
+};
+
+// Of several names of one program the one a user would type: versioned, then bare, then with a
+// target in front.
+int rank(const CompilerName& name) {
+    return (name.target.empty() ? 0 : 2) + (name.version.empty() ? 1 : 0);
+}
+
+// A compiler that builds for this machine: "x86_64-linux-gnu-g++", not "aarch64-linux-gnu-g++".
+bool builds_for(const CompilerName& name, const std::string& machine) {
+    return name.target.empty() ||
+           (name.target.starts_with(machine + '-') &&
+            name.target.find("linux") != std::string::npos && !name.target.ends_with("x32"));
+}
+
+// A symlink to a wrapper, or a script that starts one. NixOS's compilers are scripts too, so being
+// one is no reason.
+bool is_wrapper(FileSystem& files, const Candidate& candidate) {
+    if (files.read_link(candidate.path)) {
+        const auto target = files.real_path(candidate.path);
+        if (target && names_wrapper(base_name(*target))) {
+            return true;
+        }
+    }
+    // No compiler driver is that small.
+    constexpr std::uint64_t k_script = 16U * 1024U;
+    if (candidate.status.size > k_script) {
+        return false;
+    }
+    const auto text = files.read_file(candidate.path, k_script);
+    return text && text->starts_with("#!") && names_wrapper(*text);
+}
+
+// Every compiler program once, whatever its names.
+class Programs {
+public:
+    Programs(FileSystem& files, std::string machine, std::vector<std::string>& notes)
+        : m_files(&files), m_machine(std::move(machine)), m_notes(&notes) {}
+
+    void look_in(const std::string& place, bool on_path) {
+        const auto real_place = m_files->real_path(place);
+        if (!real_place || !m_seen.insert(*real_place).second) {
+            return; // a place that is not there holds no compiler
+        }
+        const auto names = m_files->list_directory(*real_place);
+        if (!names) {
+            if (on_path && names.error().code == k_permission_denied) {
+                m_notes->push_back("compilers in " + place +
+                                   " are not looked at: " + reason_of(names.error()));
+            }
+            return;
+        }
+        for (const auto& file_name : *names) {
+            const auto name = parse_compiler_name(file_name);
+            if (name && builds_for(*name, m_machine)) {
+                look_at(Candidate{*real_place + '/' + file_name, *name, {}, m_order++}, on_path);
+            }
+        }
+    }
+
+    [[nodiscard]] bool is_default(const Candidate& candidate) const {
+        const auto found = m_defaults.find(candidate.name.family);
+        return found != m_defaults.end() && found->second == key_of(candidate);
+    }
+
+    // In the order of their discovery.
+    [[nodiscard]] std::vector<Candidate> take() {
+        std::vector<Candidate> candidates;
+        for (auto& [key, candidate] : m_programs) {
+            candidates.push_back(std::move(candidate));
+        }
+        std::sort(candidates.begin(), candidates.end(),
+                  [](const Candidate& a, const Candidate& b) { return a.order < b.order; });
+        return candidates;
+    }
+
+private:
+    static ProgramKey key_of(const Candidate& candidate) {
+        return {candidate.status.device, candidate.status.inode};
+    }
+
+    void look_at(Candidate candidate, bool on_path) {
+        const auto status = m_files->status(candidate.path);
+        if (!status) {
+            m_notes->push_back(candidate.path + " is no compiler: " + reason_of(status.error()));
+            return;
+        }
+        candidate.status = *status;
+        if (status->kind != FileKind::Regular || !status->executable ||
+            is_wrapper(*m_files, candidate)) {
+            return;
+        }
+        const bool bare = candidate.name.target.empty() && candidate.name.version.empty();
+        if (on_path && bare) {
+            m_defaults.try_emplace(candidate.name.family, key_of(candidate));
+        }
+        // Hard links and symlinks of one inode are one program.
+        const auto [known, added] = m_programs.try_emplace(key_of(candidate), candidate);
+        if (!added && rank(candidate.name) < rank(known->second.name)) {
+            candidate.order = known->second.order;
+            known->second = std::move(candidate);
+        }
+    }
+
+    FileSystem* m_files;
+    std::string m_machine;
+    std::vector<std::string>* m_notes;
+    std::map<ProgramKey, Candidate> m_programs;
+    std::map<facts::CompilerFamily, ProgramKey> m_defaults;
+    std::set<std::string> m_seen;
+    std::size_t m_order = 0;
+};
+
+} // namespace
+
+std::optional<CompilerName> parse_compiler_name(std::string_view file_name) {
+    CompilerName name;
+    auto rest = file_name;
+    if (const auto dash = rest.rfind('-');
+        dash != std::string_view::npos && is_version(rest.substr(dash + 1))) {
+        name.version = std::string(rest.substr(dash + 1));
+        rest = rest.substr(0, dash);
+    }
+    for (const std::string_view driver : {"clang++", "g++", "c++"}) {
+        if (!rest.ends_with(driver)) {
+            continue;
+        }
+        auto target = rest.substr(0, rest.size() - driver.size());
+        if (!target.empty()) {
+            // x86_64-linux-gnu-: a target has at least two dashes; "my-g++" is something else.
+            if (!target.ends_with('-') || std::count(target.begin(), target.end(), '-') < 2) {
+                continue;
+            }
+            target.remove_suffix(1);
+            name.target = std::string(target);
+        }
+        // A bare c++ is another name of one of the others, or of nobody's compiler.
+        if (driver == "c++" && name.target.empty()) {
+            return std::nullopt;
+        }
+        name.family =
+            driver == "clang++" ? facts::CompilerFamily::Clang : facts::CompilerFamily::Gcc;
+        return name;
+    }
+    return std::nullopt;
+}
+
+std::string parse_gcc_version(std::string_view text) {
+    const auto line = trim(text.substr(0, text.find('\n')));
+    return is_version(line) ? std::string(line) : std::string();
+}
+
+std::string parse_clang_version(std::string_view text) {
+    constexpr std::string_view k_label = "clang version ";
+    const auto at = text.find(k_label);
+    if (at == std::string_view::npos) {
+        return {};
+    }
+    auto version = text.substr(at + k_label.size());
+    // "14.0.6", "18.1.3 (1ubuntu1)", "17.0.0git".
+    version = version.substr(0, version.find_first_not_of("0123456789."));
+    while (version.ends_with('.')) {
+        version.remove_suffix(1);
+    }
+    return is_version(version) ? std::string(version) : std::string();
+}
+
+CompilerFindings find_compilers(FileSystem& files, const Environment& environment,
+                                const std::string& machine, const VersionAsker& asker) {
+    CompilerFindings findings;
+    Programs programs(files, machine, findings.notes);
+    for (const auto& place : directories_of(value_of(environment, "PATH"))) {
+        programs.look_in(place, true);
+    }
+    for (const auto& place : usual_places(files, environment)) {
+        programs.look_in(place, false);
+    }
+    const auto candidates = programs.take();
+    std::vector<VersionQuestion> questions;
+    for (const auto& candidate : candidates) {
+        const bool gcc = candidate.name.family == facts::CompilerFamily::Gcc;
+        questions.push_back({candidate.path,
+                             gcc ? std::vector<std::string>{"-dumpfullversion", "-dumpversion"}
+                                 : std::vector<std::string>{"--version"},
+                             gcc ? parse_gcc_version : parse_clang_version, candidate.status});
+    }
+    const auto answers = asker.ask(questions);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        const auto& candidate = candidates[i];
+        auto version = DottedVersion::parse(answers[i].version);
+        if (!version) {
+            findings.notes.push_back(
+                candidate.path + " is left out, its version is not known: " + answers[i].reason);
+            continue;
+        }
+        facts::Compiler compiler;
+        compiler.family = candidate.name.family;
+        compiler.version = std::move(*version);
+        compiler.path = candidate.path;
+        compiler.source =
+            std::string(base_name(candidate.path)) + ' ' + join(questions[i].arguments, " ");
+        compiler.is_default = programs.is_default(candidate);
+        findings.compilers.push_back(std::move(compiler));
+    }
+    std::sort(findings.compilers.begin(), findings.compilers.end(),
+              [](const facts::Compiler& a, const facts::Compiler& b) {
+                  return std::tie(a.family, a.version, a.path) <
+                         std::tie(b.family, b.version, b.path);
+              });
+    if (findings.compilers.empty()) {
+        findings.absent = "no g++ or clang++ in PATH or the usual places";
+    }
+    return findings;
+}
+
+} // namespace cudaenv::host

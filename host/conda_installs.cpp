@@ -1,0 +1,227 @@
+#include "host/conda_installs.hpp"
+
+#include "host/toolkit_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+#include <tuple>
+
+namespace cudaenv::host {
+
+namespace {
+
+// Environments of one machine that are looked into; a bound, so that a broken list costs little.
+constexpr std::size_t k_prefix_limit = 500;
+
+constexpr std::array<std::string_view, 8> k_home_roots = {
+    "miniforge3", "mambaforge", "miniconda3",  "anaconda3",
+    "miniconda",  "anaconda",   ".conda/base", ".local/share/miniforge3"};
+constexpr std::array<std::string_view, 7> k_system_roots = {
+    "/opt/conda",      "/opt/miniforge3", "/opt/miniconda3",      "/opt/anaconda3",
+    "/opt/mambaforge", "/opt/miniconda",  "/usr/local/miniconda3"};
+
+class CondaSearch {
+public:
+    CondaSearch(FileSystem& files, const Environment& environment, std::string home)
+        : m_files(&files), m_environment(&environment), m_home(std::move(home)) {}
+
+    void look() {
+        if (const auto active = value_of(*m_environment, "CONDA_PREFIX"); !active.empty()) {
+            add_prefix(active);
+        }
+        if (const auto exe = value_of(*m_environment, "CONDA_EXE"); !exe.empty()) {
+            add_executable(exe, "CONDA_EXE");
+        }
+        if (const auto exe = value_of(*m_environment, "MAMBA_EXE"); !exe.empty()) {
+            add_executable(exe, "MAMBA_EXE");
+        }
+        for (const auto& directory : directories_of(value_of(*m_environment, "PATH"))) {
+            for (const auto* name : {"conda", "mamba", "micromamba", "pixi"}) {
+                const auto path = directory + '/' + name;
+                if (m_files->exists(path)) {
+                    add_executable(path, "PATH");
+                }
+            }
+        }
+        for (const auto root : k_system_roots) {
+            add_root(std::string(root), std::string(root));
+        }
+        if (!m_home.empty()) {
+            for (const auto root : k_home_roots) {
+                const auto path = m_home + '/' + std::string(root);
+                add_root(path, path);
+            }
+            for (const auto* path : {"/.local/bin/micromamba", "/bin/micromamba", "/.pixi/bin/pixi",
+                                     "/.local/bin/pixi"}) {
+                if (m_files->exists(m_home + path)) {
+                    add_executable(m_home + path, m_home + path);
+                }
+            }
+        }
+        add_listed_prefixes();
+    }
+
+    CondaFindings conclude(const VersionAsker& asker) {
+        std::vector<VersionQuestion> questions;
+        for (const auto& [install, status] : m_lone) {
+            questions.push_back({install.path, {"--version"}, parse_tool_version, status});
+        }
+        const auto answers = asker.ask(questions);
+        for (std::size_t i = 0; i < m_lone.size(); ++i) {
+            auto install = m_lone[i].first;
+            if (!answers[i].version.empty()) {
+                install.version = answers[i].version;
+                install.source += ", version by --version";
+            } else {
+                m_findings.notes.push_back(install.path +
+                                           ": its version is not known: " + answers[i].reason);
+            }
+            m_findings.installs.push_back(std::move(install));
+        }
+        std::sort(m_findings.installs.begin(), m_findings.installs.end(),
+                  [](const facts::CondaInstall& a, const facts::CondaInstall& b) {
+                      return std::tie(a.kind, a.path) < std::tie(b.kind, b.path);
+                  });
+        if (m_findings.installs.empty()) {
+            m_findings.absent = "no conda, mamba, micromamba or pixi: not in CONDA_EXE, MAMBA_EXE, "
+                                "PATH or the usual homes";
+        }
+        return std::move(m_findings);
+    }
+
+private:
+    void add_prefix(const std::string& path) {
+        const auto real = m_files->real_path(path);
+        if (!real || m_findings.prefixes.size() >= k_prefix_limit ||
+            !m_seen_prefixes.insert(*real).second) {
+            return;
+        }
+        m_findings.prefixes.push_back(*real);
+    }
+
+    void add_environments_in(const std::string& directory) {
+        if (const auto names = m_files->list_directory(directory)) {
+            for (const auto& name : *names) {
+                if (!name.starts_with('.')) {
+                    add_prefix(directory + '/' + name);
+                }
+            }
+        }
+    }
+
+    // A root prefix, where conda-meta lists conda itself; what lists none is no install.
+    bool add_root(const std::string& path, const std::string& source) {
+        const auto real = m_files->real_path(path);
+        if (!real) {
+            return false;
+        }
+        if (!m_seen_roots.insert(*real).second) {
+            return true;
+        }
+        const auto metadata = *real + "/conda-meta";
+        const auto names = m_files->list_directory(metadata);
+        if (!names) {
+            if (names.error().code == k_permission_denied) {
+                m_findings.notes.push_back(metadata +
+                                           " cannot be read: " + reason_of(names.error()));
+            }
+            return false;
+        }
+        bool found = false;
+        for (const auto& name : *names) {
+            const auto package = parse_conda_meta_name(name);
+            if (package && (package->name == "conda" || package->name == "mamba")) {
+                found = true;
+                m_findings.installs.push_back({package->name, *real, package->version,
+                                               source + ", version from " + metadata + '/' + name});
+            }
+        }
+        if (found) {
+            add_prefix(*real);
+            add_environments_in(*real + "/envs");
+        }
+        return found;
+    }
+
+    // conda and mamba belong to a root; micromamba and pixi stand alone.
+    void add_executable(const std::string& path, const std::string& source) {
+        const auto real = m_files->real_path(path);
+        const auto status = m_files->status(path);
+        if (!real || !status || status->kind != FileKind::Regular || !status->executable) {
+            m_findings.notes.push_back(
+                source + " names " + path + ", which is no program: " +
+                (real ? std::string("not an executable file") : reason_of(real.error())));
+            return;
+        }
+        const auto name = base_name(path);
+        if ((name == "conda" || name == "mamba") &&
+            add_root(std::string(parent_path(parent_path(*real))), source)) {
+            return;
+        }
+        // condabin/conda and shims such as pyenv's are scripts; mamba 2 stands alone as micromamba.
+        if (name == "conda" || !m_seen_executables.insert(*real).second) {
+            return;
+        }
+        const std::string kind = name == "pixi" ? "pixi" : name == "mamba" ? "mamba" : "micromamba";
+        m_lone.emplace_back(facts::CondaInstall{kind, *real, std::nullopt, source}, *status);
+    }
+
+    void add_listed_prefixes() {
+        for (const auto* name : {"CONDA_ENVS_PATH", "CONDA_ENVS_DIRS"}) {
+            for (const auto& directory : directories_of(value_of(*m_environment, name))) {
+                add_environments_in(directory);
+            }
+        }
+        const auto mamba_root = value_of(*m_environment, "MAMBA_ROOT_PREFIX");
+        if (mamba_root.starts_with('/')) {
+            add_environments_in(mamba_root + "/envs");
+        }
+        if (m_home.empty()) {
+            return;
+        }
+        for (const auto* directory :
+             {"/micromamba/envs", "/.local/share/mamba/envs", "/.conda/envs"}) {
+            add_environments_in(m_home + directory);
+        }
+        if (const auto list = m_files->read_file(m_home + "/.conda/environments.txt")) {
+            for (const auto line : split(*list, '\n')) {
+                if (const auto path = std::string(trim(line)); path.starts_with('/')) {
+                    add_prefix(path);
+                }
+            }
+        }
+    }
+
+    FileSystem* m_files;
+    const Environment* m_environment;
+    std::string m_home;
+    CondaFindings m_findings;
+    std::set<std::string> m_seen_prefixes;
+    std::set<std::string> m_seen_roots;
+    std::set<std::string> m_seen_executables;
+    std::vector<std::pair<facts::CondaInstall, FileStatus>> m_lone;
+};
+
+} // namespace
+
+std::string parse_tool_version(std::string_view text) {
+    const auto line = trim(text.substr(0, text.find('\n')));
+    for (const auto word : split(line, ' ')) {
+        if (word.find('.') != std::string_view::npos &&
+            std::isdigit(static_cast<unsigned char>(word.front())) != 0) {
+            return std::string(word);
+        }
+    }
+    return {};
+}
+
+CondaFindings find_conda(FileSystem& files, const Environment& environment, const std::string& home,
+                         const VersionAsker& asker) {
+    CondaSearch search(files, environment, home);
+    search.look();
+    return search.conclude(asker);
+}
+
+} // namespace cudaenv::host

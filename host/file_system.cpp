@@ -1,0 +1,159 @@
+#include "host/file_system.hpp"
+
+#include "base/fd.hpp"
+
+#include <climits>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <memory>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cudaenv::host {
+
+namespace {
+
+tl::unexpected<Error> failed(const std::string& path, int error) {
+    Error told;
+    told.kind = ErrorKind::Unavailable;
+    told.path = path;
+    switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+        told.code = k_not_found;
+        break;
+    case EACCES:
+    case EPERM:
+        told.code = k_permission_denied;
+        break;
+    case ELOOP:
+        told.code = k_symlink_loop;
+        break;
+    default:
+        told.code = "io";
+        break;
+    }
+    std::array<char, 128> text{};
+    told.message = strerror_r(error, text.data(), text.size());
+    return tl::unexpected(std::move(told));
+}
+
+} // namespace
+
+Result<std::string> DiskFileSystem::read_file(const std::string& path, std::size_t limit) {
+    // O_NONBLOCK: a fifo put where a file is expected must not hold us.
+    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file) {
+        return failed(path, errno);
+    }
+    std::string content;
+    // Files under /proc and /sys tell no size, so the size is never asked for.
+    constexpr std::size_t k_step = 16U * 1024U;
+    while (content.size() < limit) {
+        const std::size_t have = content.size();
+        const std::size_t want = std::min(std::max(k_step, have), limit - have);
+        content.resize(have + want);
+        const ssize_t got = ::read(file.get(), content.data() + have, want);
+        if (got < 0 && errno == EINTR) {
+            content.resize(have);
+            continue;
+        }
+        if (got < 0) {
+            return failed(path, errno);
+        }
+        content.resize(have + static_cast<std::size_t>(got));
+        if (got == 0) {
+            break;
+        }
+    }
+    return content;
+}
+
+Result<std::vector<std::string>> DiskFileSystem::list_directory(const std::string& path) {
+    const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), &::closedir);
+    if (!directory) {
+        return failed(path, errno);
+    }
+    std::vector<std::string> names;
+    errno = 0;
+    while (const dirent* entry = ::readdir(directory.get())) {
+        const std::string_view name = entry->d_name;
+        if (name != "." && name != "..") {
+            names.emplace_back(name);
+        }
+        errno = 0;
+    }
+    if (errno != 0) {
+        return failed(path, errno);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+Result<std::string> DiskFileSystem::real_path(const std::string& path) {
+    const std::unique_ptr<char, void (*)(void*)> resolved(::realpath(path.c_str(), nullptr),
+                                                          &std::free);
+    if (!resolved) {
+        return failed(path, errno);
+    }
+    return std::string(resolved.get());
+}
+
+Result<FileStatus> DiskFileSystem::status(const std::string& path) {
+    struct stat found {};
+    if (::stat(path.c_str(), &found) != 0) {
+        return failed(path, errno);
+    }
+    FileStatus status;
+    status.kind = S_ISREG(found.st_mode)   ? FileKind::Regular
+                  : S_ISDIR(found.st_mode) ? FileKind::Directory
+                                           : FileKind::Other;
+    status.executable = (found.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) != 0;
+    status.device = found.st_dev;
+    status.inode = found.st_ino;
+    status.size = static_cast<std::uint64_t>(found.st_size);
+    status.modified_ns = std::int64_t{found.st_mtim.tv_sec} * 1'000'000'000 + found.st_mtim.tv_nsec;
+    return status;
+}
+
+Result<std::string> DiskFileSystem::read_link(const std::string& path) {
+    std::array<char, PATH_MAX> target{};
+    const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
+    if (length < 0) {
+        return failed(path, errno);
+    }
+    return std::string(target.data(), static_cast<std::size_t>(length));
+}
+
+std::string reason_of(const Error& error) {
+    if (error.code == k_not_found) {
+        return "does not exist";
+    }
+    if (error.code == k_permission_denied) {
+        return "permission denied";
+    }
+    if (error.code == k_symlink_loop) {
+        return "its symlinks lead in a circle";
+    }
+    return error.message;
+}
+
+std::string_view base_name(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);
+}
+
+std::string_view parent_path(std::string_view path) {
+    const auto slash = path.rfind('/');
+    if (slash == std::string_view::npos) {
+        return {};
+    }
+    return slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
+}
+
+} // namespace cudaenv::host

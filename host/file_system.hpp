@@ -1,0 +1,67 @@
+// The port through which host/ looks at this machine's files, so that tests can show it another
+// machine. Reads only. Law: a failure says which of the codes below it is, and names the path.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cudaenv::host {
+
+// Error codes of a FileSystem: "not-found", "permission-denied", "symlink-loop", "io".
+inline constexpr const char* k_not_found = "not-found";
+inline constexpr const char* k_permission_denied = "permission-denied";
+inline constexpr const char* k_symlink_loop = "symlink-loop";
+
+enum class FileKind { Regular, Directory, Other };
+
+struct FileStatus {
+    FileKind kind = FileKind::Other;
+    bool executable = false; // some execute bit is set
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::uint64_t size = 0;
+    std::int64_t modified_ns = 0; // since the epoch
+};
+
+// Longest prefix of a file that is read; headers tell their version well before it.
+inline constexpr std::size_t k_read_limit = 256U * 1024U;
+
+class FileSystem {
+public:
+    virtual ~FileSystem() = default;
+    // At most `limit` bytes from the beginning.
+    virtual Result<std::string> read_file(const std::string& path,
+                                          std::size_t limit = k_read_limit) = 0;
+    // Names without . and .., sorted.
+    virtual Result<std::vector<std::string>> list_directory(const std::string& path) = 0;
+    // Absolute, every symlink resolved; fails where any part is missing.
+    virtual Result<std::string> real_path(const std::string& path) = 0;
+    // Of what a symlink leads to.
+    virtual Result<FileStatus> status(const std::string& path) = 0;
+    // Where a symlink points, as written; fails on what is none.
+    virtual Result<std::string> read_link(const std::string& path) = 0;
+
+    [[nodiscard]] bool exists(const std::string& path) { return status(path).has_value(); }
+};
+
+// This machine's.
+class DiskFileSystem final : public FileSystem {
+public:
+    Result<std::string> read_file(const std::string& path, std::size_t limit) override;
+    Result<std::vector<std::string>> list_directory(const std::string& path) override;
+    Result<std::string> real_path(const std::string& path) override;
+    Result<FileStatus> status(const std::string& path) override;
+    Result<std::string> read_link(const std::string& path) override;
+};
+
+// Why a path cannot be used, in a few words: "does not exist", "permission denied", ...
+std::string reason_of(const Error& error);
+
+std::string_view base_name(std::string_view path);
+// "/" for what lies in the root; "" for a bare name.
+std::string_view parent_path(std::string_view path);
+
+} // namespace cudaenv::host

@@ -1,0 +1,88 @@
+#include "host/probe_facts.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace cudaenv::host {
+
+namespace {
+
+using nlohmann::json;
+
+std::string text_of(const json& object, const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::optional<DottedVersion> version_of(const json& object, const char* key,
+                                        std::vector<std::string>& errors) {
+    const auto text = text_of(object, key);
+    if (text.empty()) {
+        return std::nullopt;
+    }
+    auto version = DottedVersion::parse(text);
+    // A parameter that the driver never wrote reads as zero: no version.
+    if (!version || version->major() == 0) {
+        errors.push_back(std::string(key) + ": \"" + text + "\" is not plausible");
+        return std::nullopt;
+    }
+    return std::move(*version);
+}
+
+facts::Gpu gpu_of(const json& object, int index, std::vector<std::string>& errors) {
+    facts::Gpu gpu;
+    gpu.source = "NVML";
+    gpu.index = index;
+    if (const auto told = object.find("index");
+        told != object.end() && told->is_number_unsigned() && told->get<std::uint64_t>() < 1024) {
+        gpu.index = told->get<int>();
+    }
+    gpu.name = text_of(object, "name");
+    gpu.uuid = text_of(object, "uuid");
+    gpu.pci_device = text_of(object, "pci_device_id");
+    if (const auto text = text_of(object, "cc"); !text.empty()) {
+        const auto capability = ComputeCapability::parse(text);
+        if (capability && capability->major > 0) {
+            gpu.compute_capability = *capability;
+        } else {
+            errors.push_back("cc: \"" + text + "\" is not plausible");
+        }
+    }
+    if (const auto memory = object.find("memory");
+        memory != object.end() && memory->is_number_unsigned()) {
+        gpu.memory_bytes = memory->get<std::uint64_t>();
+    }
+    const auto mig = object.find("mig");
+    gpu.mig = mig != object.end() && mig->is_boolean() && mig->get<bool>();
+    return gpu;
+}
+
+} // namespace
+
+Result<ProbeFacts> parse_probe_facts(std::string_view line) {
+    const auto document = json::parse(line, nullptr, false);
+    if (!document.is_object()) {
+        return unavailable("bad-probe-answer", "the probe's answer is not a JSON object");
+    }
+    ProbeFacts facts;
+    if (const auto errors = document.find("errors");
+        errors != document.end() && errors->is_array()) {
+        for (const auto& error : *errors) {
+            if (error.is_string()) {
+                facts.errors.push_back(error.get<std::string>());
+            }
+        }
+    }
+    facts.driver_version = version_of(document, "driver_version", facts.errors);
+    facts.cuda = version_of(document, "cuda_driver_version", facts.errors);
+    if (const auto gpus = document.find("gpus"); gpus != document.end() && gpus->is_array()) {
+        for (const auto& gpu : *gpus) {
+            if (gpu.is_object()) {
+                facts.gpus.push_back(
+                    gpu_of(gpu, static_cast<int>(facts.gpus.size()), facts.errors));
+            }
+        }
+    }
+    return facts;
+}
+
+} // namespace cudaenv::host

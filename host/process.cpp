@@ -1,0 +1,264 @@
+#include "host/process.hpp"
+
+#include "base/fd.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace cudaenv::host {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t k_output_limit = 1024U * 1024U;
+constexpr std::size_t k_error_limit = 64U * 1024U;
+// How long a killed child may take to be gone before it is left behind.
+constexpr std::chrono::milliseconds k_grace{200};
+
+struct Pipe {
+    Fd read;
+    Fd write;
+};
+
+bool open_pipe(Pipe& pipe) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        return false;
+    }
+    pipe.read.reset(ends[0]);
+    pipe.write.reset(ends[1]);
+    // Only our end: the child's must block as every program expects.
+    ::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK);
+    return true;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+    std::vector<char*> result;
+    result.reserve(texts.size() + 1);
+    for (const auto& text : texts) {
+        result.push_back(const_cast<char*>(text.c_str())); // posix_spawn does not write to it
+    }
+    result.push_back(nullptr);
+    return result;
+}
+
+// A child that runs or has ended; owns its pipes, not its death.
+struct Child {
+    pid_t pid = -1;
+    Fd exit_watch; // pidfd, readable when the child has ended; absent on kernels before 5.3
+    Fd output;
+    Fd error;
+    bool ended = false;
+};
+
+class Spawn {
+public:
+    Spawn() {
+        posix_spawn_file_actions_init(&m_actions);
+        posix_spawnattr_init(&m_attributes);
+    }
+    Spawn(const Spawn&) = delete;
+    Spawn& operator=(const Spawn&) = delete;
+    ~Spawn() {
+        posix_spawn_file_actions_destroy(&m_actions);
+        posix_spawnattr_destroy(&m_attributes);
+    }
+
+    // 0 or an errno.
+    int start(const ChildCommand& command, const Pipe& output, const Pipe& error, pid_t& pid) {
+        posix_spawn_file_actions_addopen(&m_actions, 0, "/dev/null", O_RDONLY, 0);
+        posix_spawn_file_actions_adddup2(&m_actions, output.write.get(), 1);
+        posix_spawn_file_actions_adddup2(&m_actions, error.write.get(), 2);
+        sigset_t signals;
+        sigemptyset(&signals);
+        posix_spawnattr_setsigmask(&m_attributes, &signals);
+        sigaddset(&signals, SIGPIPE);
+        posix_spawnattr_setsigdefault(&m_attributes, &signals);
+        posix_spawnattr_setpgroup(&m_attributes, 0);
+        posix_spawnattr_setflags(&m_attributes,
+                                 static_cast<short>(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                                    POSIX_SPAWN_SETSIGDEF));
+        auto arguments = pointers(command.arguments);
+        auto environment = pointers(command.environment);
+        return ::posix_spawn(&pid, command.arguments.front().c_str(), &m_actions, &m_attributes,
+                             arguments.data(), environment.data());
+    }
+
+private:
+    posix_spawn_file_actions_t m_actions{};
+    posix_spawnattr_t m_attributes{};
+};
+
+Child start(const ChildCommand& command, ChildOutcome& outcome) {
+    Child child;
+    child.ended = true;
+    Pipe output;
+    Pipe error;
+    if (!open_pipe(output) || !open_pipe(error)) {
+        outcome.failure = "no pipe: " + std::string(std::strerror(errno));
+        return child;
+    }
+    const int failed = Spawn().start(command, output, error, child.pid);
+    if (failed != 0) {
+        child.pid = -1;
+        outcome.failure =
+            "cannot start " + command.arguments.front() + ": " + std::strerror(failed);
+        return child;
+    }
+    outcome.started = true;
+    child.ended = false;
+    child.output = std::move(output.read);
+    child.error = std::move(error.read);
+#ifdef SYS_pidfd_open
+    child.exit_watch.reset(static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0)));
+#endif
+    return child;
+}
+
+// Takes what is there; closes the pipe at its end. What is over the limit is read and dropped, so
+// that the child does not block on it.
+void drain(Fd& pipe, std::string& into, std::size_t limit) {
+    std::array<char, 8192> block{};
+    while (pipe) {
+        const ssize_t got = ::read(pipe.get(), block.data(), block.size());
+        if (got > 0) {
+            const auto keep = std::min(static_cast<std::size_t>(got), limit - into.size());
+            into.append(block.data(), keep);
+        } else if (got < 0 && errno == EINTR) {
+            continue;
+        } else if (got < 0 && errno == EAGAIN) {
+            return;
+        } else {
+            pipe.reset();
+        }
+    }
+}
+
+// True when the child is gone.
+bool reap(Child& child, ChildOutcome& outcome) {
+    int status = 0;
+    const pid_t ended = ::waitpid(child.pid, &status, WNOHANG);
+    if (ended == 0 || (ended < 0 && errno == EINTR)) {
+        return false;
+    }
+    child.ended = true;
+    if (ended < 0) {
+        outcome.failure = "its exit status was taken by somebody else";
+    } else if (WIFEXITED(status)) {
+        outcome.exit_status = WEXITSTATUS(status);
+        if (outcome.exit_status != 0) {
+            outcome.failure = "exit status " + std::to_string(outcome.exit_status);
+        }
+    } else if (WIFSIGNALED(status)) {
+        outcome.failure = "ended by signal " + std::to_string(WTERMSIG(status));
+    }
+    return true;
+}
+
+int milliseconds_until(Clock::time_point when) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(when - Clock::now()).count();
+    return static_cast<int>(std::clamp<long>(left, 0, 60'000));
+}
+
+// Waits until something happens to a running child or `until` is reached.
+void wait_for_any(const std::vector<Child>& children, Clock::time_point until) {
+    std::vector<pollfd> watched;
+    int limit = milliseconds_until(until);
+    for (const auto& child : children) {
+        if (child.ended) {
+            continue;
+        }
+        for (const Fd* fd : {&child.exit_watch, &child.output, &child.error}) {
+            if (*fd) {
+                watched.push_back({fd->get(), POLLIN, 0});
+            }
+        }
+        if (!child.exit_watch) {
+            limit = std::min(limit, 2); // nothing tells of its end: look often
+        }
+    }
+    ::poll(watched.data(), watched.size(), limit);
+}
+
+// One look at every running child; true when none runs any more.
+bool advance(std::vector<Child>& children, std::vector<ChildOutcome>& outcomes) {
+    bool all_ended = true;
+    for (std::size_t i = 0; i < children.size(); ++i) {
+        auto& child = children[i];
+        if (child.ended) {
+            continue;
+        }
+        const bool gone = reap(child, outcomes[i]);
+        // After its end too: what it wrote last. A grandchild may hold the pipe; it is not waited
+        // for.
+        drain(child.output, outcomes[i].output, k_output_limit);
+        drain(child.error, outcomes[i].error, k_error_limit);
+        all_ended = all_ended && gone;
+    }
+    return all_ended;
+}
+
+} // namespace
+
+std::vector<ChildOutcome> ChildProcessRunner::run_all(std::span<const ChildCommand> commands,
+                                                      std::chrono::milliseconds deadline) {
+    reap_abandoned();
+    const auto until = Clock::now() + deadline;
+    std::vector<ChildOutcome> outcomes(commands.size());
+    std::vector<Child> children;
+    children.reserve(commands.size());
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+        children.push_back(start(commands[i], outcomes[i]));
+    }
+    bool all_ended = advance(children, outcomes);
+    while (!all_ended && Clock::now() < until) {
+        wait_for_any(children, until);
+        all_ended = advance(children, outcomes);
+    }
+    if (all_ended) {
+        return outcomes;
+    }
+    for (std::size_t i = 0; i < children.size(); ++i) {
+        if (!children[i].ended) {
+            outcomes[i].timed_out = true;
+            ::kill(-children[i].pid, SIGKILL);
+        }
+    }
+    const auto grace_end = Clock::now() + k_grace;
+    while (!all_ended && Clock::now() < grace_end) {
+        wait_for_any(children, grace_end);
+        all_ended = advance(children, outcomes);
+    }
+    for (std::size_t i = 0; i < children.size(); ++i) {
+        if (outcomes[i].timed_out) {
+            outcomes[i].exit_status = -1;
+            outcomes[i].failure =
+                "no answer within " + std::to_string(deadline.count()) + " ms, killed";
+        }
+        if (!children[i].ended) {
+            outcomes[i].failure += "; it does not die (stuck in the kernel)";
+            m_abandoned.push_back(children[i].pid);
+        }
+    }
+    return outcomes;
+}
+
+void ChildProcessRunner::reap_abandoned() {
+    std::erase_if(m_abandoned, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+}
+
+ChildProcessRunner::~ChildProcessRunner() {
+    reap_abandoned();
+}
+
+} // namespace cudaenv::host

@@ -1,0 +1,57 @@
+// Children with a deadline. Law: run_all returns within the deadline (and a moment), whatever the
+// children do; each is a process group of its own and is killed whole, and one that cannot die
+// (stuck in the kernel, as with a broken driver) is left behind, not waited for.
+#pragma once
+
+#include <chrono>
+#include <span>
+#include <string>
+#include <sys/types.h>
+#include <utility>
+#include <vector>
+
+namespace cudaenv::host {
+
+struct ChildCommand {
+    std::vector<std::string> arguments;   // [0] is the program's path; no search
+    std::vector<std::string> environment; // "NAME=value"
+};
+
+struct ChildOutcome {
+    bool started = false;
+    bool timed_out = false;
+    int exit_status = -1; // -1: did not end by itself
+    std::string output;   // at most 1 MiB of standard output
+    std::string error;    // at most 64 KiB of standard error
+    std::string failure;  // why there is no answer, in a few words; empty on exit status 0
+};
+
+class ProcessRunner {
+public:
+    virtual ~ProcessRunner() = default;
+    // All at once; outcomes in the commands' order. Standard input is /dev/null.
+    virtual std::vector<ChildOutcome> run_all(std::span<const ChildCommand> commands,
+                                              std::chrono::milliseconds deadline) = 0;
+
+    ChildOutcome run(const ChildCommand& command, std::chrono::milliseconds deadline) {
+        return std::move(run_all({&command, 1}, deadline).front());
+    }
+};
+
+class ChildProcessRunner final : public ProcessRunner {
+public:
+    ChildProcessRunner() = default;
+    ChildProcessRunner(const ChildProcessRunner&) = delete;
+    ChildProcessRunner& operator=(const ChildProcessRunner&) = delete;
+    ~ChildProcessRunner() override;
+
+    std::vector<ChildOutcome> run_all(std::span<const ChildCommand> commands,
+                                      std::chrono::milliseconds deadline) override;
+
+private:
+    void reap_abandoned();
+
+    std::vector<pid_t> m_abandoned; // killed, not yet dead; looked after at the next call
+};
+
+} // namespace cudaenv::host

@@ -1,0 +1,39 @@
+// Where config.toml stands, read and changed: `cudaenv config list|get|set|path`.
+// Law: a missing file is an empty one; a change is written whole or not at all.
+#pragma once
+
+#include "base/result.hpp"
+#include "host/environment.hpp"
+#include "solver/plan/config.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace cudaenv::project {
+
+struct ConfigPaths {
+    std::string system = "/etc/cudaenv/config.toml";
+    // $CUDAENV_CONFIG_DIR, $XDG_CONFIG_HOME/cudaenv or ~/.config/cudaenv, then config.toml; empty
+    // when none of the three variables is an absolute path.
+    std::string user;
+};
+ConfigPaths config_paths(const host::Environment& environment);
+
+struct ConfigFiles {
+    std::optional<plan::ConfigFile> system;
+    std::optional<plan::ConfigFile> user;
+};
+Result<ConfigFiles> load_config(const ConfigPaths& paths,
+                                plan::UnknownKeys unknown = plan::UnknownKeys::Refuse);
+
+// Edits the user's file, making it and its directories (mode 0700) when they are missing. Returns
+// its path. Errors: "no-home", those of edit_config and edit_text_file.
+Result<std::string> change_config(const ConfigPaths& paths, std::string_view key,
+                                  plan::ConfigAction action, std::span<const std::string> words);
+
+// Makes the directory of `file` and those above it, mode 0700, as XDG asks.
+Result<void> make_directory_of(const std::string& file);
+
+} // namespace cudaenv::project

@@ -1,0 +1,209 @@
+#include "host/project/pin_change.hpp"
+
+#include "host/project/project.hpp"
+#include "host/project/project_search.hpp"
+#include "host/project/text_file.hpp"
+#include "solver/plan/pins.hpp"
+#include "solver/plan/printable.hpp"
+#include "solver/plan/project_file.hpp"
+
+#include <algorithm>
+
+namespace cudaenv::project {
+
+namespace {
+
+using plan::PinEdit;
+using plan::printable;
+
+std::string argument(std::size_t index) {
+    return "argument " + std::to_string(index + 1);
+}
+
+Result<std::vector<PinEdit>> edits_to_set(std::span<const std::string> specs) {
+    std::vector<plan::Pin> pins;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        CUDAENV_TRY(std::vector<plan::Pin> read, plan::parse_pin(specs[i], argument(i)));
+        for (plan::Pin& pin : read) {
+            const auto same = std::find_if(pins.begin(), pins.end(), [&](const plan::Pin& other) {
+                return other.name == pin.name;
+            });
+            if (same == pins.end()) {
+                pins.push_back(std::move(pin));
+            } else if (same->constraint != pin.constraint) {
+                return tl::unexpected(Error{ErrorKind::BadInput, "bad-pin",
+                                            pin.name + " is asked to be " + same->constraint +
+                                                " (" + same->origin + ") and " + pin.constraint,
+                                            argument(i), 0, 1, "give one of them"});
+            }
+        }
+    }
+    std::vector<PinEdit> edits;
+    for (plan::Pin& pin : pins) {
+        edits.push_back({std::move(pin.name), std::move(pin.constraint)});
+    }
+    return edits;
+}
+
+Result<std::vector<PinEdit>> edits_to_remove(std::span<const std::string> names) {
+    std::vector<PinEdit> edits;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const plan::PinName* name = plan::find_pin_name(names[i]);
+        if (name == nullptr) {
+            Error error = plan::unknown_pin(names[i]);
+            error.path = argument(i);
+            error.column = 1;
+            if (names[i].find_first_of("=<>!~@") != std::string::npos) {
+                error.hint = "unpin takes names alone, as in cuda";
+            }
+            return tl::unexpected(std::move(error));
+        }
+        const bool twice = std::any_of(edits.begin(), edits.end(), [&](const PinEdit& edit) {
+            return edit.name == name->name;
+        });
+        if (!twice) {
+            edits.push_back({std::string(name->name), std::nullopt});
+        }
+    }
+    return edits;
+}
+
+tl::unexpected<Error> unsafe(const SkippedFile& reason) {
+    return tl::unexpected(Error{ErrorKind::Unavailable, "unsafe-place",
+                                "a project file here would not be read: " + reason.why,
+                                printable(reason.path), 0, 0, reason.remedy});
+}
+
+struct Chosen {
+    std::string path; // empty: none
+    bool global = false;
+};
+
+Result<Chosen> project_file(PinPlace place, const std::string& directory, uid_t user,
+                            PinAction action, std::vector<std::string>& notes) {
+    CUDAENV_TRY(const ProjectSearch search, find_project(directory, user));
+    const std::string here = (search.start == "/" ? "" : search.start) + '/' + k_project_file;
+    const auto skipped = std::find_if(search.skipped.begin(), search.skipped.end(),
+                                      [&](const SkippedFile& file) { return file.path == here; });
+    const bool is_here = search.found && search.found->file == here;
+    if (search.found && (is_here || place == PinPlace::Nearest) &&
+        skipped == search.skipped.end()) {
+        for (const SkippedFile& file : search.skipped) {
+            notes.push_back(file.text());
+        }
+        return Chosen{search.found->file, false};
+    }
+    // A file is to stand here. One that is here and would not be read is not to be edited.
+    if (skipped != search.skipped.end()) {
+        return unsafe(*skipped);
+    }
+    for (const SkippedFile& file : search.skipped) {
+        notes.push_back(file.text());
+    }
+    if (action == PinAction::Remove) {
+        return Chosen{};
+    }
+    if (const auto reason = reason_to_skip_directory(search.start, user)) {
+        return unsafe(*reason);
+    }
+    return Chosen{here, false};
+}
+
+Result<Chosen> choose(const PinTarget& target, const std::string& directory,
+                      const host::Environment& environment, PinAction action,
+                      std::vector<std::string>& notes) {
+    switch (target.place) {
+    case PinPlace::Nearest:
+    case PinPlace::Here:
+        return project_file(target.place, directory, target.user, action, notes);
+    case PinPlace::Environment: {
+        const std::string prefix =
+            target.prefix.empty() ? active_prefix(environment) : target.prefix;
+        if (prefix.empty()) {
+            return unavailable("no-environment", "no environment is active",
+                               "name one with --prefix");
+        }
+        const auto file = pin_file_of(prefix);
+        if (!file) {
+            return tl::unexpected(
+                Error{ErrorKind::BadInput, "not-an-environment",
+                      "is not an environment: it has neither conda-meta nor pyvenv.cfg",
+                      printable(prefix), 0, 0, "expected the prefix of a conda env or venv"});
+        }
+        return Chosen{*file, false};
+    }
+    case PinPlace::Global: {
+        const ConfigPaths paths = target.config ? *target.config : config_paths(environment);
+        if (paths.user.empty()) {
+            return unavailable(
+                "no-home", "there is no place for the user's config.toml",
+                "set HOME, XDG_CONFIG_HOME or CUDAENV_CONFIG_DIR to an absolute path");
+        }
+        return Chosen{paths.user, true};
+    }
+    }
+    return defect("a place for a pin that is none");
+}
+
+Result<std::vector<plan::Pin>> pins_in(const std::string& text, const Chosen& chosen) {
+    if (chosen.global) {
+        CUDAENV_TRY(plan::ConfigFile file,
+                    plan::parse_config(text, chosen.path, plan::FileScope::User));
+        return std::move(file.pins);
+    }
+    CUDAENV_TRY(plan::ProjectFile file, plan::parse_project(text, chosen.path));
+    return std::move(file.pins);
+}
+
+std::optional<std::string> constraint_of(const std::vector<plan::Pin>& pins,
+                                         const std::string& name) {
+    const auto found = std::find_if(pins.begin(), pins.end(),
+                                    [&](const plan::Pin& pin) { return pin.name == name; });
+    return found == pins.end() ? std::nullopt : std::optional(found->constraint);
+}
+
+} // namespace
+
+Result<PinChange> change_pins(const PinTarget& target, const std::string& directory,
+                              const host::Environment& environment,
+                              std::span<const std::string> specs, PinAction action) {
+    if (specs.empty()) {
+        return bad_input("bad-pin", "no pin is given", "as in 11.3 or torch=1.12");
+    }
+    CUDAENV_TRY(const std::vector<PinEdit> edits,
+                action == PinAction::Set ? edits_to_set(specs) : edits_to_remove(specs));
+    PinChange change;
+    CUDAENV_TRY(const Chosen chosen, choose(target, directory, environment, action, change.notes));
+    if (chosen.path.empty()) {
+        for (const PinEdit& edit : edits) {
+            change.items.push_back({edit.name, std::nullopt, std::nullopt});
+        }
+        change.notes.push_back("no cudaenv.toml counts for " + printable(directory));
+        return change;
+    }
+    const auto edit = [&](const std::optional<std::string>& text) {
+        const std::string_view old = text ? std::string_view(*text) : std::string_view();
+        return chosen.global
+                   ? plan::edit_config_pins(old, chosen.path, edits, plan::FileScope::User)
+                   : plan::edit_pins(old, chosen.path, edits);
+    };
+    if (chosen.global && action == PinAction::Set) {
+        CUDAENV_TRY_VOID(make_directory_of(chosen.path));
+    }
+    CUDAENV_TRY(const FileEdit done, edit_text_file(chosen.path, edit));
+    CUDAENV_TRY(const std::vector<plan::Pin> before, pins_in(done.before.value_or(""), chosen));
+    CUDAENV_TRY(const std::vector<plan::Pin> after, pins_in(done.after, chosen));
+    change.path = chosen.path;
+    change.created = done.written && !done.before;
+    change.written = done.written;
+    for (const PinEdit& wanted : edits) {
+        change.items.push_back(
+            {wanted.name, constraint_of(before, wanted.name), constraint_of(after, wanted.name)});
+        if (action == PinAction::Remove && !change.items.back().before) {
+            change.notes.push_back(wanted.name + " is not pinned in " + printable(chosen.path));
+        }
+    }
+    return change;
+}
+
+} // namespace cudaenv::project

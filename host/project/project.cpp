@@ -1,0 +1,126 @@
+#include "host/project/project.hpp"
+
+#include "host/project/text_file.hpp"
+#include "solver/plan/pins.hpp"
+#include "solver/plan/printable.hpp"
+
+#include <algorithm>
+#include <sys/stat.h>
+
+namespace cudaenv::project {
+
+namespace {
+
+Result<std::optional<plan::ProjectFile>> load(const std::optional<std::string>& path,
+                                              plan::UnknownKeys unknown,
+                                              std::vector<std::string>& notes) {
+    if (!path) {
+        return std::optional<plan::ProjectFile>();
+    }
+    CUDAENV_TRY(const std::optional<std::string> text, read_text_file(*path));
+    if (!text) {
+        return std::optional<plan::ProjectFile>();
+    }
+    CUDAENV_TRY(plan::ProjectFile file, plan::parse_project(*text, *path, unknown));
+    notes.insert(notes.end(), file.notes.begin(), file.notes.end());
+    return std::optional<plan::ProjectFile>(std::move(file));
+}
+
+Result<std::vector<plan::Pin>> shell_pins(const host::Environment& environment) {
+    const std::string text = host::value_of(environment, "CUDAENV_CUDA");
+    if (text.empty()) {
+        return std::vector<plan::Pin>();
+    }
+    CUDAENV_TRY(std::vector<plan::Pin> pins, plan::parse_pin(text, "CUDAENV_CUDA"));
+    if (pins.size() != 1 || pins[0].name != "cuda") {
+        return tl::unexpected(Error{ErrorKind::BadInput, "bad-pin",
+                                    plan::quoted(text) + " is not a CUDA version", "CUDAENV_CUDA",
+                                    0, 1, "expected digits and dots, as in 11.3"});
+    }
+    return pins;
+}
+
+bool is_directory(const std::string& path) {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool is_there(const std::string& path) {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0;
+}
+
+} // namespace
+
+std::string active_prefix(const host::Environment& environment) {
+    const std::string venv = host::value_of(environment, "VIRTUAL_ENV");
+    const std::string conda = host::value_of(environment, "CONDA_PREFIX");
+    if (venv.empty() || conda.empty()) {
+        return venv.empty() ? conda : venv;
+    }
+    const auto path = host::directories_of(host::value_of(environment, "PATH"));
+    const auto venv_at = std::find(path.begin(), path.end(), venv + "/bin");
+    const auto conda_at = std::find(path.begin(), path.end(), conda + "/bin");
+    return conda_at < venv_at ? conda : venv;
+}
+
+std::optional<std::string> pin_file_of(const std::string& prefix) {
+    if (is_directory(prefix + "/conda-meta")) {
+        return prefix + "/conda-meta/cudaenv.toml";
+    }
+    if (is_there(prefix + "/pyvenv.cfg")) {
+        return prefix + "/cudaenv.toml";
+    }
+    return std::nullopt;
+}
+
+Result<LoadedProject> load_project(const std::string& directory,
+                                   const host::Environment& environment,
+                                   const LoadOptions& options) {
+    LoadedProject loaded;
+    CUDAENV_TRY(loaded.search, find_project(directory, options.user));
+    for (const SkippedFile& skipped : loaded.search.skipped) {
+        loaded.notes.push_back(skipped.text());
+    }
+    const auto& found = loaded.search.found;
+    CUDAENV_TRY(loaded.project, load(found ? std::optional(found->file) : std::nullopt,
+                                     options.unknown, loaded.notes));
+    CUDAENV_TRY(loaded.local,
+                load(found ? found->local_file : std::nullopt, options.unknown, loaded.notes));
+    loaded.prefix = options.prefix.empty() ? active_prefix(environment) : options.prefix;
+    const auto own = loaded.prefix.empty() ? std::nullopt : pin_file_of(loaded.prefix);
+    CUDAENV_TRY(loaded.environment, load(own, options.unknown, loaded.notes));
+    CUDAENV_TRY(
+        loaded.config_files,
+        load_config(options.config ? *options.config : config_paths(environment), options.unknown));
+    const auto& [system, user] = loaded.config_files;
+    for (const auto* file : {&system, &user}) {
+        if (*file) {
+            loaded.notes.insert(loaded.notes.end(), (*file)->notes.begin(), (*file)->notes.end());
+        }
+    }
+
+    const auto pointer = [](const auto& file) { return file ? &*file : nullptr; };
+    loaded.config = plan::Config::merge(
+        {pointer(system), pointer(user), pointer(loaded.project), pointer(loaded.local)});
+    loaded.notes.insert(loaded.notes.end(), loaded.config.notes().begin(),
+                        loaded.config.notes().end());
+
+    std::vector<plan::PinLayer> layers;
+    CUDAENV_TRY(std::vector<plan::Pin> shell, shell_pins(environment));
+    layers.push_back({plan::PinSource::Shell, std::move(shell)});
+    const auto add = [&](plan::PinSource source, const auto& file) {
+        if (file) {
+            layers.push_back({source, file->pins});
+        }
+    };
+    add(plan::PinSource::ProjectLocal, loaded.local);
+    add(plan::PinSource::Project, loaded.project);
+    add(plan::PinSource::Environment, loaded.environment);
+    add(plan::PinSource::User, user);
+    add(plan::PinSource::System, system);
+    loaded.pins = plan::effective_pins(layers);
+    return loaded;
+}
+
+} // namespace cudaenv::project

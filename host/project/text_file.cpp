@@ -1,0 +1,377 @@
+#include "host/project/text_file.hpp"
+
+#include "base/fd.hpp"
+#include "solver/plan/printable.hpp"
+#include "solver/plan/toml_document.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <fcntl.h>
+#include <random>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+
+namespace cudaenv::project {
+
+namespace {
+
+using plan::printable;
+
+// As many symlinks as the kernel follows (MAXSYMLINKS).
+constexpr int k_most_links = 40;
+constexpr std::size_t k_most_bytes = plan::k_most_toml_bytes;
+constexpr int k_tries = 10;
+// An edit takes milliseconds. Whoever holds the lock longer is stuck or on a strange file system;
+// the comparison at the exchange protects the text then.
+constexpr std::chrono::milliseconds k_lock_patience{2000};
+
+tl::unexpected<Error> failure(const std::string& path, std::string code, std::string message,
+                              std::string hint = {}) {
+    return tl::unexpected(Error{ErrorKind::Unavailable, std::move(code), std::move(message),
+                                printable(path), 0, 0, std::move(hint)});
+}
+
+tl::unexpected<Error> failure_of(int problem, const std::string& path, std::string_view what) {
+    const char* code = "io";
+    std::string hint;
+    if (problem == EACCES || problem == EPERM || problem == EROFS) {
+        code = "permission-denied";
+    } else if (problem == ELOOP) {
+        code = "symlink-loop";
+        hint = "its symlinks lead in a circle";
+    } else if (problem == ENOENT || problem == ENOTDIR) {
+        code = "no-directory";
+        hint = "its directory does not exist";
+    }
+    return failure(path, code, std::string(what) + ": " + std::generic_category().message(problem),
+                   std::move(hint));
+}
+
+struct Opened {
+    Fd fd;
+    struct stat status {};
+};
+
+// Nothing when there is no file. O_NONBLOCK: opening a pipe must not wait for its writer.
+Result<std::optional<Opened>> open_regular(int directory, const std::string& name, int flags,
+                                           const std::string& path) {
+    Opened opened;
+    opened.fd =
+        Fd(::openat(directory, name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | flags));
+    if (!opened.fd) {
+        if (errno == ENOENT || errno == ENOTDIR) {
+            return std::optional<Opened>();
+        }
+        if (errno == ENXIO) { // a socket
+            return failure(path, "not-a-file", "is not a regular file");
+        }
+        return failure_of(errno, path, "cannot be read");
+    }
+    if (::fstat(opened.fd.get(), &opened.status) != 0) {
+        return failure_of(errno, path, "cannot be read");
+    }
+    if (!S_ISREG(opened.status.st_mode)) {
+        return failure(path, "not-a-file",
+                       S_ISDIR(opened.status.st_mode) ? "is a directory, not a file"
+                                                      : "is not a regular file");
+    }
+    return std::optional<Opened>(std::move(opened));
+}
+
+Result<std::string> read_all(const Fd& fd, const std::string& path) {
+    std::string text;
+    std::string buffer(1U << 16U, '\0');
+    while (true) {
+        const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
+        if (got < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            return failure_of(errno, path, "cannot be read");
+        }
+        if (got == 0) {
+            return text;
+        }
+        text.append(buffer, 0, static_cast<std::size_t>(got));
+        if (text.size() > k_most_bytes) {
+            return failure(path, "file-too-large",
+                           "larger than " + std::to_string(k_most_bytes) + " bytes",
+                           "a settings file has a few lines; is this another file?");
+        }
+    }
+}
+
+// What the symlinks of `path` itself lead to; that need not exist.
+Result<std::string> target_of(const std::string& path) {
+    std::string target = path;
+    for (int i = 0; i < k_most_links; ++i) {
+        std::string link(4096, '\0');
+        const ssize_t size = ::readlink(target.c_str(), link.data(), link.size());
+        if (size < 0) {
+            if (errno == EINVAL || errno == ENOENT) {
+                return target;
+            }
+            return failure_of(errno, path, "cannot be written");
+        }
+        link.resize(static_cast<std::size_t>(size));
+        target = link.starts_with('/') ? link : target.substr(0, target.rfind('/') + 1) + link;
+    }
+    return failure_of(ELOOP, path, "cannot be written");
+}
+
+// The new text beside the file, gone with this object whatever happens.
+struct Temporary {
+    int directory = -1;
+    std::string name;
+
+    Temporary(int in, std::string called) : directory(in), name(std::move(called)) {}
+    Temporary(const Temporary&) = delete;
+    Temporary& operator=(const Temporary&) = delete;
+    ~Temporary() { ::unlinkat(directory, name.c_str(), 0); }
+};
+
+std::string temporary_name(const std::string& name) {
+    std::random_device random;
+    std::string digits(17, '\0');
+    std::snprintf(digits.data(), digits.size(), "%08x%08x", random(), random());
+    digits.resize(16);
+    // Cut, so that a name of the longest allowed length still has room.
+    return '.' + name.substr(0, 200) + '.' + digits + ".tmp";
+}
+
+Result<void> fill(Fd fd, std::string_view text, const std::string& path) {
+    while (!text.empty()) {
+        const ssize_t put = ::write(fd.get(), text.data(), text.size());
+        if (put < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            return failure_of(errno, path, "cannot be written");
+        }
+        text.remove_prefix(static_cast<std::size_t>(put));
+    }
+    // A full disk or quota may be told only here, on NFS only at close.
+    if (::fsync(fd.get()) != 0 && errno != EINVAL && errno != EROFS) {
+        return failure_of(errno, path, "cannot be written");
+    }
+    if (::close(fd.release()) != 0) {
+        return failure_of(errno, path, "cannot be written");
+    }
+    return {};
+}
+
+bool unsupported(int problem) {
+    return problem == EINVAL || problem == ENOSYS || problem == EOPNOTSUPP;
+}
+
+tl::unexpected<Error> changed(const std::string& path) {
+    return failure(path, k_file_changed, "changed while it was being edited",
+                   "nothing was written; run the command again");
+}
+
+// A writer at work on one file: its directory, open and locked, and its name there.
+class Place {
+public:
+    static Result<Place> open(const std::string& path) {
+        CUDAENV_TRY(const std::string target, target_of(path));
+        Place place;
+        place.m_path = path;
+        const std::size_t slash = target.rfind('/');
+        place.m_name = target.substr(slash == std::string::npos ? 0 : slash + 1);
+        const std::string directory =
+            slash == std::string::npos ? "." : target.substr(0, slash + 1);
+        place.m_directory = Fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (!place.m_directory && errno == EACCES) {
+            // One may write into a directory that one may not list; only lock and fsync are lost.
+            place.m_directory = Fd(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+        }
+        if (!place.m_directory) {
+            return failure_of(errno, path, "cannot be written");
+        }
+        place.lock();
+        return place;
+    }
+
+    // The text there now; nothing when there is no file.
+    Result<std::optional<std::string>> current(struct stat* status) const {
+        return text_of(m_name, status);
+    }
+
+    Result<void> replace(std::string_view text, const std::optional<std::string>& expected) {
+        struct stat status {};
+        CUDAENV_TRY(const std::optional<std::string> now, current(&status));
+        if (now != expected) {
+            return changed(m_path);
+        }
+        if (now && ::faccessat(at(), m_name.c_str(), W_OK, AT_EACCESS) != 0) {
+            return failure_of(errno, m_path, "cannot be written");
+        }
+        const std::string name = temporary_name(m_name);
+        // Not writable by everyone even under umask 0: such a file would not be read afterwards.
+        Fd fd(::openat(at(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                       now ? 0600 : 0664));
+        if (!fd) {
+            return failure_of(errno, m_path, "cannot be written");
+        }
+        const Temporary temporary(at(), name);
+        if (now) {
+            keep_owner_and_mode(fd, status);
+        }
+        CUDAENV_TRY_VOID(fill(std::move(fd), text, m_path));
+        CUDAENV_TRY_VOID(now ? exchange(name, *expected) : appear(name));
+        // Only durability hangs on this, and not every file system has it.
+        ::fsync(at());
+        return {};
+    }
+
+private:
+    [[nodiscard]] int at() const { return m_directory.get(); }
+
+    // Orders cudaenv's own writers. Best effort: some network file systems have no such lock.
+    void lock() const {
+        const auto deadline = std::chrono::steady_clock::now() + k_lock_patience;
+        while (::flock(at(), LOCK_EX | LOCK_NB) != 0) {
+            if ((errno != EWOULDBLOCK && errno != EINTR) ||
+                std::chrono::steady_clock::now() > deadline) {
+                return;
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+    }
+
+    Result<std::optional<std::string>> text_of(const std::string& name, struct stat* status) const {
+        CUDAENV_TRY(std::optional<Opened> opened, open_regular(at(), name, O_NOFOLLOW, m_path));
+        if (!opened) {
+            return std::optional<std::string>();
+        }
+        if (status != nullptr) {
+            *status = opened->status;
+        }
+        CUDAENV_TRY(std::string text, read_all(opened->fd, m_path));
+        return std::optional<std::string>(std::move(text));
+    }
+
+    static void keep_owner_and_mode(const Fd& fd, const struct stat& status) {
+        // Only root can give a file away; a file that the user may write becomes the user's own.
+        if (::fchown(fd.get(), status.st_uid, status.st_gid) != 0 &&
+            ::fchown(fd.get(), static_cast<uid_t>(-1), status.st_gid) != 0) {
+            // Not a member of its group: the new file has the user's.
+        }
+        ::fchmod(fd.get(), status.st_mode & 0777U);
+    }
+
+    // A new file. link() fails where somebody has made one meanwhile, on NFS too.
+    Result<void> appear(const std::string& temporary) const {
+        if (::linkat(at(), temporary.c_str(), at(), m_name.c_str(), 0) == 0) {
+            return {};
+        }
+        const int problem = errno;
+        struct stat status {};
+        // NFS may tell of a failure when the answer to a success was lost: the count knows.
+        if (::fstatat(at(), temporary.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            status.st_nlink == 2) {
+            return {};
+        }
+        if (problem == EEXIST) {
+            return changed(m_path);
+        }
+        if (problem != EPERM && problem != EMLINK && !unsupported(problem)) {
+            return failure_of(problem, m_path, "cannot be written");
+        }
+        // A file system without hard links.
+        if (::renameat2(at(), temporary.c_str(), at(), m_name.c_str(), RENAME_NOREPLACE) == 0) {
+            return {};
+        }
+        if (errno == EEXIST) {
+            return changed(m_path);
+        }
+        if (!unsupported(errno)) {
+            return failure_of(errno, m_path, "cannot be written");
+        }
+        return rename_over(temporary, std::nullopt);
+    }
+
+    // Swaps old and new in one step, then looks at what was swapped out: if it is not what was
+    // read, somebody wrote meanwhile, and the two are swapped back.
+    Result<void> exchange(const std::string& temporary, const std::string& expected) const {
+        const auto swap = [&] {
+            return ::renameat2(at(), temporary.c_str(), at(), m_name.c_str(), RENAME_EXCHANGE);
+        };
+        if (swap() != 0) {
+            if (errno == ENOENT) {
+                return changed(m_path); // removed meanwhile
+            }
+            if (unsupported(errno)) { // NFS among others
+                return rename_over(temporary, expected);
+            }
+            return failure_of(errno, m_path, "cannot be written");
+        }
+        const auto old = text_of(temporary, nullptr);
+        if (old && *old == expected) {
+            return {};
+        }
+        if (swap() != 0) {
+            return failure_of(errno, m_path,
+                              "changed while it was being edited, and putting it back failed");
+        }
+        return changed(m_path);
+    }
+
+    Result<void> rename_over(const std::string& temporary,
+                             const std::optional<std::string>& expected) const {
+        CUDAENV_TRY(const std::optional<std::string> now, current(nullptr));
+        if (now != expected) {
+            return changed(m_path);
+        }
+        if (::renameat(at(), temporary.c_str(), at(), m_name.c_str()) != 0) {
+            return failure_of(errno, m_path, "cannot be written");
+        }
+        return {};
+    }
+
+    std::string m_path; // as the caller wrote it, for messages
+    std::string m_name;
+    Fd m_directory;
+};
+
+} // namespace
+
+Result<std::optional<std::string>> read_text_file(const std::string& path) {
+    CUDAENV_TRY(const std::optional<Opened> opened, open_regular(AT_FDCWD, path, 0, path));
+    if (!opened) {
+        return std::optional<std::string>();
+    }
+    CUDAENV_TRY(std::string text, read_all(opened->fd, path));
+    return std::optional<std::string>(std::move(text));
+}
+
+Result<void> write_atomically(const std::string& path, std::string_view text,
+                              const std::optional<std::string>& expected) {
+    CUDAENV_TRY(Place place, Place::open(path));
+    return place.replace(text, expected);
+}
+
+Result<FileEdit>
+edit_text_file(const std::string& path,
+               const std::function<Result<std::string>(const std::optional<std::string>&)>& edit) {
+    for (int left = k_tries; true; --left) {
+        CUDAENV_TRY(std::optional<std::string> before, read_text_file(path));
+        CUDAENV_TRY(std::string after, edit(before));
+        if (before.value_or("") == after) {
+            return FileEdit{std::move(before), std::move(after), false};
+        }
+        auto written = write_atomically(path, after, before);
+        if (written) {
+            return FileEdit{std::move(before), std::move(after), true};
+        }
+        if (written.error().code != k_file_changed || left == 0) {
+            return tl::unexpected(std::move(written).error());
+        }
+    }
+}
+
+} // namespace cudaenv::project

@@ -1,0 +1,288 @@
+#include "host/toolkit_places.hpp"
+
+#include "host/modulefile.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace cudaenv::host {
+
+namespace {
+
+constexpr std::size_t k_modulefile_limit = 64U * 1024U;
+
+bool starts_with_digit(std::string_view text) {
+    return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0;
+}
+
+class PlaceSearch {
+public:
+    PlaceSearch(FileSystem& files, const Environment& environment, const ToolkitSearch& search,
+                std::vector<std::string>& notes)
+        : m_files(&files), m_environment(&environment), m_search(&search), m_notes(&notes) {}
+
+    std::vector<ToolkitPlace> look() {
+        for (const auto& directory : m_search->directories) {
+            add_configured(directory);
+        }
+        add_beginning_with_cuda("/usr/local");
+        add_beginning_with_cuda("/opt");
+        add_hpc_sdk();
+        add_if_there("/usr/lib/nvidia-cuda-toolkit", "Debian's nvidia-cuda-toolkit");
+        add_alternatives();
+        for (const auto* name : {"CUDA_HOME", "CUDA_PATH"}) {
+            if (const auto path = value_of(*m_environment, name); !path.empty()) {
+                add(path, name);
+            }
+        }
+        for (const auto& directory : directories_of(value_of(*m_environment, "PATH"))) {
+            add_nvcc(directory + "/nvcc", "PATH");
+        }
+        for (const auto& prefix : m_search->conda_prefixes) {
+            add_nvcc(prefix + "/bin/nvcc", "conda environment " + prefix);
+        }
+        add_wheels();
+        add_modules();
+        return std::move(m_places);
+    }
+
+private:
+    void add(const std::string& path, const std::string& source, Naming naming = Naming::Named) {
+        m_places.push_back({path, source, naming});
+    }
+    // Broken symlinks are there too.
+    bool is_there(const std::string& path) {
+        return m_files->exists(path) || m_files->read_link(path).has_value();
+    }
+    void add_if_there(const std::string& path, const std::string& source) {
+        if (is_there(path)) {
+            add(path, source);
+        }
+    }
+    std::vector<std::string> names_in(const std::string& directory) {
+        auto names = m_files->list_directory(directory);
+        if (!names && names.error().code == k_permission_denied) {
+            m_notes->push_back(directory +
+                               " is not looked at for toolkits: " + reason_of(names.error()));
+        }
+        return names ? std::move(*names) : std::vector<std::string>();
+    }
+
+    void add_configured(const std::string& directory) {
+        bool inside = false;
+        if (!m_files->exists(directory + "/bin/nvcc")) {
+            for (const auto& name : names_in(directory)) {
+                if ((name.starts_with("cuda") || starts_with_digit(name)) &&
+                    m_files->exists(directory + '/' + name + "/bin/nvcc")) {
+                    add(directory + '/' + name, "configured directory " + directory);
+                    inside = true;
+                }
+            }
+        }
+        if (!inside) {
+            add(directory, "configured directory");
+        }
+    }
+
+    void add_beginning_with_cuda(const std::string& parent) {
+        for (const auto& name : names_in(parent)) {
+            if (!name.starts_with("cuda")) {
+                continue;
+            }
+            // cuda, cuda-11.3, cuda_11.3, cuda11.3 are toolkits' names; cuda-samples is not.
+            auto rest = std::string_view(name).substr(4);
+            if (rest.starts_with('-') || rest.starts_with('_')) {
+                rest.remove_prefix(1);
+            }
+            const bool named = rest.empty() || starts_with_digit(rest);
+            add(parent + '/' + name, parent, named ? Naming::Named : Naming::Guessed);
+        }
+    }
+
+    // /opt/nvidia/hpc_sdk/Linux_x86_64/24.5/cuda/12.4
+    void add_hpc_sdk() {
+        const auto target = "Linux_" + m_search->machine;
+        std::vector<std::string> roots = {"/opt/nvidia/hpc_sdk/" + target};
+        if (const auto root = value_of(*m_environment, "NVHPC_ROOT"); root.starts_with('/')) {
+            roots.push_back(root);
+        }
+        for (const auto& root : roots) {
+            auto releases = m_files->list_directory(root);
+            if (!releases) {
+                continue; // not installed
+            }
+            for (const auto& release : *releases) {
+                // NVHPC_ROOT is a release itself, and holds cuda/.
+                const auto cuda =
+                    release == "cuda" ? root + "/cuda" : root + '/' + release + "/cuda";
+                if (release != "cuda" && !starts_with_digit(release)) {
+                    continue;
+                }
+                if (const auto versions = m_files->list_directory(cuda)) {
+                    for (const auto& version : *versions) {
+                        if (starts_with_digit(version)) {
+                            add(cuda + '/' + version, "NVIDIA HPC SDK");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    void add_alternatives() {
+        for (const auto& name : names_in("/etc/alternatives")) {
+            const auto path = "/etc/alternatives/" + name;
+            if (name == "nvcc") {
+                add_nvcc(path, "/etc/alternatives");
+            } else if (name == "cuda" ||
+                       (name.starts_with("cuda-") && starts_with_digit(name.substr(5)))) {
+                add(path, "/etc/alternatives");
+            }
+        }
+    }
+
+    // The toolkit around an nvcc: the parent of its bin, symlinks and wrapper scripts followed.
+    void add_nvcc(const std::string& path, const std::string& source) {
+        const auto status = m_files->status(path);
+        if (!status || status->kind != FileKind::Regular) {
+            return;
+        }
+        auto real = m_files->real_path(path);
+        if (!real || base_name(*real) != "nvcc") {
+            return; // a masquerade: ccache and its like
+        }
+        constexpr std::uint64_t k_script = 16U * 1024U;
+        if (status->size <= k_script) {
+            const auto script = m_files->read_file(*real, k_script);
+            if (script && script->starts_with("#!")) {
+                const auto started = parse_nvcc_wrapper(*script);
+                const auto target = started.empty() ? real : m_files->real_path(started);
+                if (!target) {
+                    m_notes->push_back(path + " starts " + started + ", which " +
+                                       reason_of(target.error()));
+                    return;
+                }
+                real = target;
+            }
+        }
+        const auto bin = parent_path(*real);
+        if (base_name(bin) == "bin") {
+            add(std::string(parent_path(bin)), source);
+        } else {
+            m_notes->push_back(path + " is " + *real + ", which lies in no toolkit's bin");
+        }
+    }
+
+    void add_wheels_of(const std::string& site_packages) {
+        const auto nvidia = site_packages + "/nvidia";
+        const auto names = m_files->list_directory(nvidia);
+        if (!names) {
+            return; // no wheel of NVIDIA's here
+        }
+        for (const auto& name : *names) {
+            // cu13 and its successors; the wheels for 11 and 12 have no nvcc.
+            if (name.starts_with("cu") && starts_with_digit(std::string_view(name).substr(2))) {
+                const auto path = nvidia + '/' + name;
+                if (m_files->exists(path + "/bin/nvcc")) {
+                    add(path, "pip's " + std::string("nvidia/") + name);
+                }
+            }
+        }
+    }
+
+    // Of every python3.x under `lib`.
+    void add_wheels_below(const std::string& lib) {
+        const auto names = m_files->list_directory(lib);
+        if (!names) {
+            return;
+        }
+        for (const auto& name : *names) {
+            if (name.starts_with("python3")) {
+                add_wheels_of(lib + '/' + name + "/site-packages");
+                add_wheels_of(lib + '/' + name + "/dist-packages");
+            }
+        }
+    }
+
+    void add_wheels() {
+        for (const auto* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+            if (const auto prefix = value_of(*m_environment, name); prefix.starts_with('/')) {
+                add_wheels_below(prefix + "/lib");
+            }
+        }
+        add_wheels_of("/usr/lib/python3/dist-packages");
+        add_wheels_below("/usr/local/lib");
+        if (!m_search->home.empty()) {
+            add_wheels_below(m_search->home + "/.local/lib");
+        }
+    }
+
+    void add_modulefile(const std::string& path) {
+        const auto text = m_files->read_file(path, k_modulefile_limit);
+        if (!text) {
+            return;
+        }
+        for (const auto& directory : parse_modulefile(*text, path)) {
+            add(directory, "module " + path);
+        }
+    }
+
+    void add_modules() {
+        for (const auto& root : directories_of(value_of(*m_environment, "MODULEPATH"))) {
+            const auto names = m_files->list_directory(root);
+            if (!names) {
+                continue; // listed and not there is common, and no concern of ours
+            }
+            for (const auto& name : *names) {
+                const auto word = to_lower_ascii(name);
+                if (word.find("cuda") == std::string::npos && !word.starts_with("nvhpc")) {
+                    continue;
+                }
+                const auto path = root + '/' + name;
+                const auto versions = m_files->list_directory(path);
+                if (!versions) {
+                    add_modulefile(path);
+                    continue;
+                }
+                for (const auto& version : *versions) {
+                    if (!version.starts_with('.')) {
+                        add_modulefile(path + '/' + version);
+                    }
+                }
+            }
+        }
+    }
+
+    FileSystem* m_files;
+    const Environment* m_environment;
+    const ToolkitSearch* m_search;
+    std::vector<std::string>* m_notes;
+    std::vector<ToolkitPlace> m_places;
+};
+
+} // namespace
+
+std::string parse_nvcc_wrapper(std::string_view script) {
+    for (std::size_t at = script.find("/nvcc"); at != std::string_view::npos;
+         at = script.find("/nvcc", at + 1)) {
+        const auto end = at + std::string_view("/nvcc").size();
+        if (end < script.size() &&
+            std::string_view(" \t\n\"';)").find(script[end]) == std::string_view::npos) {
+            continue; // /nvcc.profile, /nvcc-11
+        }
+        const auto begin = script.find_last_of(" \t\n\"'=(", at) + 1; // npos + 1 is 0
+        const auto word = script.substr(begin, end - begin);
+        if (word.starts_with('/') && word.find('$') == std::string_view::npos) {
+            return std::string(word);
+        }
+    }
+    return {};
+}
+
+std::vector<ToolkitPlace> toolkit_places(FileSystem& files, const Environment& environment,
+                                         const ToolkitSearch& search,
+                                         std::vector<std::string>& notes) {
+    return PlaceSearch(files, environment, search, notes).look();
+}
+
+} // namespace cudaenv::host

@@ -1,0 +1,163 @@
+#include "host/toolkit_text.hpp"
+
+#include "base/text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+
+namespace cudaenv::host {
+
+namespace {
+
+std::optional<DottedVersion> as_version(std::string_view text) {
+    auto parsed = DottedVersion::parse(trim(text));
+    return parsed ? std::optional(std::move(*parsed)) : std::nullopt;
+}
+
+// The whole number that `#define macro` gives; none where it gives an expression.
+std::optional<unsigned> defined_number(std::string_view header, std::string_view macro) {
+    for (auto at = header.find(macro); at != std::string_view::npos;
+         at = header.find(macro, at + 1)) {
+        const auto line_start = header.rfind('\n', at) + 1; // npos + 1 is 0
+        auto before = trim(header.substr(line_start, at - line_start));
+        if (!before.starts_with('#') || trim(before.substr(1)) != "define") {
+            continue;
+        }
+        auto rest = header.substr(at + macro.size());
+        if (rest.empty() || (rest.front() != ' ' && rest.front() != '\t')) {
+            continue; // a longer name
+        }
+        rest = rest.substr(std::min(rest.find_first_not_of(" \t("), rest.size()));
+        unsigned value = 0;
+        if (std::from_chars(rest.data(), rest.data() + rest.size(), value).ec == std::errc()) {
+            return value;
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<DottedVersion> three_defines(std::string_view header, std::string_view major,
+                                           std::string_view minor, std::string_view patch) {
+    const auto first = defined_number(header, major);
+    const auto second = defined_number(header, minor);
+    const auto third = defined_number(header, patch);
+    if (!first || !second || !third) {
+        return std::nullopt;
+    }
+    return as_version(std::to_string(*first) + '.' + std::to_string(*second) + '.' +
+                      std::to_string(*third));
+}
+
+} // namespace
+
+std::optional<DottedVersion> parse_version_json(std::string_view text) {
+    const auto document = nlohmann::json::parse(text, nullptr, false);
+    if (!document.is_object()) {
+        return std::nullopt;
+    }
+    const auto version_of = [&](const char* key) -> std::optional<DottedVersion> {
+        const auto found = document.find(key);
+        if (found == document.end()) {
+            return std::nullopt;
+        }
+        // {"version": "11.3.109"}, or the text itself.
+        const auto& value =
+            found->is_object() && found->contains("version") ? (*found)["version"] : *found;
+        return value.is_string() ? as_version(value.get_ref<const std::string&>()) : std::nullopt;
+    };
+    auto sdk = version_of("cuda");
+    // The SDK's third part is a date in some releases (11.3.20210326); nvcc's is a build.
+    if (auto nvcc = version_of("cuda_nvcc");
+        nvcc && (!sdk || nvcc->major_minor() == sdk->major_minor())) {
+        return nvcc;
+    }
+    if (sdk && sdk->part(2) > 9999) {
+        return as_version(sdk->major_minor());
+    }
+    return sdk ? sdk : version_of("version");
+}
+
+std::optional<DottedVersion> parse_version_txt(std::string_view text) {
+    for (const auto line : split(text, '\n')) {
+        constexpr std::string_view k_label = "CUDA Version";
+        if (const auto at = line.find(k_label); at != std::string_view::npos) {
+            return as_version(line.substr(at + k_label.size()));
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<DottedVersion> parse_cuda_define(std::string_view header, std::string_view macro) {
+    const auto number = defined_number(header, macro);
+    // 7050 was 7.5, 13000 is 13.0; anything else is another header's number.
+    if (!number || *number < 1000 || *number > 99'990) {
+        return std::nullopt;
+    }
+    return as_version(std::to_string(*number / 1000) + '.' + std::to_string(*number % 1000 / 10));
+}
+
+std::optional<DottedVersion> parse_nvcc_version(std::string_view text) {
+    constexpr std::string_view k_label = "release ";
+    const auto at = text.find(k_label);
+    if (at == std::string_view::npos) {
+        return std::nullopt;
+    }
+    const auto line = text.substr(at + k_label.size(), text.find('\n', at) - at - k_label.size());
+    if (const auto full = line.find(", V"); full != std::string_view::npos) {
+        if (auto version = as_version(line.substr(full + 3))) {
+            return version;
+        }
+    }
+    return as_version(line.substr(0, line.find(',')));
+}
+
+std::optional<DottedVersion> parse_cudnn_header(std::string_view header) {
+    return three_defines(header, "CUDNN_MAJOR", "CUDNN_MINOR", "CUDNN_PATCHLEVEL");
+}
+
+std::optional<DottedVersion> parse_nccl_header(std::string_view header) {
+    return three_defines(header, "NCCL_MAJOR", "NCCL_MINOR", "NCCL_PATCH");
+}
+
+std::optional<DottedVersion> parse_library_name(std::string_view file_name,
+                                                std::string_view library) {
+    if (!file_name.starts_with(library) || !file_name.substr(library.size()).starts_with(".so.")) {
+        return std::nullopt;
+    }
+    return as_version(file_name.substr(library.size() + 4));
+}
+
+std::optional<PackageName> parse_dist_info_name(std::string_view directory_name) {
+    constexpr std::string_view k_end = ".dist-info";
+    if (!directory_name.ends_with(k_end)) {
+        return std::nullopt;
+    }
+    directory_name.remove_suffix(k_end.size());
+    const auto dash = directory_name.find('-');
+    if (dash == std::string_view::npos || dash == 0 || dash + 1 == directory_name.size()) {
+        return std::nullopt;
+    }
+    return PackageName{std::string(directory_name.substr(0, dash)),
+                       std::string(directory_name.substr(dash + 1))};
+}
+
+std::optional<PackageName> parse_conda_meta_name(std::string_view file_name) {
+    constexpr std::string_view k_end = ".json";
+    if (!file_name.ends_with(k_end)) {
+        return std::nullopt;
+    }
+    file_name.remove_suffix(k_end.size());
+    const auto build = file_name.rfind('-');
+    if (build == std::string_view::npos || build == 0) {
+        return std::nullopt;
+    }
+    const auto version = file_name.rfind('-', build - 1);
+    if (version == std::string_view::npos || version == 0) {
+        return std::nullopt;
+    }
+    return PackageName{std::string(file_name.substr(0, version)),
+                       std::string(file_name.substr(version + 1, build - version - 1))};
+}
+
+} // namespace cudaenv::host

@@ -1,0 +1,37 @@
+// What a toolkit's own files say of its versions. Pure functions over text and names.
+#pragma once
+
+#include "base/dotted_version.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cudaenv::host {
+
+// version.json (11.1 and newer): nvcc's own version where it is listed, else the SDK's.
+std::optional<DottedVersion> parse_version_json(std::string_view text);
+// version.txt (11.0 and older): "CUDA Version 10.0.130".
+std::optional<DottedVersion> parse_version_txt(std::string_view text);
+// `#define CUDA_VERSION 13000` of cuda.h, CUDART_VERSION of cuda_runtime_api.h: major.minor only.
+std::optional<DottedVersion> parse_cuda_define(std::string_view header, std::string_view macro);
+// `nvcc --version`: "release 11.3, V11.3.109".
+std::optional<DottedVersion> parse_nvcc_version(std::string_view text);
+
+// cudnn_version.h (8 and newer) or cudnn.h (7 and older).
+std::optional<DottedVersion> parse_cudnn_header(std::string_view header);
+std::optional<DottedVersion> parse_nccl_header(std::string_view header);
+// "libcudnn.so.8.2.1" -> 8.2.1 for library "libcudnn"; a bare libcudnn.so.9 gives 9.
+std::optional<DottedVersion> parse_library_name(std::string_view file_name,
+                                                std::string_view library);
+
+struct PackageName {
+    std::string name;    // as written: nvidia_cuda_nvcc, cuda-nvcc
+    std::string version; // 13.0.88
+};
+// "nvidia_cuda_nvcc-13.0.88.dist-info".
+std::optional<PackageName> parse_dist_info_name(std::string_view directory_name);
+// "cuda-nvcc-12.4.131-h02f8991_0.json" of conda-meta.
+std::optional<PackageName> parse_conda_meta_name(std::string_view file_name);
+
+} // namespace cudaenv::host

@@ -1,0 +1,155 @@
+#include "host/version_cache.hpp"
+
+#include "base/fd.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+namespace cudaenv::host {
+
+namespace {
+
+constexpr const char* k_file = "/compilers.json";
+constexpr const char* k_schema = "cudaenv.compilers/1";
+constexpr std::size_t k_size_limit = 1024U * 1024U;
+constexpr std::size_t k_entry_limit = 2000;
+// A refusal may heal without the program changing (a missing library installed): it is asked again.
+constexpr std::int64_t k_refusal_life = 600;
+
+// Ours alone: nobody else may have written what we are going to believe.
+bool trusted(const struct stat& status, mode_t kind) {
+    return (status.st_mode & S_IFMT) == kind && status.st_uid == ::geteuid() &&
+           (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+std::string read_trusted(const std::string& path) {
+    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    struct stat status {};
+    if (!file || ::fstat(file.get(), &status) != 0 || !trusted(status, S_IFREG) ||
+        status.st_size > static_cast<off_t>(k_size_limit)) {
+        return {};
+    }
+    std::string text(static_cast<std::size_t>(status.st_size), '\0');
+    std::size_t have = 0;
+    while (have < text.size()) {
+        const ssize_t got = ::read(file.get(), text.data() + have, text.size() - have);
+        if (got <= 0) {
+            return {};
+        }
+        have += static_cast<std::size_t>(got);
+    }
+    return text;
+}
+
+// Every missing parent too, each 0700.
+bool make_directories(const std::string& path) {
+    for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+        if (::mkdir(path.substr(0, slash).c_str(), 0700) != 0 && errno != EEXIST) {
+            return false;
+        }
+        if (slash == std::string::npos) {
+            return true;
+        }
+    }
+}
+
+bool write_all(int file, const std::string& text) {
+    std::size_t done = 0;
+    while (done < text.size()) {
+        const ssize_t put = ::write(file, text.data() + done, text.size() - done);
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put <= 0) {
+            return false;
+        }
+        done += static_cast<std::size_t>(put);
+    }
+    return true;
+}
+
+} // namespace
+
+std::string version_key(const FileStatus& status) {
+    return std::to_string(status.device) + ':' + std::to_string(status.inode) + ':' +
+           std::to_string(status.size) + ':' + std::to_string(status.modified_ns);
+}
+
+VersionCache::VersionCache(std::string directory, std::int64_t now)
+    : m_directory(std::move(directory)), m_now(now) {
+    if (m_directory.empty() || m_directory.front() != '/') {
+        m_directory.clear();
+        return;
+    }
+    const auto text = read_trusted(m_directory + k_file);
+    const auto document = nlohmann::json::parse(text, nullptr, false);
+    if (!document.is_object() || document.value("schema", nlohmann::json()) != k_schema) {
+        return;
+    }
+    const auto entries = document.find("entries");
+    if (entries == document.end() || !entries->is_object()) {
+        return;
+    }
+    for (const auto& [key, entry] : entries->items()) {
+        if (!entry.is_array() || entry.size() != 3 || !entry[0].is_string() ||
+            !entry[1].is_string() || !entry[2].is_number_integer()) {
+            continue;
+        }
+        Entry kept{{entry[0].get<std::string>(), entry[1].get<std::string>()},
+                   entry[2].get<std::int64_t>()};
+        const auto age = m_now - kept.at;
+        // A time in the future is a clock that stepped back: a refusal's age is then not known.
+        if (kept.answer.version.empty() && (age < 0 || age > k_refusal_life)) {
+            continue;
+        }
+        m_entries.emplace(key, std::move(kept));
+    }
+}
+
+std::optional<KeptVersion> VersionCache::find(const std::string& key) const {
+    const auto found = m_entries.find(key);
+    return found == m_entries.end() ? std::nullopt : std::optional(found->second.answer);
+}
+
+void VersionCache::keep(const std::string& key, KeptVersion answer) {
+    if (m_entries.size() >= k_entry_limit) {
+        m_entries.clear(); // years of upgrades: begin anew
+    }
+    m_entries[key] = Entry{std::move(answer), m_now};
+    m_changed = true;
+}
+
+void VersionCache::save() const {
+    if (!m_changed || m_directory.empty() || !make_directories(m_directory)) {
+        return;
+    }
+    const Fd directory(::open(m_directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    struct stat status {};
+    if (!directory || ::fstat(directory.get(), &status) != 0 || !trusted(status, S_IFDIR)) {
+        return;
+    }
+    nlohmann::json entries = nlohmann::json::object();
+    for (const auto& [key, entry] : m_entries) {
+        entries[key] = {entry.answer.version, entry.answer.reason, entry.at};
+    }
+    const std::string text =
+        nlohmann::json{{"schema", k_schema}, {"entries", std::move(entries)}}.dump(
+            -1, ' ', false, nlohmann::json::error_handler_t::replace);
+    const std::string temporary = "compilers.json." + std::to_string(::getpid());
+    const Fd file(::openat(directory.get(), temporary.c_str(),
+                           O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!file) {
+        return;
+    }
+    if (!write_all(file.get(), text) ||
+        ::renameat(directory.get(), temporary.c_str(), directory.get(), k_file + 1) != 0) {
+        ::unlinkat(directory.get(), temporary.c_str(), 0);
+    }
+}
+
+} // namespace cudaenv::host

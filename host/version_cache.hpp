@@ -1,0 +1,45 @@
+// What a program said when asked for its version, kept between runs so that a warm look starts no
+// child. Best effort: a cache that is missing, broken, or not ours alone counts as empty.
+#pragma once
+
+#include "host/file_system.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace cudaenv::host {
+
+// The file's identity: a package upgrade changes the inode or the time, an edit in place the time,
+// and device keeps equal inodes of two file systems apart. The path is not part of it: one compiler
+// under several names is asked once.
+std::string version_key(const FileStatus& status);
+
+struct KeptVersion {
+    std::string version; // empty: it gave none
+    std::string reason;  // why it gave none
+};
+
+class VersionCache {
+public:
+    // Reads `directory`/compilers.json. Empty: nothing is kept. `now` is seconds since the epoch.
+    VersionCache(std::string directory, std::int64_t now);
+
+    [[nodiscard]] std::optional<KeptVersion> find(const std::string& key) const;
+    void keep(const std::string& key, KeptVersion answer);
+    // Writes by atomic replace when something was added; failure to is not an error.
+    void save() const;
+
+private:
+    struct Entry {
+        KeptVersion answer;
+        std::int64_t at = 0;
+    };
+    std::string m_directory;
+    std::int64_t m_now;
+    std::map<std::string, Entry> m_entries;
+    bool m_changed = false;
+};
+
+} // namespace cudaenv::host

@@ -1,0 +1,38 @@
+// As much of NVML as host facts need, loaded at run time: a machine without a driver has no such
+// library, and cudaenv is built without NVIDIA's headers. Asking NVML creates no CUDA context.
+#pragma once
+
+#include "base/compute_capability.hpp"
+#include "base/dotted_version.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudaenv::kernels {
+
+struct NvmlGpu {
+    unsigned index = 0;
+    std::string name;
+    std::string uuid;
+    std::optional<ComputeCapability> compute_capability;
+    std::optional<std::uint16_t> pci_device;
+    std::optional<std::uint64_t> memory_bytes;
+    bool mig = false;
+};
+
+struct NvmlFacts {
+    std::optional<DottedVersion> driver;
+    std::optional<DottedVersion> cuda;
+    std::vector<NvmlGpu> gpus;
+    std::vector<std::string> errors; // each thing that NVML refused or answered implausibly
+};
+
+// Takes as long as the driver takes: the caller runs it in a child with a deadline.
+NvmlFacts ask_nvml();
+
+// 11040 -> 11.4; none for what no CUDA driver has ever said (an out-parameter left unwritten).
+std::optional<DottedVersion> cuda_of_number(int number);
+
+} // namespace cudaenv::kernels
