@@ -2,8 +2,10 @@
 add_library(cudaenv_options INTERFACE)
 target_include_directories(cudaenv_options INTERFACE "${CMAKE_SOURCE_DIR}")
 target_compile_options(cudaenv_options INTERFACE
-    # -Wrestrict: gcc 12 sees overlaps in std::string that are not there (GCC PR 105651).
+    # gcc 12 sees overlaps in std::string that are not there (GCC PR 105651), and values of tl::expected
+    # that nothing wrote; both only in optimised builds.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
     -Wold-style-cast -Woverloaded-virtual -Werror)
 # gcc 12 sees "maybe uninitialized" strings in an expected that was moved from, at -O1 and above, and
