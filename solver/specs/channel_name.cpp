@@ -116,6 +116,11 @@ Result<UrlParts> split_url(std::string_view url) {
     const std::size_t slash = std::min(rest.find('/'), rest.size());
     std::string_view authority = rest.substr(0, slash);
     parts.path = std::string(rest.substr(slash));
+    if ((authority.find('[') == std::string_view::npos) !=
+        (authority.find(']') == std::string_view::npos)) {
+        return bad_input("bad-channel",
+                         "\"" + redact_urls(url) + "\": a bracket of an IPv6 address is missing");
+    }
     if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
         authority.remove_prefix(at + 1);
     }
@@ -227,6 +232,10 @@ bool has_scheme(std::string_view text) {
     }
     return std::all_of(text.begin(), text.begin() + static_cast<long>(end),
                        [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
+}
+
+bool is_url(std::string_view text) {
+    return has_scheme(text) && split_url(text).has_value();
 }
 
 std::string percent_decode(std::string_view text) {

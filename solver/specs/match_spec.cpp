@@ -54,6 +54,15 @@ const std::string* MatchSpec::value(std::string_view key) const {
     return nullptr;
 }
 
+const VersionSpec* MatchSpec::version_spec() const {
+    for (const Check& check : m_checks) {
+        if (check.field == Field::Version) {
+            return std::get<std::shared_ptr<const VersionSpec>>(check.match).get();
+        }
+    }
+    return nullptr;
+}
+
 Verdict MatchSpec::evaluate(const PackageRecord& record, const Version* version) const {
     for (const Check& check : m_checks) {
         const Verdict verdict = run(check, record, version);

@@ -50,6 +50,9 @@ public:
     [[nodiscard]] bool name_matches(std::string_view name) const;
     [[nodiscard]] bool name_is_pattern() const { return m_name_pattern.has_value(); }
 
+    // What is asked of the version alone; null where nothing is.
+    [[nodiscard]] const VersionSpec* version_spec() const;
+
     // A key as conda understands it ("version", "build", "channel", "subdir", "md5", ...), null
     // where the spec does not have it: in "numpy=1.7" version is "1.7*".
     [[nodiscard]] const std::string* value(std::string_view key) const;

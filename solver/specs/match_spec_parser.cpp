@@ -256,7 +256,8 @@ Result<MatchSpec> MatchSpecParser::parse() {
 
 Result<void> MatchSpecParser::parse_package_file(std::string_view text) {
     std::string url(text);
-    if (!has_scheme(url)) {
+    if (!is_url(url)) {
+        std::replace(url.begin(), url.end(), '\\', '/');
         const std::string path = normal_path(url);
         url = percent_decode("file://" + (path.starts_with('/') ? path : '/' + path));
     }

@@ -13,11 +13,11 @@ struct PackageRecord {
     std::string version;
     std::string build;
     std::uint64_t build_number = 0;
-    std::string subdir;    // linux-64, noarch
-    std::string channel;   // as the user named it, secrets removed
-    std::string file_name; // pytorch-1.7.0-....conda
-    std::string url;       // secrets removed; empty where there is none
-    std::string sha256;    // 64 hexadecimal digits or empty
+    std::string subdir;                      // linux-64, noarch
+    std::string channel;                     // as the user named it, secrets removed
+    std::string file_name;                   // pytorch-1.7.0-....conda
+    std::string url;                         // secrets removed; empty where there is none
+    std::string sha256;                      // 64 hexadecimal digits or empty
     std::vector<std::string> depends;        // MatchSpecs
     std::vector<std::string> constrains;     // MatchSpecs (run_constrained)
     std::vector<std::string> track_features; // any makes the record less wanted

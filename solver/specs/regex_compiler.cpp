@@ -145,9 +145,9 @@ private:
         if (!piece.repeatable) {
             fail("nothing to repeat");
         }
-        take('?'); // lazy or greedy: the same texts match
-        if (take('+')) {
-            fail("possessive quantifiers are not supported");
+        if (!take('?') && take('+')) {
+            make_possessive(piece, least, most);
+            return;
         }
         std::size_t second_least = 0;
         std::size_t second_most = 0;
@@ -181,6 +181,41 @@ private:
                             ? k_unbounded
                             : piece.most * most;
         piece = std::move(repeated);
+    }
+
+    // `a*+` gives nothing back: where it stops before its most, no further `a` follows. Only for
+    // what reads one byte.
+    void make_possessive(Piece& piece, std::size_t least, std::size_t most) {
+        if (piece.program.size() != 1 || piece.most != 1) {
+            fail("this possessive quantifier is not supported");
+        }
+        const Instruction one_byte = piece.program[0];
+        Instruction none_follows;
+        none_follows.op = Op::Look;
+        none_follows.negated = true;
+        none_follows.x = 3;
+        const std::vector<Instruction> stop = {none_follows, one_byte, {}};
+        Piece whole;
+        append(whole.program, std::vector<Instruction>(least, one_byte));
+        const std::size_t begin = whole.program.size();
+        if (most == k_unbounded) {
+            whole.program.push_back(split(begin + 1, begin + 3));
+            whole.program.push_back(one_byte);
+            whole.program.push_back(jump(begin));
+            append(whole.program, stop);
+        } else if (most > least) {
+            // Each step reads one more, or stops and leaves.
+            const std::size_t end = begin + (most - least) * 6;
+            for (std::size_t i = begin; i < end; i += 6) {
+                whole.program.push_back(split(i + 5, i + 1));
+                append(whole.program, stop);
+                whole.program.push_back(jump(end));
+                whole.program.push_back(one_byte);
+            }
+        }
+        whole.least = least;
+        whole.most = most;
+        piece = std::move(whole);
     }
 
     bool quantifier(std::size_t& least, std::size_t& most) {
