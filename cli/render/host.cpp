@@ -126,9 +126,10 @@ std::string compiler_of(const nlohmann::json& compiler) {
     const std::string path = text_at(compiler, "path");
     const std::string name = path.substr(path.rfind('/') + 1);
     std::string text = text_at(compiler, "family") + ' ' + text_at(compiler, "version");
-    if (name == "g++" || name == "c++") {
-        text += ' ' + name + " (default)";
-    } else if (!name.empty() && name != "clang++") {
+    // The default one is called by its bare name; clang's needs no saying.
+    if (flag_at(compiler, "default") || name == "g++" || name == "clang++") {
+        text += text_at(compiler, "family") == "gcc" ? " g++ (default)" : "";
+    } else if (!name.empty()) {
         text += ' ' + name;
     }
     return text;
@@ -152,7 +153,8 @@ std::string range_of(std::string_view family, const nlohmann::json& least,
 std::string fit_of(const nlohmann::json& toolkit, const Style& style) {
     const nlohmann::json& fits = member(toolkit, "fits");
     const std::string text = text_at(fits, "text");
-    return text.empty() ? text : tick(style, state_of(text_at(fits, "state"))) + ' ' + text;
+    const State state = state_of(text_at(fits, "state"));
+    return text.empty() || state == State::Unknown ? text : tick(style, state) + ' ' + text;
 }
 
 std::vector<std::string> toolkit_cells(const nlohmann::json& toolkit, const Style& style) {
@@ -169,7 +171,8 @@ std::vector<std::string> toolkit_cells(const nlohmann::json& toolkit, const Styl
     std::string cudnn = header.empty() && library.empty()
                             ? "no cuDNN"
                             : "cuDNN " + (header.empty() ? library : header);
-    if (!header.empty() && !library.empty() && header != library) {
+    // The library tells one more part than the header: 9.19.0.56 is no disagreement with 9.19.0.
+    if (!header.empty() && !library.empty() && !(library + '.').starts_with(header + '.')) {
         cudnn += " (library " + library + ')';
     }
     cells.push_back(range_of("gcc", member(toolkit, "gcc_min"), member(toolkit, "gcc_max")));

@@ -4,6 +4,8 @@ namespace cudaenv::daemon {
 
 Service make_service() {
     Service service;
+    add_host_methods(service);
+    add_oracle_methods(service);
     add_schema_methods(service);
     return service;
 }

@@ -5,6 +5,8 @@
 
 namespace cudaenv::daemon {
 
+void add_host_methods(Service& service);   // host, toolkits
+void add_oracle_methods(Service& service); // debug.oracle
 void add_schema_methods(Service& service); // schema
 
 } // namespace cudaenv::daemon

@@ -1,0 +1,24 @@
+// Which machine a request is about: --host FILE, CUDAENV_HOST, else this one; --driver and --gpu on
+// top.
+#pragma once
+
+#include "base/result.hpp"
+#include "protocol/caller.hpp"
+#include "solver/facts/host.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace cudaenv::daemon {
+
+Result<facts::Host> host_of(const nlohmann::json& params, const protocol::Caller& caller);
+
+// `path` as the caller means it: from their directory, "~" being the shell's business.
+std::string absolute_for(const protocol::Caller& caller, std::string_view path);
+
+// A whole file. Errors: "cannot-read" (Unavailable), "no-such-file" (BadInput), "file-too-large".
+Result<std::string> read_text_file(const std::string& path, std::size_t most_bytes);
+
+} // namespace cudaenv::daemon

@@ -1,0 +1,42 @@
+#include "daemon/this_host.hpp"
+
+#include "host/examine.hpp"
+
+#include <array>
+#include <unistd.h>
+
+namespace cudaenv::daemon {
+
+namespace {
+
+// cudaenv-probe beside this program, or where a build tree has it; empty where it is in neither.
+std::string probe_beside_this_program() {
+    std::array<char, 4096> path{};
+    const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
+    if (size <= 0) {
+        return {};
+    }
+    const std::string own(path.data(), static_cast<std::size_t>(size));
+    const std::string directory = own.substr(0, own.rfind('/'));
+    for (const char* place : {"/cudaenv-probe", "/../kernels/cudaenv-probe"}) {
+        if (::access((directory + place).c_str(), X_OK) == 0) {
+            return directory + place;
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+facts::Host this_host(const protocol::Caller& caller,
+                      const std::vector<std::string>& toolkit_directories) {
+    host::ExamineOptions options;
+    options.environment = caller.environment;
+    options.home = caller.variable("HOME").value_or("");
+    options.toolkit_directories = toolkit_directories;
+    options.probe_path = probe_beside_this_program();
+    options.cache_directory = host::default_cache_directory(options.environment, options.home);
+    return host::examine(options);
+}
+
+} // namespace cudaenv::daemon

@@ -1,0 +1,15 @@
+// This machine, examined for a caller: their environment, their home, their configured directories.
+#pragma once
+
+#include "protocol/caller.hpp"
+#include "solver/facts/host.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cudaenv::daemon {
+
+facts::Host this_host(const protocol::Caller& caller,
+                      const std::vector<std::string>& toolkit_directories);
+
+} // namespace cudaenv::daemon
