@@ -93,8 +93,11 @@ public:
 private:
     Operator m_operator = Operator::Equal;
     std::string m_version;
-    bool m_prefix = false;                 // ".*"
-    std::optional<Pep440Version> m_parsed; // none for ===; for "<" its first pre-release
+    bool m_prefix = false; // ".*"
+    bool m_names_prerelease = false;
+    bool m_dev_or_post = false;
+    // None for ===; for "<" its first pre-release.
+    std::optional<Pep440Version> m_parsed;
 };
 
 enum class Prereleases { Allowed, Refused, IfNamed };
