@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t k_version = 1;
 constexpr std::array<char, 8> k_magic{'c', 'u', 'd', 'a', 'e', 'n', 'v', 'I'};
 
-// The header as it lies in the file; what is behind it up to k_cache_header_size is zero.
+// The header as it lies in the file.
 struct Header {
     std::array<char, 8> magic{};
     std::uint32_t version = 0;
@@ -36,7 +36,7 @@ struct Header {
     std::uint32_t unused = 0;
     std::uint64_t header_checksum = 0; // of all before it
 };
-static_assert(sizeof(Header) <= k_cache_header_size && sizeof(Header) % 8 == 0);
+static_assert(sizeof(Header) == k_cache_header_size);
 
 // 64 bits that any accidental change alters; four lanes, so that megabytes take less than a
 // millisecond. Not against forgery: nobody but the user may write these files.

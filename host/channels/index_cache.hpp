@@ -111,7 +111,7 @@ struct CacheLayout {
     std::uint64_t text_offset = 0;
     std::uint64_t tables_offset = 0;
 };
-inline constexpr std::size_t k_cache_header_size = 160;
+inline constexpr std::size_t k_cache_header_size = 104;
 std::optional<CacheLayout> read_cache_header(std::span<const char> header, std::uint64_t file_size,
                                              const FileStamp& stamp);
 bool tables_are_whole(std::span<const char> header, std::span<const char> tables);
