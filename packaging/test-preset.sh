@@ -28,11 +28,14 @@ say "$preset: built in $((SECONDS - begun)) s, testing"
 log=$root/build/$preset/ctest.log
 status=0
 ctest --preset "$preset" --parallel "$jobs" --no-tests=error "$@" </dev/null >"$log" 2>&1 || status=$?
-# A passed test is not worth a line; a failed one is, with all it said.
-grep -vE '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .* (Passed|\*\*\*Skipped) |^ *Start +[0-9]+: ' "$log" || true
+# A passed test is not worth a line; a failed one is, with all it said. Skipped ones follow by reason.
+sed -e '/^The following tests did not run:/,/^$/d' "$log" |
+    grep -vE '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .*(Passed|\*\*\*Skipped) |^ *Start +[0-9]+: |^$' || true
 
-# Catch2 writes a skip's reason as "explicitly with message:" and the text below it.
-reasons=$(awk '/explicitly with message:/ { getline; sub(/^[[:space:]]*/, ""); print }
+# Catch2 writes a skip's reason as "explicitly with message:" and the text below it, wrapped.
+reasons=$(awk '/explicitly with message:/ { reading = 1; text = ""; next }
+               reading && NF == 0 { print text; reading = 0 }
+               reading { sub(/^[[:space:]]+/, ""); text = text (text == "" ? "" : " ") $0 }
                /^SKIP: / { sub(/^SKIP: /, ""); print }' \
     "build/$preset/Testing/Temporary/LastTest.log" 2>/dev/null | sort | uniq -c | sort -rn || true)
 if [ -n "$reasons" ]; then
