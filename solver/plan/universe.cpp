@@ -12,8 +12,11 @@ bool by_version_and_build(const specs::PackageRecord& a, const specs::Version& a
     if (a.track_features.empty() != b.track_features.empty()) {
         return a.track_features.empty();
     }
-    if (const auto order = a_version <=> b_version; order != std::strong_ordering::equal) {
-        return order == std::strong_ordering::greater;
+    // Many builds share one version: the same text needs no comparison.
+    if (a.version != b.version) {
+        if (const auto order = a_version <=> b_version; order != std::strong_ordering::equal) {
+            return order == std::strong_ordering::greater;
+        }
     }
     if (a.build_number != b.build_number) {
         return a.build_number > b.build_number;
@@ -187,7 +190,7 @@ bool Universe::favours(const Loaded& loaded) const {
            (found->second.second.empty() || found->second.second == loaded.record.build);
 }
 
-void Universe::sort_best_first(std::vector<Loaded*>& loaded) const {
+void Universe::sort_best_first(std::span<Loaded*> loaded) const {
     const auto better = [](const Loaded* a, const Loaded* b) {
         bool equal = false;
         return by_version_and_build(a->record, a->version, b->record, b->version, equal);
@@ -210,12 +213,7 @@ void Universe::sort_best_first(std::vector<Loaded*>& loaded) const {
             if (spec == nullptr || !spec->parsed) {
                 continue;
             }
-            const Loaded* newest = nullptr;
-            for (const Loaded* const member : spec->members) {
-                if (newest == nullptr || newest->version < member->version) {
-                    newest = member;
-                }
-            }
+            const Loaded* const newest = spec->newest;
             auto& best = by_name[spec->parsed->name()];
             if (newest != nullptr) {
                 const Best this_one{newest->record.track_features.empty(), &newest->version};
@@ -269,14 +267,23 @@ void Universe::sort_best_first(std::vector<Loaded*>& loaded) const {
 }
 
 void Universe::rank() {
-    for (const auto& [text, name] : m_names) {
-        sort_best_first(name->loaded);
-        auto rank = static_cast<std::uint32_t>(name->loaded.size());
-        for (const Loaded* const loaded : name->loaded) {
-            if (loaded->candidate) {
-                m_problem.candidates[*loaded->candidate].rank = rank;
+    for (Spec& spec : m_specs) {
+        for (const Loaded* const member : spec.members) {
+            if (spec.newest == nullptr || (spec.newest->record.version != member->record.version &&
+                                           spec.newest->version < member->version)) {
+                spec.newest = member;
             }
-            --rank;
+        }
+    }
+    for (const auto& [text, name] : m_names) {
+        const auto reached_end =
+            std::stable_partition(name->loaded.begin(), name->loaded.end(),
+                                  [](const Loaded* one) { return one->candidate.has_value(); });
+        const std::span<Loaded*> reached(name->loaded.begin(), reached_end);
+        sort_best_first(reached);
+        auto rank = static_cast<std::uint32_t>(reached.size());
+        for (const Loaded* const loaded : reached) {
+            m_problem.candidates[*loaded->candidate].rank = rank--;
         }
     }
 }

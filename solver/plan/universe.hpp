@@ -55,7 +55,7 @@ public:
 
     // The records that satisfy a demand or a dependency that the walk met, best first.
     [[nodiscard]] std::vector<const specs::PackageRecord*> matching(std::string_view spec) const;
-    // Every record of a name that is loaded, best first; reachable or not.
+    // Every record of a name that is loaded: the reachable ones first, best first, then the others.
     [[nodiscard]] std::vector<const specs::PackageRecord*> all_of(std::string_view name) const;
     [[nodiscard]] bool matches(const specs::PackageRecord& record, std::string_view spec) const;
 
@@ -78,6 +78,7 @@ private:
         std::optional<specs::MatchSpec> parsed; // none: unreadable, matches nothing
         Name* name = nullptr;
         std::vector<Loaded*> members;
+        const Loaded* newest = nullptr; // of the members, by version; set by rank()
     };
 
     Result<Name*> load(std::string_view name);
@@ -85,7 +86,7 @@ private:
     Result<void> expand(Loaded& loaded);
     solv::SetId excluded_by(std::string_view text);
     void rank();
-    void sort_best_first(std::vector<Loaded*>& loaded) const;
+    void sort_best_first(std::span<Loaded*> loaded) const;
     [[nodiscard]] const Spec* find(std::string_view text) const;
     [[nodiscard]] bool favours(const Loaded& loaded) const;
 
