@@ -74,8 +74,8 @@ Result<bool> Marker::evaluate(const Comparison& comparison, const MarkerEnvironm
         variable == "python_version" || variable == "python_full_version" ||
         variable == "implementation_version" || variable == "platform_release";
     if (compares_versions) {
-        if (relation == "===") {
-            return to_lower_ascii(left) == to_lower_ascii(right);
+        if (relation == "===" && trim(right).empty()) {
+            return left.empty();
         }
         if (const auto clause = Specifier::parse(relation + right)) {
             const auto version = Pep440Version::parse(left);

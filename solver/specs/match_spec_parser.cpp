@@ -180,6 +180,8 @@ bool is_package_name(std::string_view name) {
     return (is_lower_alnum(name[0]) || name[0] == '_') && is_name_tail(name.substr(1));
 }
 
+// Longer words are not worth a guess at what was meant.
+constexpr std::size_t k_longest_key = 32;
 const std::array<std::string, 17> k_fields = {
     "channel",        "subdir",   "name", "version", "build",  "build_number",
     "track_features", "features", "url",  "md5",     "sha256", "license",
@@ -372,6 +374,11 @@ Result<void> MatchSpecParser::parse_text(std::string text) {
         const auto bad = std::find_if_not(lower.begin(), lower.end(), [](char c) {
             return is_lower_alnum(c) || c == '.' || c == '_' || c == '-';
         });
+        if (bad != lower.end() && *bad == '[') {
+            return fail("more than one pair of brackets, or one without its end",
+                        m_rest_at + static_cast<std::size_t>(bad - lower.begin()),
+                        "put all keys into one, as in [build='py*', subdir=noarch]");
+        }
         if (bad != lower.end()) {
             return fail("a character that package names do not have",
                         m_rest_at + static_cast<std::size_t>(bad - lower.begin()),
@@ -503,7 +510,7 @@ Result<void> MatchSpecParser::build_check(const std::string& key, const std::str
     } else if (key == "extras") {
         add(Field::Extras, feature_match(value));
     } else if (key != "optional" && key != "target" && key != "_original_spec_str") {
-        const auto near = nearest(key, k_fields);
+        const auto near = key.size() > k_longest_key ? std::nullopt : nearest(key, k_fields);
         return fail("\"" + key + "\" is not a key that a spec has", locate(key + "="),
                     near ? "did you mean " + *near + "?"
                          : "keys are version, build, build_number, channel, subdir, ...");

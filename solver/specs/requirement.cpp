@@ -335,15 +335,8 @@ private:
         if (!more() || (m_text[m_at] != '"' && m_text[m_at] != '\'')) {
             const std::size_t word_end =
                 std::min(m_text.find_first_of(" \t=<>!~'\"()", m_at), m_text.size());
-            std::vector<std::string> names;
-            names.reserve(k_variables.size());
-            for (const VariableName& variable : k_variables) {
-                names.emplace_back(variable.written);
-            }
-            const auto near = nearest(m_text.substr(m_at, word_end - m_at), names);
             return fail("neither a marker's name nor a quoted text", m_at,
-                        near ? "did you mean " + *near + "?"
-                             : "expected a name such as python_version, or a text in quotes");
+                        name_hint(m_text.substr(m_at, word_end - m_at)));
         }
         const std::size_t begin = m_at;
         const std::size_t end = m_text.find(m_text[m_at], m_at + 1);
@@ -352,6 +345,21 @@ private:
         }
         m_at = end + 1;
         return quoted(m_text.substr(begin + 1, end - begin - 1), begin);
+    }
+
+    static std::string name_hint(std::string_view word) {
+        constexpr std::size_t k_longest_name = 40;
+        if (word.size() <= k_longest_name) {
+            std::vector<std::string> names;
+            names.reserve(k_variables.size());
+            for (const VariableName& variable : k_variables) {
+                names.emplace_back(variable.written);
+            }
+            if (const auto near = nearest(word, names)) {
+                return "did you mean " + *near + "?";
+            }
+        }
+        return "expected a name such as python_version, or a text in quotes";
     }
 
     // A text as Python writes it, with the plain escapes.
