@@ -59,8 +59,13 @@ void Catalogue::add_basics(World& world) {
             pythons.insert(python.str());
         }
         for (const auto& variant : release.variants) {
-            if (variant.cudnn) {
-                cudnns.insert(*variant.cudnn);
+            for (const auto& cudnn : {variant.cudnn, variant.conda_cudnn}) {
+                if (cudnn) {
+                    cudnns.insert(*cudnn);
+                }
+            }
+            for (const auto& python : variant.conda_pythons) {
+                pythons.insert(python.str());
             }
             for (const auto& python : variant.pythons) {
                 pythons.insert(python.str());
@@ -111,14 +116,20 @@ void Catalogue::add_torch(World& world, Manager manager) {
                 record.depends = {exactly};
                 add(std::move(record));
             };
-            partner("torchvision", release.torchvision);
-            partner("torchaudio", release.torchaudio);
+            const bool from_conda = manager == Manager::Conda;
+            partner("torchvision", from_conda && release.conda_torchvision
+                                       ? release.conda_torchvision
+                                       : release.torchvision);
+            partner("torchaudio", from_conda && release.conda_torchaudio ? release.conda_torchaudio
+                                                                         : release.torchaudio);
             add(std::move(torch));
         };
         for (const auto& variant : release.variants) {
             const auto& code = manager == Manager::Conda ? variant.conda_architectures
                                                          : variant.wheel_architectures;
-            if (!(manager == Manager::Conda ? variant.conda : variant.wheel)) {
+            // What was announced and never seen is no answer.
+            if (!(manager == Manager::Conda ? variant.conda : variant.wheel) ||
+                variant.confidence == "rfc") {
                 continue;
             }
             specs::PackageRecord record;
@@ -128,12 +139,16 @@ void Catalogue::add_torch(World& world, Manager manager) {
             record.build_number = preference(world.host(), variant.cuda, variant.wheel_is_default);
             record.depends = {World::k_cuda_build,
                               fmt::format("cuda {}.*", variant.cuda.major_minor())};
-            const auto& pythons = variant.pythons.empty() ? release.pythons : variant.pythons;
+            const bool from_conda = manager == Manager::Conda;
+            const auto& own = from_conda ? variant.conda_pythons : variant.pythons;
+            const auto& pythons = !own.empty()               ? own
+                                  : !variant.pythons.empty() ? variant.pythons
+                                                             : release.pythons;
             if (!pythons.empty()) {
                 record.depends.push_back(python_spec(pythons));
             }
-            if (variant.cudnn) {
-                record.depends.push_back(fmt::format("cudnn =={}", *variant.cudnn));
+            if (const auto& cudnn = from_conda ? variant.conda_cudnn : variant.cudnn) {
+                record.depends.push_back(fmt::format("cudnn =={}", *cudnn));
             }
             if (code) {
                 record.constrains = world.device_code_constraints(*code, variant.cuda);

@@ -57,14 +57,7 @@ std::vector<std::string> conda_catalogue_commands(const Attempt& attempt, const 
             }
         }
         if (const auto* variant = torch_variant(torch->version, torch->build)) {
-            const std::string cuda = variant->cuda.major_minor();
-            if (variant->conda_toolkit.empty() || variant->conda_toolkit == "cudatoolkit") {
-                words.push_back("cudatoolkit=" + cuda);
-            } else if (variant->conda_toolkit == "pytorch-cuda") {
-                words.push_back("pytorch-cuda=" + cuda);
-            } else {
-                words.push_back(variant->conda_toolkit); // cuda90 and its like carry no version
-            }
+            words.push_back(variant->conda_pin);
             for (const std::string& channel : variant->conda_channels) {
                 add_channel(channel);
             }
@@ -114,7 +107,14 @@ std::vector<std::string> pip_catalogue_commands(const Records& records) {
         }
         for (const char* const name : {"torch", "torchvision", "torchaudio"}) {
             if (const auto* record = named(records, name)) {
-                words.push_back(fmt::format("{}=={}{}", name, record->version, label));
+                // Partners carry the label where the index has them with it.
+                const bool partner = record != torch;
+                const auto seen = variant == nullptr              ? std::nullopt
+                                  : record->name == "torchvision" ? variant->wheel_torchvision
+                                                                  : variant->wheel_torchaudio;
+                words.push_back(partner && from_index && seen
+                                    ? fmt::format("{}=={}", name, *seen)
+                                    : fmt::format("{}=={}{}", name, record->version, label));
             }
         }
         if (cpu) {

@@ -371,6 +371,20 @@ private:
 
     // --- fixes ----------------------------------------------------------------------------------
 
+    [[nodiscard]] bool gpu_list_unknown(const Records& records) const {
+        return m_attempt.catalogue &&
+               std::any_of(records.begin(), records.end(), [&](const auto* record) {
+                   const auto* variant = record->name == "torch"
+                                             ? torch_variant(record->version, record->build)
+                                             : nullptr;
+                   const auto* code = variant == nullptr ? nullptr
+                                      : m_attempt.manager == Manager::Conda
+                                          ? &variant->conda_architectures
+                                          : &variant->wheel_architectures;
+                   return code != nullptr && *code && (*code)->derived;
+               });
+    }
+
     [[nodiscard]] std::string summary(const Records& records) const {
         std::vector<std::string> parts;
         std::set<std::string> told;
@@ -383,6 +397,9 @@ private:
             }
         }
         std::string text = join(parts, ", ");
+        if (!m_attempt.world->host().gpus.empty() && gpu_list_unknown(records)) {
+            text += " (which GPUs that build has code for is not known)";
+        }
         for (const specs::PackageRecord* const record : records) {
             if (record->name == "cuda" || record->name == "cuda-version" ||
                 record->name == "cudatoolkit") {

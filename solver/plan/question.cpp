@@ -1,6 +1,7 @@
 #include "solver/plan/question.hpp"
 
 #include "base/text.hpp"
+#include "solver/specs/ask.hpp"
 #include "solver/specs/match_spec.hpp"
 
 #include <fmt/format.h>
@@ -77,10 +78,19 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
         return bad_input("bad-spec", "an empty spec",
                          "a name with or without a version, as in torch==2.4");
     }
-    if (contains(text, "[and-cuda]") || contains(text, "[cuda")) {
-        question.cuda_asked = true;
+    auto ask = specs::Ask::parse(text);
+    if (!ask) {
+        return tl::unexpected(at_origin(ask.error(), wanted.origin));
     }
-    std::string plain = without_extras(text);
+    if (contains(text, ";") || contains(text, " @ ") || contains(text, "===")) {
+        return bad_input("bad-spec",
+                         fmt::format("\"{}\" is a requirement with a marker, a URL or ===", text),
+                         "a name with a version, as in torch==2.4 or 'torch>=2,<3'");
+    }
+    for (const std::string& extra : ask->extras()) {
+        question.cuda_asked = question.cuda_asked || contains(extra, "cuda");
+    }
+    std::string plain = ask->extras().empty() ? text : without_extras(text);
     const std::size_t scope = plain.rfind("::");
     const std::size_t name_begin = scope == std::string::npos ? 0 : scope + 2;
     std::size_t name_end = name_begin;

@@ -154,12 +154,12 @@ void describe_packages(const Answer& answer, Outcome& outcome) {
         if (answer.attempt.manager == Manager::Conda && record->name == "torch") {
             if (const auto* variant = torch_variant(record->version, record->build)) {
                 ChosenPackage toolkit;
-                const bool bare = !variant->conda_toolkit.empty() &&
-                                  variant->conda_toolkit != "cudatoolkit" &&
-                                  variant->conda_toolkit != "pytorch-cuda";
-                toolkit.name =
-                    variant->conda_toolkit.empty() ? "cudatoolkit" : variant->conda_toolkit;
-                toolkit.version = bare ? "1.0" : variant->cuda.major_minor();
+                // "cudatoolkit=11.3", or a bare metapackage such as cuda90, whose only version
+                // is 1.0.
+                const std::size_t equals = variant->conda_pin.find('=');
+                toolkit.name = variant->conda_pin.substr(0, equals);
+                toolkit.version =
+                    equals == std::string::npos ? "1.0" : variant->conda_pin.substr(equals + 1);
                 toolkit.channel =
                     variant->conda_channels.empty() ? "pytorch" : variant->conda_channels.back();
                 outcome.packages.push_back(std::move(toolkit));
