@@ -35,7 +35,7 @@ ADAPTERS = {
     "tl": ["base/"],
     "fmt": ["solver/plan/", "host/", "daemon/", "cli/", "kernels/"],
     "nlohmann": ["protocol/", "solver/facts/", "solver/specs/oracle.cpp", "solver/plan/outcome_json.",
-                 "host/", "daemon/", "cli/"],
+                 "host/", "kernels/", "daemon/", "cli/"],
     "toml++": ["solver/plan/toml_document.cpp"],
     "solv": ["solver/solv/engine.cpp"],
     "simdjson": ["solver/knowledge/", "host/channels/"],
