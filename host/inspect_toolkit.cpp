@@ -24,7 +24,7 @@ class Inspection {
 public:
     Inspection(FileSystem& files, const std::string& path, const std::string& machine,
                const VersionAsker& asker)
-        : m_files(&files), m_asker(&asker), m_path(path) {
+        : m_files(&files), m_asker(&asker), m_path(path), m_machine(machine) {
         m_toolkit.path = path;
         const std::vector<std::string> targets =
             machine == "aarch64" ? std::vector<std::string>{"sbsa-linux", "aarch64-linux"}
@@ -35,11 +35,11 @@ public:
             m_includes.push_back(path + "/targets/" + target + "/include");
             m_libraries.push_back(path + "/targets/" + target + "/lib");
         }
-        m_multiarch = machine + "-linux-gnu";
+        const auto multiarch = machine + "-linux-gnu";
         if (path == k_debian || path == "/usr/lib/cuda" || path == "/usr") {
             m_includes.emplace_back("/usr/include");
-            m_includes.push_back("/usr/include/" + m_multiarch);
-            m_libraries.push_back("/usr/lib/" + m_multiarch);
+            m_includes.push_back("/usr/include/" + multiarch);
+            m_libraries.push_back("/usr/lib/" + multiarch);
         }
     }
 
@@ -60,6 +60,9 @@ public:
         find_compiler_bounds();
         find_library("cudnn", {"/cudnn_version.h", "/cudnn.h"}, parse_cudnn_header, m_toolkit.cudnn,
                      m_toolkit.cudnn_library);
+        if (!m_toolkit.cudnn && !m_toolkit.cudnn_library && is_of_the_system()) {
+            take_system_cudnn();
+        }
         find_library("nccl", {"/nccl.h"}, parse_nccl_header, m_toolkit.nccl,
                      m_toolkit.nccl_library);
         return std::move(m_toolkit);
@@ -289,6 +292,59 @@ private:
         }
     }
 
+    // Compilers and the loader find the system's headers and libraries for these too; a conda
+    // environment's or a wheel's toolkit lives apart.
+    [[nodiscard]] bool is_of_the_system() const {
+        return m_path.starts_with("/usr/local/cuda") || m_path.starts_with("/opt/cuda");
+    }
+
+    // cuDNN as the distribution's packages install it. Which CUDA it was built for is in no file of
+    // its own, so it counts only where the table does not say that it is for others.
+    void take_system_cudnn() {
+        Inspection system(*m_files, "/usr", m_machine, *m_asker);
+        system.find_library("cudnn", {"/cudnn_version.h", "/cudnn.h"}, parse_cudnn_header,
+                            system.m_toolkit.cudnn, system.m_toolkit.cudnn_library);
+        auto& found = system.m_toolkit;
+        if (!found.cudnn && !found.cudnn_library) {
+            return;
+        }
+        const auto& version = found.cudnn ? *found.cudnn : *found.cudnn_library;
+        if (!serves(version)) {
+            m_toolkit.absent["cudnn"] +=
+                "; the system's cuDNN " + version.str() + " is for other releases of CUDA";
+            return;
+        }
+        m_toolkit.cudnn = found.cudnn;
+        m_toolkit.cudnn_library = found.cudnn_library;
+        for (const auto* key : {"cudnn", "cudnn_library"}) {
+            m_toolkit.absent.erase(key);
+            if (const auto source = found.sources.find(key); source != found.sources.end()) {
+                m_toolkit.sources[key] = source->second;
+            } else {
+                m_toolkit.absent[key] = found.absent[key];
+            }
+        }
+        m_toolkit.warnings.insert(m_toolkit.warnings.end(), found.warnings.begin(),
+                                  found.warnings.end());
+    }
+
+    // By the rows of this cuDNN's major.minor; a release that the table does not have is believed.
+    [[nodiscard]] bool serves(const DottedVersion& cudnn) const {
+        bool known = false;
+        for (const auto& release : knowledge::cudnn_releases()) {
+            if (release.cudnn.major_minor() != cudnn.major_minor() || release.cudas.empty()) {
+                continue;
+            }
+            known = true;
+            for (const auto& cuda : release.cudas) {
+                if (m_toolkit.version && m_toolkit.version->begins_with(cuda)) {
+                    return true;
+                }
+            }
+        }
+        return !known;
+    }
+
     static bool same_release(const DottedVersion& a, const DottedVersion& b) {
         const std::size_t parts = std::min({a.parts().size(), b.parts().size(), std::size_t{3}});
         for (std::size_t i = 0; i < parts; ++i) {
@@ -364,7 +420,7 @@ private:
     FileSystem* m_files;
     const VersionAsker* m_asker;
     std::string m_path;
-    std::string m_multiarch;
+    std::string m_machine;
     std::vector<std::string> m_includes;
     std::vector<std::string> m_libraries;
     facts::Toolkit m_toolkit;

@@ -237,7 +237,8 @@ private:
             return *number;
         }
         // A name followed by a parenthesis is a call, as __has_include(...): not for us.
-        if (token.empty() || !is_word(token.front()) || peek() == "(") {
+        if (token.empty() || !is_word(token.front()) || peek() == "(" ||
+            std::isdigit(static_cast<unsigned char>(token.front())) != 0) {
             m_failed = true;
             return 0;
         }
