@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "solver/plan/printable.hpp"
+#include "solver/plan/toml_layout.hpp"
 
 // toml++ reads as deep as values nest; 16 is far beyond any settings file (see k_most_dots for
 // keys).
@@ -24,9 +25,6 @@ namespace cudaenv::plan {
 
 namespace {
 
-// toml++ 3.3 has no limit on the parts of a dotted key and frees its tables by recursion. With at
-// most this many dots a line and values nested 16 deep the tree stays below 2^13 levels.
-constexpr std::size_t k_most_dots = 256;
 // Columns of longer lines that are not ASCII stay counted in characters: counting bytes for each of
 // their entries would be quadratic.
 constexpr std::size_t k_longest_counted_line = 1U << 14U;
@@ -54,17 +52,13 @@ public:
     }
 
     [[nodiscard]] Result<TomlTable> read() const {
-        for (std::size_t i = 0; i < m_lines.size(); ++i) {
-            const std::string_view line = text_of(m_lines[i]);
-            if (static_cast<std::size_t>(std::count(line.begin(), line.end(), '.')) > k_most_dots) {
-                return toml_error(m_path, {static_cast<int>(i) + 1, 1}, "bad-toml",
-                                  "a line with more than " + std::to_string(k_most_dots) + " dots",
-                                  "shorten it");
-            }
+        if (const auto layout = lay_out_toml(m_text); !layout) {
+            return syntax_error(place(layout.error().at), layout.error().wanted);
         }
         const toml::parse_result parsed = toml::parse(m_text);
         if (!parsed) {
-            return syntax_error(parsed.error());
+            return syntax_error(place(parsed.error().source().begin),
+                                parsed.error().description().substr(0, 200));
         }
         return table(parsed.table());
     }
@@ -134,9 +128,17 @@ private:
         return out;
     }
 
-    // toml++ says what its grammar wanted; the slip people make is a version without quotes.
-    [[nodiscard]] tl::unexpected<Error> syntax_error(const toml::parse_error& problem) const {
-        const TomlPlace at = place(problem.source().begin);
+    [[nodiscard]] TomlPlace place(std::size_t byte) const {
+        const auto after = std::upper_bound(
+            m_lines.begin(), m_lines.end(), byte,
+            [](std::size_t position, const Line& line) { return position < line.begin; });
+        const auto line = after == m_lines.begin() ? after : after - 1;
+        return {static_cast<int>(line - m_lines.begin()) + 1,
+                static_cast<int>(byte - line->begin) + 1};
+    }
+
+    // What is told is what the grammar wanted; the slip people make is a version without quotes.
+    [[nodiscard]] tl::unexpected<Error> syntax_error(TomlPlace at, std::string_view problem) const {
         const auto index = static_cast<std::size_t>(std::max(at.line, 1)) - 1;
         if (index < m_lines.size()) {
             const std::string_view line = text_of(m_lines[index]);
@@ -150,10 +152,11 @@ private:
             if (equals != std::string_view::npos && bare) {
                 const std::string_view rest = line.substr(equals + 1);
                 const std::string_view written = trim(rest.substr(0, rest.find('#')));
-                const bool plain = !written.empty() && written.size() <= 40 &&
-                                   written.find_first_of("\"'[]{}") == std::string_view::npos;
-                if (plain && std::string_view("0123456789<>=!~*").find(written[0]) !=
-                                 std::string_view::npos) {
+                constexpr std::string_view k_version_signs = "0123456789.*<>=!~, abcdefpostrv+";
+                if (!written.empty() && written.size() <= 40 &&
+                    std::string_view("0123456789<>=!~*").find(written[0]) !=
+                        std::string_view::npos &&
+                    written.find_first_not_of(k_version_signs) == std::string_view::npos) {
                     return toml_error(m_path,
                                       {at.line, static_cast<int>(written.data() - line.data()) + 1},
                                       "bad-toml", printable(written) + " is not in quotes",
@@ -161,10 +164,8 @@ private:
                 }
             }
         }
-        std::string_view description = problem.description();
-        return toml_error(m_path, at, "bad-toml",
-                          "not TOML: " + printable(description.substr(0, 200)),
-                          "a line is a [table] or key = value, as in cuda = \"11.3\"");
+        return toml_error(m_path, at, "bad-toml", "not TOML: " + printable(problem),
+                          "a line is [table] or key = value, as in cuda = \"11.3\"");
     }
 
     std::string_view m_text;

@@ -1,7 +1,7 @@
 // A TOML text as a tree of values, each with its place. Pure; toml++ is seen only in the .cpp.
 //
 // Law: entries stand in the order of the file, places are 1-based lines and byte columns, and no
-// text, however hostile, makes reading it recurse deeper than a few thousand calls.
+// text, however hostile, makes reading it recurse deep or abort (toml_layout.hpp reads first).
 #pragma once
 
 #include "base/result.hpp"

@@ -7,6 +7,11 @@ namespace cudaenv::plan {
 
 namespace {
 
+constexpr std::string_view k_key_signs =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+constexpr std::string_view k_word_signs =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_+.: ";
+
 void append_utf8(std::string& out, std::uint32_t point) {
     const auto put = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
     if (point < 0x80) {
@@ -27,7 +32,8 @@ void append_utf8(std::string& out, std::uint32_t point) {
 }
 
 // Follows a text that is known to be TOML and notes where its keys and values stand. Every method
-// that returns bool is false when the text is not what it expects.
+// that returns bool is false when the text is not what it expects; m_fault then says what was
+// expected.
 class Scanner {
 public:
     explicit Scanner(std::string_view text) : m_text(text) {
@@ -36,7 +42,7 @@ public:
         }
     }
 
-    std::optional<TomlLayout> scan() {
+    tl::expected<TomlLayout, TomlFault> scan() {
         while (true) {
             const std::size_t line = m_at;
             skip_white();
@@ -44,20 +50,22 @@ public:
                 return std::move(m_layout);
             }
             if (peek() == '\n' || peek() == '\r' || peek() == '#') {
-                if (!skip_line_end()) {
-                    return std::nullopt;
+                if (!line_end()) {
+                    return tl::unexpected(std::move(m_fault));
                 }
                 continue;
             }
             if (!(peek() == '[' ? header(line) : statement(line))) {
-                return std::nullopt;
+                return tl::unexpected(std::move(m_fault));
             }
         }
     }
 
 private:
-    static constexpr int k_deepest = 64;
-
+    bool fail(std::string_view wanted) {
+        m_fault = {std::min(m_at, m_text.size()), std::string(wanted)};
+        return false;
+    }
     [[nodiscard]] bool at_end() const { return m_at >= m_text.size(); }
     [[nodiscard]] char peek() const { return at_end() ? '\0' : m_text[m_at]; }
     [[nodiscard]] bool follows(std::string_view word) const {
@@ -73,7 +81,7 @@ private:
     void skip_white() { m_at = std::min(m_text.find_first_not_of(" \t", m_at), m_text.size()); }
 
     // A comment and the newline, or the end of the text.
-    bool skip_line_end() {
+    bool line_end() {
         skip_white();
         if (peek() == '#') {
             m_at = std::min(m_text.find('\n', m_at), m_text.size());
@@ -82,19 +90,20 @@ private:
             return true;
         }
         take('\r');
-        return take('\n');
+        return take('\n') || fail("expected the end of the line");
     }
 
+    // To the next thing inside an array, over line ends and comments.
     bool skip_white_lines() {
         while (true) {
             skip_white();
             if (at_end()) {
-                return false;
+                return fail("expected ]");
             }
             if (peek() != '\n' && peek() != '\r' && peek() != '#') {
                 return true;
             }
-            if (!skip_line_end()) {
+            if (!line_end()) {
                 return false;
             }
         }
@@ -104,8 +113,13 @@ private:
         TomlHeader found;
         take('[');
         found.array = take('[');
-        if (!key_path(found.path) || !take(']') || (found.array && !take(']')) ||
-            !skip_line_end()) {
+        if (!key_path(found.path)) {
+            return false;
+        }
+        if (!take(']') || (found.array && !take(']'))) {
+            return fail("expected ] after the table's name");
+        }
+        if (!line_end()) {
             return false;
         }
         found.line = {line, m_at};
@@ -118,132 +132,141 @@ private:
         const std::size_t index = m_layout.statements.size();
         m_layout.statements.emplace_back();
         m_layout.statements[index].section = m_layout.headers.size();
-        if (!key_and_value(index, m_section, 0) || !skip_line_end()) {
+        if (!key_and_value(index, m_section, 0) || !line_end()) {
             return false;
         }
         m_layout.statements[index].whole = {line, m_at};
         return true;
     }
 
+    bool key_and_equals(TomlKeyPath& path) {
+        return key_path(path) && (take('=') || fail("expected = after the key"));
+    }
+
     // Fills statement `index`, and adds those inside it when its value is an inline table.
-    bool key_and_value(std::size_t index, const TomlKeyPath& prefix, int depth) {
-        TomlStatement found = m_layout.statements[index];
-        found.path = prefix;
+    bool key_and_value(std::size_t index, const TomlKeyPath& prefix, std::size_t depth) {
+        TomlKeyPath path = prefix;
         const std::size_t key = m_at;
-        if (!key_path(found.path)) {
+        if (!key_and_equals(path)) {
             return false;
         }
-        found.key = {key, m_at};
-        if (!take('=')) {
-            return false;
-        }
+        TomlStatement& found = m_layout.statements[index];
+        found.path = path;
+        found.key = {key, m_at - 1};
         skip_white();
         found.value.begin = m_at;
         found.inline_table = peek() == '{';
-        const TomlKeyPath path = found.path;
-        m_layout.statements[index] = std::move(found);
-        if (!(peek() == '{' ? inline_table(index, path, depth) : value(depth))) {
+        const bool read = found.inline_table
+                              ? inline_table(depth, [&] { return entry(index, path, depth); })
+                              : value(depth);
+        m_layout.statements[index].value.end = m_at; // `found` may have moved
+        return read;
+    }
+
+    // An entry of the inline table of statement `holder`.
+    bool entry(std::size_t holder, const TomlKeyPath& path, std::size_t depth) {
+        const std::size_t index = m_layout.statements.size();
+        m_layout.statements.emplace_back();
+        m_layout.statements[index].inside = true;
+        m_layout.statements[index].holder = holder;
+        if (!key_and_value(index, path, depth + 1)) {
             return false;
         }
-        m_layout.statements[index].value.end = m_at;
+        TomlStatement& added = m_layout.statements[index];
+        added.whole = {added.key.begin, added.value.end};
         return true;
     }
 
-    bool inline_table(std::size_t holder, const TomlKeyPath& path, int depth) {
-        if (depth > k_deepest) {
-            return false;
+    template <typename ReadEntry>
+    bool inline_table(std::size_t depth, const ReadEntry& read_entry) {
+        if (depth >= k_deepest_toml) {
+            return fail("values nest too deep");
         }
         take('{');
         skip_white();
         while (!take('}')) {
-            const std::size_t index = m_layout.statements.size();
-            m_layout.statements.emplace_back();
-            m_layout.statements[index].inside = true;
-            m_layout.statements[index].holder = holder;
-            if (!key_and_value(index, path, depth + 1)) {
+            if (!read_entry()) {
                 return false;
             }
-            TomlStatement& entry = m_layout.statements[index];
-            entry.whole = {entry.key.begin, entry.value.end};
             skip_white();
             if (take(',')) {
                 skip_white();
             } else if (peek() != '}') {
-                return false;
+                return fail("expected , or } in an inline table");
             }
         }
         return true;
     }
 
-    bool value(int depth) {
-        if (depth > k_deepest || at_end()) {
-            return false;
+    bool array(std::size_t depth) {
+        if (depth >= k_deepest_toml) {
+            return fail("values nest too deep");
         }
-        if (peek() == '"' || peek() == '\'') {
-            return string(nullptr);
-        }
-        if (peek() == '[') {
-            ++m_at;
-            while (skip_white_lines()) {
-                if (take(']')) {
-                    return true;
-                }
-                if (!value(depth + 1) || !skip_white_lines()) {
-                    return false;
-                }
-                if (!take(',') && peek() != ']') {
-                    return false;
-                }
+        take('[');
+        while (skip_white_lines()) {
+            if (take(']')) {
+                return true;
             }
-            return false;
+            if (!value(depth + 1) || !skip_white_lines()) {
+                return false;
+            }
+            if (!take(',') && peek() != ']') {
+                return fail("expected , or ] in an array");
+            }
         }
-        if (peek() == '{') {
-            return table_in_array(depth);
+        return false;
+    }
+
+    bool value(std::size_t depth) {
+        switch (peek()) {
+        case '"':
+        case '\'':
+            return string(nullptr);
+        case '[':
+            return array(depth);
+        case '{': // in an array: no key path leads into it
+            return inline_table(depth, [&] {
+                TomlKeyPath ignored;
+                if (!key_and_equals(ignored)) {
+                    return false;
+                }
+                skip_white();
+                return value(depth + 1);
+            });
+        default:
+            break;
         }
+        // A number, date or truth: letters, digits and a few signs, in a date one space.
         const std::size_t begin = m_at;
         m_at = std::min(m_text.find_first_of(",]}#\r\n", m_at), m_text.size());
         while (m_at > begin && (m_text[m_at - 1] == ' ' || m_text[m_at - 1] == '\t')) {
             --m_at;
         }
-        return m_at > begin;
-    }
-
-    // An inline table that no key path of ours leads into.
-    bool table_in_array(int depth) {
-        take('{');
-        skip_white();
-        while (!take('}')) {
-            TomlKeyPath ignored;
-            if (!key_path(ignored) || !take('=')) {
-                return false;
-            }
-            skip_white();
-            if (!value(depth + 1)) {
-                return false;
-            }
-            skip_white();
-            if (take(',')) {
-                skip_white();
-            } else if (peek() != '}') {
-                return false;
-            }
+        const std::string_view word = m_text.substr(begin, m_at - begin);
+        if (word.empty() || word.find_first_not_of(k_word_signs) != std::string_view::npos) {
+            m_at = begin;
+            return fail(word.empty() ? "expected a value"
+                                     : "expected a value; text stands in quotes");
         }
         return true;
     }
 
     bool key_path(TomlKeyPath& path) {
-        while (true) {
+        for (std::size_t parts = 0; parts < k_deepest_toml; ++parts) {
             skip_white();
             std::string part;
             if (peek() == '"' || peek() == '\'') {
+                if (follows("\"\"\"") || follows("\'\'\'")) {
+                    return fail("expected a key on one line");
+                }
                 if (!string(&part)) {
                     return false;
                 }
             } else {
                 const std::size_t end =
-                    std::min(m_text.find_first_of(" \t.=]\r\n", m_at), m_text.size());
+                    std::min(m_text.find_first_not_of(k_key_signs, m_at), m_text.size());
                 if (end == m_at) {
-                    return false;
+                    return fail("expected a key");
                 }
                 part = m_text.substr(m_at, end - m_at);
                 m_at = end;
@@ -254,6 +277,7 @@ private:
                 return true;
             }
         }
+        return fail("keys nest too deep");
     }
 
     // Any of the four kinds of string. Keys want the meaning: it is decoded into `meaning`.
@@ -274,7 +298,8 @@ private:
                 }
                 m_at += !literal && peek() == '\\' ? 2 : 1;
             }
-            return false;
+            return fail(literal ? "expected \'\'\' at the end of the text"
+                                : "expected \"\"\" at the end of the text");
         }
         ++m_at;
         while (!at_end() && peek() != '\n') {
@@ -292,7 +317,8 @@ private:
             }
             ++m_at;
         }
-        return false;
+        return fail(literal ? "expected ' at the end of the text"
+                            : "expected \" at the end of the text");
     }
 
     bool escape(std::string* meaning) {
@@ -317,25 +343,26 @@ private:
                 : c >= 'A' && c <= 'F' ? static_cast<std::uint32_t>(c - 'A' + 10)
                                        : 16U;
             if (digit == 16U) {
-                return false;
+                return fail("expected hexadecimal digits");
             }
             point = point * 16U + digit;
         }
         if (digits != 0 && meaning != nullptr) {
             append_utf8(*meaning, point);
         }
-        return digits != 0;
+        return digits != 0 || fail("expected one of b t n f r \" \\ u U after \\");
     }
 
     std::string_view m_text;
     std::size_t m_at = 0;
     TomlKeyPath m_section;
     TomlLayout m_layout;
+    TomlFault m_fault;
 };
 
 } // namespace
 
-std::optional<TomlLayout> lay_out_toml(std::string_view text) {
+tl::expected<TomlLayout, TomlFault> lay_out_toml(std::string_view text) {
     return Scanner(text).scan();
 }
 

@@ -1,11 +1,13 @@
 // Where the keys and values of a TOML text stand, in bytes. Pure.
 //
-// Law: it follows any text that `parse_toml` accepts; of another it may make nothing, but it never
-// reads outside it.
+// Law: a text whose structure is not TOML's, or nests deeper than k_deepest_toml, is a fault with
+// its place. What it accepts toml++ may read: version 3.3 aborts on some malformed arrays and has
+// no limit on dotted keys. What values mean is not looked at.
 #pragma once
 
+#include "base/result.hpp"
+
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,7 +44,14 @@ struct TomlLayout {
     std::vector<TomlStatement> statements;
 };
 
-// Nothing when the text cannot be followed.
-std::optional<TomlLayout> lay_out_toml(std::string_view text);
+struct TomlFault {
+    std::size_t at = 0; // byte in the text
+    std::string wanted; // "expected = after the key"
+};
+
+// Parts of a key, and values within values.
+inline constexpr std::size_t k_deepest_toml = 12;
+
+tl::expected<TomlLayout, TomlFault> lay_out_toml(std::string_view text);
 
 } // namespace cudaenv::plan

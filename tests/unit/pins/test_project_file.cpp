@@ -154,6 +154,36 @@ TEST_CASE("what is not TOML says where") {
     CHECK_FALSE(parse_project("[pins]\ncuda = \"\xff\"\n", "p"));
 }
 
+TEST_CASE("broken structure is told by what was expected and where") {
+    struct Case {
+        const char* text;
+        const char* message;
+        int line;
+        int column;
+    };
+    const auto c = GENERATE(
+        Case{"[pins]\ncuda = [}\n", "not TOML: expected a value", 2, 9},
+        Case{"[pins]\ncuda = [\"1\"\n\n", "not TOML: expected ]", 4, 1},
+        Case{"[pins]\ncuda\n", "not TOML: expected = after the key", 2, 5},
+        Case{"[pins\ncuda = \"1\"\n", "not TOML: expected ] after the table's name", 1, 6},
+        Case{"[pins]\ncuda = \"11.3\n", "not TOML: expected \" at the end of the text", 2, 13},
+        Case{"[pins]\ncuda = \"11.3\" torch = \"1\"\n", "not TOML: expected the end of the line", 2,
+             15},
+        Case{"pins = { cuda = \"11.3\" torch = \"1\" }\n",
+             "not TOML: expected , or } in an inline table", 1, 24},
+        Case{"[pins]\n= \"1\"\n", "not TOML: expected a key", 2, 1},
+        Case{"[pins]\ncuda = eleven!\n", "not TOML: expected a value; text stands in quotes", 2, 8},
+        Case{"[pins]\ncuda = \"\\q\"\n", "not TOML: expected one of b t n f r \" \\ u U after \\",
+             2, 11});
+    INFO(c.text);
+    const auto file = parse_project(c.text, "p");
+    REQUIRE_FALSE(file);
+    CHECK(file.error().code == "bad-toml");
+    CHECK(file.error().message == c.message);
+    CHECK(file.error().line == c.line);
+    CHECK(file.error().column == c.column);
+}
+
 TEST_CASE("a file longer than a settings file can be is refused before it is read") {
     const std::string long_text(k_most_toml_bytes + 1, '\n');
     const auto file = parse_project(long_text, "p");
