@@ -1,0 +1,101 @@
+#include "host/process.hpp"
+#include "tests/support/temporary_tree.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <chrono>
+#include <signal.h>
+#include <unistd.h>
+
+namespace cudaenv::host {
+namespace {
+
+using namespace std::chrono_literals;
+
+ChildCommand shell(const std::string& script) {
+    return {{"/bin/sh", "-c", script}, {}};
+}
+
+TEST_CASE("a child's output, errors and status come back") {
+    ChildProcessRunner runner;
+    const auto good = runner.run(shell("echo out; echo err >&2"), 5s);
+    CHECK(good.exit_status == 0);
+    CHECK(good.output == "out\n");
+    CHECK(good.error == "err\n");
+    CHECK(good.failure.empty());
+    const auto bad = runner.run(shell("exit 7"), 5s);
+    CHECK(bad.exit_status == 7);
+    CHECK(bad.failure == "exit status 7");
+    const auto killed = runner.run(shell("kill -SEGV $$"), 5s);
+    CHECK(killed.exit_status == -1);
+    CHECK(killed.failure == "ended by signal 11");
+    const auto missing = runner.run({{"/no/such/program"}, {}}, 5s);
+    CHECK_FALSE(missing.started);
+    CHECK(missing.failure.find("/no/such/program") != std::string::npos);
+}
+
+TEST_CASE("a child gets the environment it is given and an empty standard input") {
+    ChildProcessRunner runner;
+    const auto outcome = runner.run({{"/bin/sh", "-c", "echo \"$A.$HOME\"; cat"}, {"A=b"}}, 5s);
+    CHECK(outcome.output == "b.\n");
+}
+
+TEST_CASE("several children run at the same time, outcomes in order") {
+    ChildProcessRunner runner;
+    const std::vector<ChildCommand> commands = {shell("sleep 1; echo 0"), shell("echo 1"),
+                                                shell("sleep 1; echo 2")};
+    const auto begin = std::chrono::steady_clock::now();
+    const auto outcomes = runner.run_all(commands, 10s);
+    CHECK(std::chrono::steady_clock::now() - begin < 1900ms);
+    CHECK(outcomes[0].output == "0\n");
+    CHECK(outcomes[1].output == "1\n");
+    CHECK(outcomes[2].output == "2\n");
+}
+
+TEST_CASE("a hanging child is killed at its deadline with its own children") {
+    test::TemporaryTree tree;
+    ChildProcessRunner runner;
+    const auto begin = std::chrono::steady_clock::now();
+    const auto outcome = runner.run(shell("trap '' TERM INT HUP; sleep 600 & echo $! > " +
+                                          tree.path() + "/pid; echo partly; wait"),
+                                    300ms);
+    CHECK(std::chrono::steady_clock::now() - begin < 5s);
+    CHECK(outcome.timed_out);
+    CHECK(outcome.exit_status == -1);
+    CHECK(outcome.failure == "no answer within 300 ms, killed");
+    CHECK(outcome.output == "partly\n");
+    const auto grandchild =
+        runner.run(shell("pid=$(cat " + tree.path() +
+                         "/pid); for i in 1 2 3 4 5 6 7 8 9 10; do "
+                         "kill -0 $pid 2>/dev/null || { echo gone; exit; }; "
+                         // a zombie that nobody reaps yet is dead too
+                         "grep -q '^State:.Z' /proc/$pid/status && { echo gone; exit; }; "
+                         "sleep 0.1; done"),
+                   5s);
+    CHECK(grandchild.output == "gone\n");
+}
+
+TEST_CASE("a grandchild that keeps the pipe open does not hold the answer") {
+    ChildProcessRunner runner;
+    const auto begin = std::chrono::steady_clock::now();
+    const auto outcome = runner.run(shell("sleep 3 & echo done"), 10s);
+    CHECK(std::chrono::steady_clock::now() - begin < 2s);
+    CHECK(outcome.exit_status == 0);
+    CHECK(outcome.output == "done\n");
+}
+
+TEST_CASE("more output than the limit neither blocks the child nor fills memory") {
+    ChildProcessRunner runner;
+    const auto outcome = runner.run(shell("head -c 3000000 /dev/zero"), 10s);
+    CHECK(outcome.exit_status == 0);
+    CHECK(outcome.output.size() == 1024U * 1024U);
+}
+
+TEST_CASE("a child that stops itself is killed at the deadline all the same") {
+    ChildProcessRunner runner;
+    const auto outcome = runner.run(shell("kill -STOP $$"), 200ms);
+    CHECK(outcome.timed_out);
+}
+
+} // namespace
+} // namespace cudaenv::host

@@ -1,0 +1,78 @@
+/* A stand-in for libnvidia-ml.so.1, put before the real one with LD_LIBRARY_PATH. FAKE_NVML says how
+   it behaves: "two-gpus" (the default), "mismatch", "garbage", "hang". */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char* mode(void) {
+    const char* told = getenv("FAKE_NVML");
+    return told == NULL ? "two-gpus" : told;
+}
+static int is(const char* name) { return strcmp(mode(), name) == 0; }
+
+int nvmlSystemGetCudaDriverVersion_v2(int* version) {
+    if (is("mismatch")) {
+        return 18;
+    }
+    *version = is("garbage") ? 123456789 : 11040;
+    return 0;
+}
+int nvmlInit_v2(void) {
+    if (is("hang")) {
+        sleep(600);
+    }
+    return is("mismatch") ? 18 : 0;
+}
+int nvmlShutdown(void) { return 0; }
+int nvmlSystemGetDriverVersion(char* text, unsigned length) {
+    snprintf(text, length, "%s", is("garbage") ? "\xff\xfe" : "470.199.02");
+    return 0;
+}
+int nvmlDeviceGetCount_v2(unsigned* count) {
+    *count = is("garbage") ? 4000000000U : 2;
+    return 0;
+}
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
+    *device = (void*)(unsigned long)(index + 1);
+    return 0;
+}
+static unsigned long index_of(void* device) { return (unsigned long)device - 1; }
+int nvmlDeviceGetName(void* device, char* text, unsigned length) {
+    snprintf(text, length, "%s",
+             index_of(device) == 0 ? "NVIDIA GeForce RTX 3090" : "NVIDIA A100-PCIE-40GB");
+    return 0;
+}
+int nvmlDeviceGetUUID(void* device, char* text, unsigned length) {
+    snprintf(text, length, "GPU-%lu", index_of(device));
+    return 0;
+}
+int nvmlDeviceGetCudaComputeCapability(void* device, int* major, int* minor) {
+    *major = 8;
+    *minor = index_of(device) == 0 ? 6 : 0;
+    return 0;
+}
+struct pci {
+    char legacy[16];
+    unsigned domain, bus, device, device_id, subsystem_id;
+    char id[32];
+};
+int nvmlDeviceGetPciInfo_v3(void* device, struct pci* pci) {
+    pci->device_id = index_of(device) == 0 ? 0x220410deU : 0x20f110deU;
+    return 0;
+}
+int nvmlDeviceGetMemoryInfo(void* device, unsigned long long* memory) {
+    memory[0] = index_of(device) == 0 ? 25769803776ULL : 42505273344ULL;
+    memory[1] = memory[2] = 0;
+    return 0;
+}
+int nvmlDeviceGetMigMode(void* device, unsigned* current, unsigned* pending) {
+    if (index_of(device) == 0) {
+        return 3; /* not supported */
+    }
+    *current = *pending = 1;
+    return 0;
+}
+const char* nvmlErrorString(int code) {
+    return code == 18 ? "Driver/library version mismatch" : "Unknown Error";
+}
