@@ -1,6 +1,6 @@
 #include "solver/specs/version_spec.hpp"
 
-#include "base/text.hpp"
+#include "solver/specs/spec_text.hpp"
 
 #include <algorithm>
 
@@ -23,16 +23,6 @@ tl::unexpected<Error> bad_spec(std::string message, std::size_t column_offset,
     auto failure = bad_input("bad-spec", std::move(message), std::move(hint));
     failure.value().column = static_cast<int>(column_offset) + 1;
     return failure;
-}
-
-std::string_view strip(std::string_view text) {
-    while (!text.empty() && is_space(text.front())) {
-        text.remove_prefix(1);
-    }
-    while (!text.empty() && is_space(text.back())) {
-        text.remove_suffix(1);
-    }
-    return text;
 }
 
 std::string_view strip_trailing(std::string_view text, char c) {
