@@ -75,21 +75,81 @@ class Peer:
         except Exception as error:  # py-rattler keeps its SolverError private
             return None, str(error)
 
-    def asked_names(self, case):
+    @staticmethod
+    def asked_names(case):
         from rattler import MatchSpec
-        names = []
-        for spec in case["specs"]:
-            matcher = MatchSpec(spec, strict=False).name
-            name = getattr(matcher, "normalized", None) or getattr(matcher, "name", None) or str(matcher)
-            names.append(getattr(name, "normalized", name))
-        return sorted(set(names))
+        return sorted({name_of(MatchSpec(spec, strict=False)) for spec in case["specs"]})
 
     def answer(self, case):
         """What is compared: solvable, and version and build of what was asked for."""
         records, reason = self.solve(case)
         if records is None:
+            reason = reason.replace("file://" + os.path.abspath(self.slices) + "/", "")
             return {"solved": False, "reason": " ".join(reason.split())[:300]}
         chosen = {r.name.normalized: [str(r.version), str(r.build)] for r in records}
         asked = self.asked_names(case)
         return {"solved": True, "asked": {name: chosen[name] for name in asked},
                 "packages": sorted(f"{n}-{v}-{b}" for n, (v, b) in chosen.items())}
+
+    def proof_faults(self, case, packages, driver_assumed):
+        """Whether an answer of cudaenv (its JSON's `packages`) holds, by py-rattler's own MatchSpec."""
+        from rattler import MatchSpec
+        faults, chosen = [], {}
+        for package in packages:
+            record = self.find_record(case, package)
+            if record is None:
+                faults.append(f"{package['name']} {package['version']} {package['build']}: in no channel that may give it")
+            elif package["name"] in chosen:
+                faults.append(f"{package['name']}: twice")
+            else:
+                chosen[package["name"]] = record
+        present = dict(chosen)
+        for name, version, build in virtual_packages(case):
+            present[name] = virtual_record(name, version, build)
+        if driver_assumed:  # then any driver will do
+            present.pop("__cuda", None)
+        faults += [f"the request needs {spec}" for spec in case["specs"] if not met(MatchSpec(spec, strict=False), present)]
+        for name, record in chosen.items():
+            for text in record.depends:
+                spec = MatchSpec(text, strict=False)
+                if not (driver_assumed and name_of(spec) == "__cuda") and not met(spec, present):
+                    faults.append(f"{name} needs {text}")
+            for text in record.constrains:
+                spec = MatchSpec(text, strict=False)
+                other = present.get(name_of(spec))
+                if other is not None and not spec.matches(other):
+                    faults.append(f"{name} allows only {text}")
+        return faults
+
+    def find_record(self, case, package):
+        """The record in the first channel that has the name: strict priority."""
+        for channel in case["channels"]:
+            records = [r for repodata in self.channel(channel) for r in repodata.load_records(package["name"])]
+            if records:
+                for record in records:
+                    if str(record.version) == package["version"] and str(record.build) == package["build"]:
+                        return record
+                return None
+        return None
+
+
+def name_of(spec):
+    """The name of a MatchSpec: rattler wraps it in matcher and name objects that differ between versions."""
+    name = spec.name
+    for _ in range(3):
+        if isinstance(name, str):
+            return name
+        name = next((getattr(name, key) for key in ("normalized", "name", "as_exact") if hasattr(name, key)), str(name))
+    return str(name)
+
+
+def met(spec, present):
+    record = present.get(name_of(spec))
+    return record is not None and spec.matches(record)
+
+
+def virtual_record(name, version, build):
+    from rattler import PackageName, PackageRecord
+    from rattler.package.build_string import BuildString
+    return PackageRecord(name=PackageName(name), version=version, build=BuildString(build), build_number=0, subdir="linux-64",
+                         arch=None, platform=None)
