@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the dev preset and runs every test. usage: packaging/test.sh [--full] [--skip-packages]
-# --full adds what takes long: the other presets (release's install, asan, tsan, clang-tidy), every
-# fuzz target for some time, the comparison with py-rattler, the benchmarks, and a clean Debian root.
+# --full adds what takes long (packaging/long-tests.sh): asan, tsan, clang-tidy, every fuzz target for some
+# time, the comparison with py-rattler, the benchmarks, and a bare Debian root.
 set -euo pipefail
 
 say() { printf '%s\n' "$*" >&2; }

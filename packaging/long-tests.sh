@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# What takes long: the part of `packaging/test.sh --full` that is not the dev preset. Each step says
+# how it went; all are run, and the status is 1 if any failed.
+# usage: packaging/long-tests.sh [STEP...]     default: all of
+#        scripts asan tsan tidy fuzz peer bench debootstrap
+# CUDAENV_FUZZ_SECONDS (60) is the time of each fuzz target, CUDAENV_SHARED the folder with facts/ and
+# repodata/, CUDAENV_TEST_ROOT (/var/tmp/cudaenv-test) where the bare Debian root is made.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+# shellcheck source=packaging/system-tools.sh
+. packaging/system-tools.sh
+say() { printf '%s\n' "$*" >&2; }
+
+scripts() { shellcheck -x packaging/*.sh .ci/run; }
+asan() { packaging/test-preset.sh asan; }
+tsan() { packaging/test-preset.sh tsan; }
+tidy() {
+    packaging/configure.sh tidy
+    cmake --build --preset tidy
+}
+
+fuzz() {
+    local program target seeds found status=0
+    packaging/test-preset.sh fuzz
+    for program in build/fuzz/tests/fuzz/fuzz_*; do
+        case $program in *.cpp | *.d) continue ;; esac
+        target=${program##*/fuzz_}
+        seeds=tests/fuzz/corpus/$target
+        found=build/fuzz/found-by-long-runs/$target
+        mkdir -p "$found"
+        say "fuzz $target for ${CUDAENV_FUZZ_SECONDS:-60} s"
+        "$program" -max_total_time="${CUDAENV_FUZZ_SECONDS:-60}" -timeout=10 -max_len=8192 -verbosity=0 \
+            -print_final_stats=1 -artifact_prefix="$found-" "$found" "$seeds" || status=1
+    done
+    return $status
+}
+
+dev_programs() {
+    packaging/configure.sh dev
+    cmake --build --preset dev
+}
+
+# What pip installs for comparisons, never part of cudaenv.
+peer_python() {
+    local venv=build/deps/peer-venv
+    if [ ! -e "$venv/.py-rattler-0.28.0" ]; then
+        rm -rf "$venv"
+        python3 -m venv "$venv" >&2
+        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check py-rattler==0.28.0 >&2
+        touch "$venv/.py-rattler-0.28.0"
+    fi
+    printf '%s\n' "$root/$venv/bin/python"
+}
+
+peer() {
+    local python status=0
+    dev_programs
+    python=$(peer_python)
+    mkdir -p build/peer
+    "$python" tests/integration/peer/compare.py --cudaenv build/dev/cli/cudaenv \
+        --shared "${CUDAENV_SHARED:-$root/../shared}" --work build/peer || status=$?
+    [ $status = 77 ] && return 0 # it has said why
+    return $status
+}
+
+bench() {
+    local status=0 script
+    packaging/configure.sh release
+    cmake --build --preset release
+    for script in tests/bench/*.sh; do
+        [ -e "$script" ] || { say "no benchmarks in tests/bench"; return 0; }
+        "$script" || status=1
+    done
+    return $status
+}
+
+debootstrap() {
+    if [ "$(id -u)" != 0 ]; then
+        say "skipped: a bare Debian root needs root"
+        return 0
+    fi
+    packaging/debootstrap-test.sh "${CUDAENV_TEST_ROOT:-/var/tmp/cudaenv-test}"
+}
+
+if [ $# -eq 0 ]; then
+    set -- scripts asan tsan tidy fuzz peer bench debootstrap
+fi
+failed=()
+for step in "$@"; do
+    case $step in
+        scripts | asan | tsan | tidy | fuzz | peer | bench | debootstrap) ;;
+        *)
+            say "long-tests.sh: no step \"$step\""
+            exit 2
+            ;;
+    esac
+    say "=== $step"
+    begun=$SECONDS
+    # A shell of its own, because `set -e` is off inside a condition.
+    if "$BASH" -euo pipefail -c "$(declare -f say "$step" dev_programs peer_python); root=\$1; cd \"\$root\"; $step" - "$root"; then
+        say "=== $step: good ($((SECONDS - begun)) s)"
+    else
+        say "=== $step: FAILED ($((SECONDS - begun)) s)"
+        failed+=("$step")
+    fi
+done
+if [ ${#failed[@]} -gt 0 ]; then
+    say "failed: ${failed[*]}"
+    exit 1
+fi
