@@ -222,7 +222,7 @@ public:
             keep_owner_and_mode(fd, status);
         }
         CUDAENV_TRY_VOID(fill(std::move(fd), text, m_path));
-        CUDAENV_TRY_VOID(now ? exchange(name, *expected) : appear(name));
+        CUDAENV_TRY_VOID(now ? exchange(name, text, *expected) : appear(name));
         // Only durability hangs on this, and not every file system has it.
         ::fsync(at());
         return {};
@@ -297,7 +297,8 @@ private:
 
     // Swaps old and new in one step, then looks at what was swapped out: if it is not what was
     // read, somebody wrote meanwhile, and the two are swapped back.
-    Result<void> exchange(const std::string& temporary, const std::string& expected) const {
+    Result<void> exchange(const std::string& temporary, std::string_view text,
+                          const std::string& expected) const {
         const auto swap = [&] {
             return ::renameat2(at(), temporary.c_str(), at(), m_name.c_str(), RENAME_EXCHANGE);
         };
@@ -317,6 +318,10 @@ private:
         if (swap() != 0) {
             return failure_of(errno, m_path,
                               "changed while it was being edited, and putting it back failed");
+        }
+        const auto ours = text_of(temporary, nullptr);
+        if (!ours || *ours != text) {
+            swap(); // a third hand wrote between the two swaps: the newest text stays
         }
         return changed(m_path);
     }
