@@ -25,6 +25,7 @@ std::string gpu_name(std::size_t index) {
 
 constexpr const char* k_driver = "__cudaenv_driver";
 constexpr const char* k_driver_cuda = "__cudaenv_driver_cuda";
+constexpr const char* k_runtime = "__cudaenv_runtime";
 constexpr const char* k_assumed_nvcc = "__cudaenv_assumed_nvcc";
 
 // A version spec that holds for exactly the compute capabilities that the device code serves.
@@ -98,6 +99,9 @@ void World::add_driver() {
     const auto releases = knowledge::cuda_releases();
     const std::string newest = releases.empty() ? "13.5" : releases.back().str();
     m_records.push_back(virtual_record("__cuda", newest, "assumed"));
+    for (const DottedVersion& release : releases) {
+        m_records.push_back(virtual_record(k_runtime, release.str(), "0"));
+    }
     const auto& driver = m_host.driver;
     if (driver && (driver->cuda || driver->version)) {
         std::string text = driver->version ? "driver " + driver->version->str() : "the driver";
@@ -447,6 +451,13 @@ void World::add_device_code(specs::PackageRecord& record) {
     }
 }
 
+namespace {
+bool is_known_release(const DottedVersion& cuda) {
+    const auto releases = knowledge::cuda_releases();
+    return std::find(releases.begin(), releases.end(), cuda) != releases.end();
+}
+} // namespace
+
 void World::amend(std::vector<specs::PackageRecord>& records) {
     if (records.empty()) {
         return;
@@ -455,6 +466,10 @@ void World::amend(std::vector<specs::PackageRecord>& records) {
     const bool has_both = framework && std::any_of(records.begin(), records.end(), is_cuda_build);
     for (specs::PackageRecord& record : records) {
         if (const auto cuda = runtime_of(record)) {
+            if (is_known_release(*cuda)) {
+                // One environment, one CUDA: whichever packages carry it have to agree.
+                record.depends.push_back(fmt::format("{} =={}", k_runtime, cuda->str()));
+            }
             for (std::string& constraint : runtime_constraints(*cuda)) {
                 record.constrains.push_back(std::move(constraint));
             }
