@@ -2,6 +2,7 @@
 
 #include "base/fd.hpp"
 #include "daemon/this_host.hpp"
+#include "host/project/config_files.hpp"
 #include "protocol/json_field.hpp"
 #include "solver/facts/host_json.hpp"
 #include "solver/facts/overrides.hpp"
@@ -28,6 +29,17 @@ std::optional<DottedVersion> cuda_of_driver(const DottedVersion& driver) {
 Result<facts::Host> host_from_file(const std::string& path) {
     CUDAENV_TRY(const auto text, read_text_file(path, k_most_facts_bytes));
     return facts::parse_host(text, path);
+}
+
+// Where the user and the administrator say that toolkits are; a project names no path (decision
+// 13).
+Result<std::vector<std::string>> toolkit_directories(const protocol::Caller& caller) {
+    CUDAENV_TRY(const auto files, project::load_config(project::config_paths(caller.environment),
+                                                       plan::UnknownKeys::Note));
+    plan::ConfigLayers layers;
+    layers.system = files.system ? &*files.system : nullptr;
+    layers.user = files.user ? &*files.user : nullptr;
+    return plan::Config::merge(layers).toolkit_directories();
 }
 
 } // namespace
@@ -88,7 +100,8 @@ Result<facts::Host> host_of(const nlohmann::json& params, const protocol::Caller
     if (file && !file->empty()) {
         CUDAENV_TRY(host, host_from_file(absolute_for(caller, *file)));
     } else {
-        host = this_host(caller, {});
+        CUDAENV_TRY(const auto directories, toolkit_directories(caller));
+        host = this_host(caller, directories);
     }
     return facts::with_overrides(std::move(host), driver, gpus, cuda_of_driver);
 }

@@ -5,8 +5,12 @@
 
 namespace cudaenv::daemon {
 
-void add_host_methods(Service& service);   // host, toolkits
-void add_oracle_methods(Service& service); // debug.oracle
-void add_schema_methods(Service& service); // schema
+void add_config_methods(Service& service);  // config
+void add_host_methods(Service& service);    // host, toolkits
+void add_oracle_methods(Service& service);  // debug.oracle
+void add_pin_methods(Service& service);     // pin, unpin
+void add_resolve_methods(Service& service); // resolve, explain
+void add_schema_methods(Service& service);  // schema
+void add_status_methods(Service& service);  // status
 
 } // namespace cudaenv::daemon

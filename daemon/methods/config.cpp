@@ -1,0 +1,89 @@
+#include "base/text.hpp"
+#include "daemon/methods/methods.hpp"
+#include "daemon/project_of_request.hpp"
+#include "host/project/config_files.hpp"
+
+#include <variant>
+
+namespace cudaenv::daemon {
+
+namespace {
+
+nlohmann::json setting_to_json(const plan::EffectiveSetting& setting) {
+    return {{"key", setting.key},
+            {"value",
+             std::visit([](const auto& value) { return nlohmann::json(value); }, setting.value)},
+            {"origin", setting.origin},
+            {"locked", setting.locked}};
+}
+
+protocol::Reply config_reply(std::string_view action, nlohmann::json settings,
+                             const project::ConfigPaths& paths) {
+    return {0,
+            {{"schema", "cudaenv.config/1"},
+             {"action", action},
+             {"settings", std::move(settings)},
+             {"paths",
+              {{"user", paths.user.empty() ? nlohmann::json() : nlohmann::json(paths.user)},
+               {"system", paths.system}}}}};
+}
+
+Error wrong_count(const Arguments& arguments, const char* expected) {
+    return {ErrorKind::BadInput,
+            "usage",
+            "config " + arguments.words.front() + " has the wrong number of arguments",
+            {},
+            0,
+            0,
+            std::string("expected cudaenv config ") + expected};
+}
+
+Result<protocol::Reply> config(const nlohmann::json& params, const protocol::Caller& caller) {
+    CUDAENV_TRY(const auto arguments, arguments_of(params));
+    if (arguments.words.empty()) {
+        return bad_input("usage", "no action is named", "expected list, get, set or path");
+    }
+    const std::string& action = arguments.words.front();
+    const std::size_t count = arguments.words.size();
+    const project::ConfigPaths paths = project::config_paths(caller.environment);
+    if (action == "path") {
+        if (count != 1) {
+            return tl::unexpected(wrong_count(arguments, "path"));
+        }
+        return config_reply(action, nlohmann::json::array(), paths);
+    }
+    if (action == "set") {
+        if (count != 3) {
+            return tl::unexpected(wrong_count(arguments, "set KEY VALUE"));
+        }
+        std::vector<std::string> words;
+        for (const std::string_view word : split(arguments.words[2], ',')) {
+            words.emplace_back(trim(word));
+        }
+        CUDAENV_TRY_VOID(
+            project::change_config(paths, arguments.words[1], plan::ConfigAction::Set, words));
+    } else if (action == "get" ? count != 2 : count != 1) {
+        return tl::unexpected(wrong_count(arguments, action == "get" ? "get KEY" : "list"));
+    }
+    CUDAENV_TRY(const auto loaded, project_of(params, caller));
+    nlohmann::json settings = nlohmann::json::array();
+    for (const plan::EffectiveSetting& setting : loaded.config.settings()) {
+        if (action == "list" || setting.key == arguments.words[1]) {
+            settings.push_back(setting_to_json(setting));
+        }
+    }
+    if (action == "get" && settings.empty()) {
+        Error unknown = plan::unknown_setting(arguments.words[1]);
+        unknown.path = arguments.origin(1);
+        return tl::unexpected(std::move(unknown));
+    }
+    return config_reply(action, std::move(settings), paths);
+}
+
+} // namespace
+
+void add_config_methods(Service& service) {
+    service.add("config", config);
+}
+
+} // namespace cudaenv::daemon

@@ -1,0 +1,142 @@
+#include "daemon/environment_of_request.hpp"
+#include "daemon/host_of_request.hpp"
+#include "daemon/methods/methods.hpp"
+#include "daemon/pin_meaning.hpp"
+#include "daemon/project_of_request.hpp"
+#include "host/project/pin_change.hpp"
+#include "protocol/json_field.hpp"
+
+namespace cudaenv::daemon {
+
+namespace {
+
+nlohmann::json text_or_null(const std::string& text) {
+    return text.empty() ? nlohmann::json() : nlohmann::json(text);
+}
+
+nlohmann::json text_or_null(const std::optional<std::string>& text) {
+    return text ? nlohmann::json(*text) : nlohmann::json();
+}
+
+nlohmann::json lines_to_json(const std::vector<Fit>& lines) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const Fit& line : lines) {
+        list.push_back({{"state", name_of(line.state)}, {"text", line.text}});
+    }
+    return list;
+}
+
+nlohmann::json pin_object() {
+    return {{"schema", "cudaenv.pin/1"},
+            {"file", nullptr},
+            {"created", false},
+            {"written", false},
+            {"changes", nlohmann::json::array()},
+            {"pins", nlohmann::json::array()},
+            {"meaning", nlohmann::json::array()},
+            {"possible", true},
+            {"notes", nlohmann::json::array()},
+            {"next", nullptr}};
+}
+
+Result<protocol::Reply> show_pins(const nlohmann::json& params, const protocol::Caller& caller) {
+    CUDAENV_TRY(const auto loaded, project_of(params, caller));
+    nlohmann::json object = pin_object();
+    object["file"] = text_or_null(loaded.search.found ? loaded.search.found->file : std::string());
+    object["pins"] = pins_to_json(loaded.pins);
+    std::vector<std::string> notes = loaded.notes;
+    for (const plan::PinOverride& lost : loaded.pins.overridden) {
+        notes.push_back(lost.text);
+    }
+    object["notes"] = notes;
+    object["next"] =
+        loaded.pins.pins.empty() ? "cudaenv pin cuda=VERSION" : "cudaenv resolve torch torchvision";
+    return protocol::Reply{0, std::move(object)};
+}
+
+Result<project::PinTarget> target_of(const nlohmann::json& params, const protocol::Caller& caller) {
+    CUDAENV_TRY(const bool here, protocol::bool_field(params, "here", false));
+    CUDAENV_TRY(const bool global, protocol::bool_field(params, "global", false));
+    const bool environment = params.contains("prefix") || params.contains("name");
+    if (static_cast<int>(here) + static_cast<int>(global) + static_cast<int>(environment) > 1) {
+        return bad_input("two-places", "more than one place for the pins is named",
+                         "expected one of --here, --global, --prefix and --name");
+    }
+    project::PinTarget target;
+    target.user = caller.uid;
+    if (environment) {
+        CUDAENV_TRY(target.prefix, prefix_of(params, caller));
+    }
+    target.place = here          ? project::PinPlace::Here
+                   : global      ? project::PinPlace::Global
+                   : environment ? project::PinPlace::Environment
+                                 : project::PinPlace::Nearest;
+    return target;
+}
+
+Result<project::PinChange> change(const nlohmann::json& params, const protocol::Caller& caller,
+                                  const Arguments& arguments, project::PinAction action) {
+    CUDAENV_TRY(const auto target, target_of(params, caller));
+    auto changed =
+        project::change_pins(target, caller.cwd, caller.environment, arguments.words, action);
+    if (!changed) {
+        return tl::unexpected(with_places(std::move(changed).error(), arguments));
+    }
+    return changed;
+}
+
+nlohmann::json changed_object(const project::PinChange& change) {
+    nlohmann::json object = pin_object();
+    object["file"] = text_or_null(change.path);
+    object["created"] = change.created;
+    object["written"] = change.written;
+    object["notes"] = change.notes;
+    for (const project::PinChangeItem& item : change.items) {
+        object["changes"].push_back({{"name", item.name},
+                                     {"before", text_or_null(item.before)},
+                                     {"after", text_or_null(item.after)}});
+    }
+    return object;
+}
+
+Result<protocol::Reply> pin(const nlohmann::json& params, const protocol::Caller& caller) {
+    CUDAENV_TRY(const auto arguments, arguments_of(params));
+    if (arguments.words.empty()) {
+        return show_pins(params, caller);
+    }
+    CUDAENV_TRY(const bool strict, protocol::bool_field(params, "strict", false));
+    // The host first: where it cannot be read (--host FILE), nothing is written.
+    CUDAENV_TRY(const auto host, host_of(params, caller));
+    CUDAENV_TRY(const auto changed, change(params, caller, arguments, project::PinAction::Set));
+    nlohmann::json object = changed_object(changed);
+    CUDAENV_TRY(const auto loaded, project_of(params, caller));
+    CUDAENV_TRY(const auto meaning, meaning_of(loaded.pins.list(), host));
+    object["pins"] = pins_to_json(loaded.pins);
+    for (const plan::PinOverride& lost : loaded.pins.overridden) {
+        if (lost.severity == plan::Severity::Warning) {
+            object["notes"].push_back(lost.text);
+        }
+    }
+    object["meaning"] = lines_to_json(meaning.lines);
+    object["possible"] = meaning.possible;
+    object["next"] = "cudaenv resolve torch torchvision";
+    return protocol::Reply{strict && !meaning.possible ? 1 : 0, std::move(object)};
+}
+
+Result<protocol::Reply> unpin(const nlohmann::json& params, const protocol::Caller& caller) {
+    CUDAENV_TRY(const auto arguments, arguments_of(params));
+    CUDAENV_TRY(const auto changed, change(params, caller, arguments, project::PinAction::Remove));
+    nlohmann::json object = changed_object(changed);
+    CUDAENV_TRY(const auto loaded, project_of(params, caller));
+    object["pins"] = pins_to_json(loaded.pins);
+    return protocol::Reply{0, std::move(object)};
+}
+
+} // namespace
+
+void add_pin_methods(Service& service) {
+    service.add("pin", pin);
+    service.add("unpin", unpin);
+}
+
+} // namespace cudaenv::daemon

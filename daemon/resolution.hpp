@@ -1,0 +1,32 @@
+// One resolution for a caller: pins, specs, host and channels put together and solved.
+#pragma once
+
+#include "base/result.hpp"
+#include "host/project/project.hpp"
+#include "protocol/caller.hpp"
+#include "solver/facts/host.hpp"
+#include "solver/plan/outcome.hpp"
+#include "solver/plan/request.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace cudaenv::daemon {
+
+struct Resolution {
+    plan::Outcome outcome;
+    std::vector<std::string> notes; // about files and channels, one line each
+};
+
+// As `cudaenv resolve` asks. Errors: those of the project's files, of the specs and of the
+// channels.
+Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Caller& caller);
+
+// The pins with NAME set to `constraint` instead of what it was. Error: "bad-version", "bad-pin";
+// the path of the error is `origin`.
+Result<void> override_pin(std::vector<plan::Pin>& pins, const std::string& name,
+                          const std::string& constraint, const std::string& origin);
+
+} // namespace cudaenv::daemon
