@@ -55,8 +55,7 @@ std::string version_of(const plan::Outcome& outcome, const std::string& name) {
 } // namespace
 
 TEST_CASE("a fresh offline machine gets exact versions and both managers' commands for CUDA 11.3") {
-    const auto outcome =
-        resolve({{"torch", "torchvision"}, "11.3", "3.9"}, HostBuilder().host());
+    const auto outcome = resolve({{"torch", "torchvision"}, "11.3", "3.9"}, HostBuilder().host());
     const std::string words = words_of(outcome);
     INFO(words);
     REQUIRE(outcome.solved());
@@ -67,8 +66,9 @@ TEST_CASE("a fresh offline machine gets exact versions and both managers' comman
     CHECK(outcome.cuda->str() == "11.3");
     CHECK_THAT(words, ContainsSubstring("run conda install python=3.9 pytorch==1.12.1 "
                                         "torchvision==0.13.1 cudatoolkit=11.3 -c pytorch"));
-    CHECK_THAT(words, ContainsSubstring("or pip install torch==1.12.1+cu113 torchvision==0.13.1+cu113 "
-                                        "--extra-index-url https://download.pytorch.org/whl/cu113"));
+    CHECK_THAT(words,
+               ContainsSubstring("or pip install torch==1.12.1+cu113 torchvision==0.13.1+cu113 "
+                                 "--extra-index-url https://download.pytorch.org/whl/cu113"));
     CHECK_THAT(words, ContainsSubstring("CE201"));
     CHECK_THAT(words, ContainsSubstring("missing CE210 no nvcc 11.3"));
 }
@@ -197,7 +197,8 @@ TEST_CASE("an RTX 5090 is too new for torch 2.6") {
     CHECK_FALSE(outcome.conflict->fixes.empty());
 }
 
-TEST_CASE("CUDA 12.9 on a driver that gives 12.4: machine code yes, PTX no, and one warning says so") {
+TEST_CASE(
+    "CUDA 12.9 on a driver that gives 12.4: machine code yes, PTX no, and one warning says so") {
     const auto host = HostBuilder().driver("550.54.15").gpu("A100", "8.0").host();
     const auto outcome = resolve({{"torch==2.8.0"}, "12.9"}, host);
     const std::string words = words_of(outcome);
@@ -235,4 +236,67 @@ TEST_CASE("no driver and no CUDA asked: what runs here is a CPU build, and it is
     REQUIRE(outcome.solved());
     CHECK_FALSE(outcome.cuda);
     CHECK_THAT(words, ContainsSubstring("CE208"));
+}
+
+TEST_CASE("--strict-host turns a warning into a conflict that offers what runs in full") {
+    plan::Request request;
+    request.specs.push_back({"torch==2.8.0", "argument 1"});
+    request.pins.push_back({"cuda", "12.9", "--cuda"});
+    const auto host = HostBuilder().driver("550.54.15").gpu("A100", "8.0").host();
+    REQUIRE(plan::resolve(request, host, {})->solved());
+    request.strict_host = true;
+    const auto strict = plan::resolve(request, host, {});
+    REQUIRE(strict);
+    const std::string words = words_of(*strict);
+    INFO(words);
+    REQUIRE_FALSE(strict->solved());
+    CHECK_THAT(words, ContainsSubstring("CUDA 12.9"));
+    CHECK_FALSE(strict->conflict->fixes.empty());
+
+    const auto no_driver = plan::resolve(request, HostBuilder().host(), {});
+    REQUIRE(no_driver);
+    INFO(words_of(*no_driver));
+    CHECK_FALSE(no_driver->solved());
+    CHECK_FALSE(no_driver->driver_assumed);
+}
+
+TEST_CASE("of two GPUs strictly both must be served") {
+    plan::Request request;
+    request.specs.push_back({"torch==2.8.0", "argument 1"});
+    request.pins.push_back({"cuda", "12.8", "--cuda"});
+    request.strict_host = true;
+    const auto outcome = plan::resolve(request,
+                                       HostBuilder()
+                                           .driver("580.65.06")
+                                           .gpu("GeForce RTX 4090", "8.9")
+                                           .gpu("GeForce GTX 1080 Ti", "6.1")
+                                           .host(),
+                                       {});
+    REQUIRE(outcome);
+    const std::string words = words_of(*outcome);
+    INFO(words);
+    REQUIRE_FALSE(outcome->solved());
+    CHECK_THAT(words, ContainsSubstring("GeForce GTX 1080 Ti is sm_61"));
+    CHECK_THAT(words, ContainsSubstring("--cuda 12.6"));
+}
+
+TEST_CASE("every torch release and variant that the catalogue has can be asked for by name") {
+    // A driver newer than all of them, no GPU: whatever fails here is the catalogue's own fault.
+    const auto host = HostBuilder().driver("615.71.09").host();
+    std::size_t asked = 0;
+    for (const auto& release : knowledge::torch_releases()) {
+        for (const auto& variant : release.variants) {
+            if (variant.confidence == "rfc" || (!variant.wheel && !variant.conda)) {
+                continue;
+            }
+            const auto outcome =
+                resolve({{"torch==" + release.torch.str() + "+" + variant.tag}}, host);
+            INFO(release.torch.str() << ' ' << variant.tag << '\n' << words_of(outcome));
+            REQUIRE(outcome.solved());
+            CHECK(outcome.cuda->major_minor() == variant.cuda.major_minor());
+            CHECK_FALSE(outcome.commands.empty());
+            ++asked;
+        }
+    }
+    CHECK(asked > 140);
 }

@@ -85,7 +85,8 @@ TEST_CASE("a missing package is bad input with the nearest name and where it was
     CHECK_THAT(outcome.error().hint, ContainsSubstring("pytorch"));
 }
 
-TEST_CASE("two wishes that exclude each other are both named, and each can be the one to give way") {
+TEST_CASE(
+    "two wishes that exclude each other are both named, and each can be the one to give way") {
     ToyChannel channel("toy");
     channel.add("python", "3.9");
     channel.add("python", "3.12");
