@@ -99,6 +99,9 @@ Result<PinMeaning> meaning_of(const std::vector<plan::Pin>& pins, const facts::H
             }
         }
     }
+    if (!meaning.possible) {
+        return meaning; // no torch would say anything else
+    }
     plan::Request request;
     request.specs.push_back({"torch", "the pins"});
     request.pins = pins;

@@ -26,6 +26,22 @@ long long number_at(const nlohmann::json& object, std::string_view name, long lo
     return value.is_number_integer() ? value.get<long long>() : fallback;
 }
 
+const std::vector<nlohmann::json>& list_at(const nlohmann::json& object, std::string_view name) {
+    static const std::vector<nlohmann::json> k_none;
+    const nlohmann::json& value = member(object, name);
+    return value.is_array() ? value.get_ref<const nlohmann::json::array_t&>() : k_none;
+}
+
+std::vector<std::string> texts_at(const nlohmann::json& object, std::string_view name) {
+    std::vector<std::string> texts;
+    for (const nlohmann::json& item : list_at(object, name)) {
+        if (item.is_string()) {
+            texts.push_back(item.get<std::string>());
+        }
+    }
+    return texts;
+}
+
 std::string joined(std::initializer_list<std::string> pieces, std::string_view separator) {
     std::string out;
     for (const std::string& piece : pieces) {

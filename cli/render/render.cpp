@@ -17,6 +17,11 @@ struct Row {
 constexpr auto k_renderers = std::to_array<Row>({
     {"cudaenv.host/1", render_host},
     {"cudaenv.toolkits/1", render_toolkits},
+    {"cudaenv.resolve/1", render_resolve},
+    {"cudaenv.pin/1", render_pin},
+    {"cudaenv.status/1", render_status},
+    {"cudaenv.config/1", render_config},
+    {"cudaenv.finding/1", render_finding},
     {"cudaenv.error/1", render_error},
 });
 

@@ -15,6 +15,12 @@ std::string render(const nlohmann::json& object, const Style& style);
 
 std::string render_host(const nlohmann::json& host, const Style& style);
 std::string render_toolkits(const nlohmann::json& toolkits, const Style& style);
+std::string render_resolve(const nlohmann::json& outcome, const Style& style); // explain too
+std::string render_pin(const nlohmann::json& pin, const Style& style);
+std::string render_status(const nlohmann::json& status, const Style& style);
+std::string render_config(const nlohmann::json& config, const Style& style);
+// One finding, as `resolve` warns with it and `explain` tells it with its evidence.
+std::string render_finding(const nlohmann::json& finding, const Style& style);
 std::string render_error(const nlohmann::json& error, const Style& style);
 
 } // namespace cudaenv::cli

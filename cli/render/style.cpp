@@ -8,9 +8,10 @@ namespace cudaenv::cli {
 
 namespace {
 
-constexpr int k_label_width = 11;
 constexpr int k_note_column = 72; // where the notes on the right begin
 constexpr std::string_view k_gap = "   ";
+constexpr int k_narrowest_cell =
+    24; // narrower than this, text is broken to the label column instead
 
 std::string spaces(int count) {
     return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
@@ -143,10 +144,10 @@ void Page::row(std::string_view label, std::string_view text, std::string_view n
     const std::string body = in_locale(m_style, text);
     const std::string aside = in_locale(m_style, note);
     bool first = true;
-    for (const std::string& part : wrapped(body, m_style.columns - k_label_width)) {
+    for (const std::string& part : wrapped(body, m_style.columns - m_label_width)) {
         std::string out = first ? std::string(label) : std::string();
-        out += spaces(k_label_width - width_of(out));
-        if (first && !label.empty() && width_of(label) >= k_label_width) {
+        out += spaces(m_label_width - width_of(out));
+        if (first && !label.empty() && width_of(label) >= m_label_width) {
             out += ' ';
         }
         out += part;
@@ -171,16 +172,29 @@ void Page::table(std::string_view label, const std::vector<std::vector<std::stri
     }
     bool first = true;
     for (const auto& cells : rows) {
-        std::string text;
-        for (std::size_t i = 0; i < cells.size(); ++i) {
-            const std::string cell = in_locale(m_style, cells[i]);
+        std::string text = std::exchange(first, false) ? std::string(label) : std::string();
+        text += spaces(m_label_width - width_of(text));
+        for (std::size_t i = 0; i + 1 < cells.size(); ++i) {
             if (widths[i] > 0) {
-                text += (i == 0 ? std::string() : std::string(k_gap)) + cell +
-                        spaces(widths[i] - width_of(cell));
+                const std::string cell = in_locale(m_style, cells[i]);
+                text += cell + spaces(widths[i] - width_of(cell)) + std::string(k_gap);
             }
         }
-        row(first ? label : std::string_view(), text);
-        first = false;
+        const int column = width_of(text);
+        const bool under_itself = m_style.columns - column >= k_narrowest_cell;
+        const std::string last = cells.empty() ? std::string() : in_locale(m_style, cells.back());
+        const int indent = under_itself ? column : m_label_width;
+        bool first_part = true;
+        for (const std::string& part : wrapped(last, m_style.columns - indent)) {
+            line(std::exchange(first_part, false) ? text + part : spaces(indent) + part);
+        }
+    }
+}
+
+void Page::paragraph(int first, int indent, std::string_view text) {
+    int at = first;
+    for (const std::string& part : wrapped(in_locale(m_style, text), m_style.columns - indent)) {
+        line(spaces(std::exchange(at, indent)) + part);
     }
 }
 

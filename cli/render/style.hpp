@@ -40,12 +40,17 @@ std::vector<std::string> wrapped(std::string_view text, int width);
 // Rows under a label, as all the objects are shown: "driver     470.199.02, proprietary".
 class Page {
 public:
-    explicit Page(const Style& style) : m_style(style) {}
-    // A label of less than 11 columns and its text; longer texts go on under the text. `note` is
-    // set apart on the right where there is room.
+    static constexpr int k_label_width = 11;
+    explicit Page(const Style& style, int label_width = k_label_width)
+        : m_style(style), m_label_width(label_width) {}
+    // A label narrower than the label column and its text; longer texts go on under the text.
+    // `note` is set apart on the right where there is room.
     void row(std::string_view label, std::string_view text, std::string_view note = {});
-    // Rows whose cells line up; the label stands at the first.
+    // Rows whose cells line up; the label stands at the first. A last cell that is too wide goes on
+    // under itself.
     void table(std::string_view label, const std::vector<std::vector<std::string>>& rows);
+    // Broken to `indent` columns from the left, the first line at `first`.
+    void paragraph(int first, int indent, std::string_view text);
     // A line as it is, for instance a command: never broken.
     void line(std::string_view text);
     // A pip or conda command, broken before options with a backslash where it is too wide.
@@ -55,6 +60,7 @@ public:
 
 private:
     const Style& m_style;
+    int m_label_width;
     std::string m_text;
 };
 
