@@ -1,4 +1,5 @@
 #include "host/compiler_bounds.hpp"
+#include "host/toolkit_packages.hpp"
 #include "host/toolkit_text.hpp"
 #include "host/toolkits.hpp"
 #include "solver/knowledge/knowledge.hpp"
@@ -175,34 +176,11 @@ private:
         return {std::nullopt, {}};
     }
 
-    // Names of installed packages around this toolkit, read once: dist-info inside it or beside
-    // pip's `nvidia`, conda-meta of the environment it is.
-    const std::map<std::string, std::pair<std::string, std::string>>& packages() {
-        if (m_packages_read) {
-            return m_packages;
+    const InstalledPackages& packages() {
+        if (!m_packages) {
+            m_packages = packages_around(*m_files, m_path);
         }
-        m_packages_read = true;
-        std::vector<std::string> directories = {m_path + "/dist-info", m_path + "/conda-meta"};
-        const auto parent = parent_path(m_path);
-        if (base_name(parent) == "nvidia") {
-            directories.emplace_back(parent_path(parent));
-        }
-        for (const auto& directory : directories) {
-            const auto names = m_files->list_directory(directory);
-            if (!names) {
-                continue; // most toolkits are not installed as packages
-            }
-            for (const auto& name : *names) {
-                auto package = parse_dist_info_name(name);
-                if (!package) {
-                    package = parse_conda_meta_name(name);
-                }
-                if (package) {
-                    m_packages.try_emplace(package->name, package->version, directory + '/' + name);
-                }
-            }
-        }
-        return m_packages;
+        return *m_packages;
     }
 
     std::pair<std::optional<DottedVersion>, std::string>
@@ -211,8 +189,8 @@ private:
         if (found == packages().end()) {
             return {std::nullopt, {}};
         }
-        auto version = DottedVersion::parse(found->second.first);
-        return version ? std::pair(std::optional(std::move(*version)), found->second.second)
+        auto version = DottedVersion::parse(found->second.version);
+        return version ? std::pair(std::optional(std::move(*version)), found->second.path)
                        : std::pair(std::optional<DottedVersion>(), std::string());
     }
 
@@ -377,9 +355,9 @@ private:
             for (const auto& [package, told] : packages()) {
                 // nvidia_cudnn_cu13, nvidia_nccl_cu13
                 if (package.starts_with("nvidia_" + library.substr(3) + "_cu")) {
-                    auto of_wheel = DottedVersion::parse(told.first);
+                    auto of_wheel = DottedVersion::parse(told.version);
                     if (of_wheel) {
-                        return {std::move(*of_wheel), *real + " of " + told.second, {}};
+                        return {std::move(*of_wheel), *real + " of " + told.path, {}};
                     }
                 }
             }
@@ -425,9 +403,8 @@ private:
     std::vector<std::string> m_libraries;
     facts::Toolkit m_toolkit;
     FileStatus m_nvcc;
-    std::string m_denied; // first thing that may not be read
-    bool m_packages_read = false;
-    std::map<std::string, std::pair<std::string, std::string>> m_packages; // -> version, path
+    std::string m_denied;                        // first thing that may not be read
+    std::optional<InstalledPackages> m_packages; // read when first needed
     std::map<std::string, std::vector<std::string>> m_listed;
 };
 
