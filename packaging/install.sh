@@ -42,11 +42,8 @@ if [ $packages = install ]; then
 fi
 "$root/packaging/libsolv.sh"
 
-say "cudaenv: building the release preset"
-cd "$root"
-"$root/packaging/configure.sh" release
-cmake --build --preset release
-cmake --install build/release --prefix "$prefix" >/dev/null
+"$root/packaging/build-preset.sh" release
+cmake --install "$root/build/release" --prefix "$prefix" >/dev/null
 say "cudaenv: installed in $prefix"
 
 # The main job, on real input: what this machine is, and which torch fits it. Status 1 is an answer

@@ -16,10 +16,7 @@ say() { printf '%s\n' "$*" >&2; }
 scripts() { shellcheck -x packaging/*.sh .ci/run; }
 asan() { packaging/test-preset.sh asan; }
 tsan() { packaging/test-preset.sh tsan; }
-tidy() {
-    packaging/configure.sh tidy
-    cmake --build --preset tidy
-}
+tidy() { packaging/build-preset.sh tidy; }
 
 fuzz() {
     local program target seeds found status=0
@@ -37,11 +34,6 @@ fuzz() {
     return $status
 }
 
-dev_programs() {
-    packaging/configure.sh dev
-    cmake --build --preset dev
-}
-
 # What pip installs for comparisons, never part of cudaenv.
 peer_python() {
     local venv=build/deps/peer-venv
@@ -56,7 +48,7 @@ peer_python() {
 
 peer() {
     local python status=0
-    dev_programs
+    packaging/build-preset.sh dev
     python=$(peer_python)
     mkdir -p build/peer
     "$python" tests/integration/peer/compare.py --cudaenv build/dev/cli/cudaenv \
@@ -67,8 +59,7 @@ peer() {
 
 bench() {
     local status=0 script
-    packaging/configure.sh release
-    cmake --build --preset release
+    packaging/build-preset.sh release
     for script in tests/bench/*.sh; do
         [ -e "$script" ] || { say "no benchmarks in tests/bench"; return 0; }
         "$script" || status=1
@@ -99,7 +90,7 @@ for step in "$@"; do
     say "=== $step"
     begun=$SECONDS
     # A shell of its own, because `set -e` is off inside a condition.
-    if "$BASH" -euo pipefail -c "$(declare -f say "$step" dev_programs peer_python); root=\$1; cd \"\$root\"; $step" - "$root"; then
+    if "$BASH" -euo pipefail -c "$(declare -f say "$step" peer_python); root=\$1; cd \"\$root\"; $step" - "$root"; then
         say "=== $step: good ($((SECONDS - begun)) s)"
     else
         say "=== $step: FAILED ($((SECONDS - begun)) s)"

@@ -9,21 +9,8 @@ shift
 jobs=$(nproc)
 say() { printf '%s\n' "$*" >&2; }
 
-say "$preset: building"
-"$root/packaging/configure.sh" "$preset"
+"$root/packaging/build-preset.sh" "$preset"
 cd "$root"
-# Ninja's progress is for a terminal; in a log only what went wrong is worth a line.
-build_log=$(mktemp)
-trap 'rm -f "$build_log"' EXIT
-begun=$SECONDS
-if [ -t 1 ]; then
-    cmake --build --preset "$preset"
-elif ! cmake --build --preset "$preset" >"$build_log" 2>&1; then
-    grep -v '^\[[0-9]*/[0-9]*\] \(Building\|Linking\|Generating\)' "$build_log" | tail -n 200 >&2 || true
-    say "$preset: the build failed"
-    exit 1
-fi
-say "$preset: built in $((SECONDS - begun)) s, testing"
 
 log=$root/build/$preset/ctest.log
 status=0
