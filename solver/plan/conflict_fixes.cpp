@@ -1,0 +1,337 @@
+#include "solver/plan/conflict_fixes.hpp"
+
+#include "base/text.hpp"
+#include "solver/plan/command_line.hpp"
+#include "solver/plan/conflict.hpp"
+#include "solver/plan/conflict_reasons.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cudaenv::plan {
+
+namespace {
+
+constexpr std::size_t k_most_fixes = 6;
+
+// A fix and what it is sorted by beside its cost.
+struct Candidate {
+    RankedFix fix;
+    bool cpu = false; // a CPU build is not what was asked for: the last of its cost
+};
+
+// What has to change on the host for a fact to be otherwise.
+struct HostChange {
+    std::string text;
+    std::string command;
+    int cost = 4;
+};
+
+bool gpu_list_unknown(const Attempt& attempt, const Records& records) {
+    return attempt.catalogue &&
+           std::any_of(records.begin(), records.end(), [&](const auto* record) {
+               const auto* variant = record->name == "torch"
+                                         ? torch_variant(record->version, record->build)
+                                         : nullptr;
+               if (variant == nullptr) {
+                   return false;
+               }
+               const auto& code = attempt.manager == Manager::Conda ? variant->conda_architectures
+                                                                    : variant->wheel_architectures;
+               return code && code->derived;
+           });
+}
+
+// "torch 1.12.1+cu113, torchvision 0.13.1+cu113 on CUDA 11.3"
+std::string summary(const Attempt& attempt, const Records& records) {
+    std::vector<std::string> parts;
+    std::set<std::string> told;
+    for (const Item& item : attempt.question.items) {
+        for (const specs::PackageRecord* const record : records) {
+            if (item.kind == Item::Kind::Spec && record->name == item.name &&
+                record->name != "cuda" && told.insert(record->name).second) {
+                parts.push_back(display(*record, attempt));
+            }
+        }
+    }
+    std::string text = join(parts, ", ");
+    if (!attempt.world->host().gpus.empty() && gpu_list_unknown(attempt, records)) {
+        text += " (which GPUs that build has code for is not known)";
+    }
+    for (const specs::PackageRecord* const record : records) {
+        const auto cuda = record->name == "cuda" ? DottedVersion::parse(record->version)
+                                                 : Result<DottedVersion>(DottedVersion());
+        const auto runtime =
+            record->name == "cuda" && cuda ? std::optional(*cuda) : runtime_of(*record);
+        if (runtime && record->name != "cuda-cudart") {
+            return text +
+                   fmt::format("{}CUDA {}", text.empty() ? "" : " on ", runtime->major_minor());
+        }
+    }
+    return text;
+}
+
+class Fixes {
+public:
+    explicit Fixes(const ConflictSearch& search)
+        : m_search(search), m_attempt(search.attempt()), m_elements(search.elements()) {}
+
+    void loosen_one(std::size_t i) {
+        const Element& element = m_elements[i];
+        if (element.item != nullptr && !element.item->build_relaxed.empty()) {
+            if (const auto records = m_search.solve_without({i}, Loosening::ToItsVersion)) {
+                change_wishes({i}, *records, 1);
+                return;
+            }
+        }
+        if (!element.loosenable() && element.fact == nullptr && !element.nvcc) {
+            return;
+        }
+        const auto records = m_search.solve_without({i});
+        if (!records) {
+            return;
+        }
+        if (element.loosenable()) {
+            change_wishes({i}, *records, 2);
+        } else if (element.nvcc) {
+            Request run = m_search.request();
+            run.purpose = Purpose::Run;
+            add({{"to run it only, without building: " + summary(m_attempt, *records),
+                  resolve_command(run, m_attempt), 3}});
+        } else {
+            change_facts({i}, *records);
+        }
+    }
+
+    void loosen_wishes(const std::set<std::size_t>& wishes) {
+        if (const auto records = m_search.solve_without(wishes)) {
+            change_wishes(wishes, *records, 2);
+        }
+    }
+
+    void loosen_facts(const std::set<std::size_t>& facts) {
+        if (const auto records = m_search.solve_without(facts)) {
+            change_facts(facts, *records);
+        }
+    }
+
+    // Something that the user can do without root or new hardware, and that is what was asked for.
+    [[nodiscard]] bool user_can() const {
+        return std::any_of(m_found.begin(), m_found.end(),
+                           [](const Candidate& one) { return one.fix.cost <= 3 && !one.cpu; });
+    }
+    [[nodiscard]] bool empty() const { return m_found.empty(); }
+
+    std::vector<RankedFix> ranked() {
+        const auto order = [](const Candidate& one) {
+            return 2 * one.fix.cost + (one.cpu ? 1 : 0);
+        };
+        std::stable_sort(m_found.begin(), m_found.end(),
+                         [&](const auto& a, const auto& b) { return order(a) < order(b); });
+        std::vector<RankedFix> fixes;
+        for (Candidate& one : m_found) {
+            if (fixes.size() < k_most_fixes) {
+                fixes.push_back(std::move(one.fix));
+            }
+        }
+        return fixes;
+    }
+
+private:
+    void add(Candidate candidate) {
+        const bool known = std::any_of(m_found.begin(), m_found.end(), [&](const Candidate& other) {
+            return other.fix.text == candidate.fix.text ||
+                   (!candidate.fix.command.empty() && other.fix.command == candidate.fix.command);
+        });
+        if (!known) {
+            m_found.push_back(std::move(candidate));
+        }
+    }
+
+    void change_wishes(const std::set<std::size_t>& wishes, const Records& records, int cost) {
+        std::string text = summary(m_attempt, records);
+        if (text.empty()) {
+            text = "without " + m_elements[*wishes.begin()].item->text;
+        }
+        add({{std::move(text), command_with(wishes, records), cost}});
+    }
+
+    // The command with what was loosened replaced by what the solve chose.
+    [[nodiscard]] std::string command_with(const std::set<std::size_t>& wishes,
+                                           const Records& records) const {
+        Request changed = m_search.request();
+        for (const std::size_t i : wishes) {
+            const Item& item = *m_elements[i].item;
+            const std::string name =
+                item.kind == Item::Kind::Pin && item.name == "torch" && !m_attempt.catalogue
+                    ? "pytorch"
+                    : item.name;
+            const bool cuda_pin = item.kind == Item::Kind::Pin && item.name == "cuda";
+            const auto chosen =
+                std::find_if(records.begin(), records.end(), [&](const auto* record) {
+                    return record->name == name || (cuda_pin && runtime_of(*record).has_value());
+                });
+            std::string version = chosen == records.end() ? "" : (*chosen)->version;
+            if (item.name == "cuda" && !version.empty()) {
+                version = DottedVersion::of(version).major_minor();
+            }
+            if (item.kind == Item::Kind::Pin) {
+                std::erase_if(changed.pins, [&](const Pin& pin) { return pin.name == item.name; });
+                if (!version.empty()) {
+                    changed.pins.push_back({item.name, version, "this fix"});
+                }
+                continue;
+            }
+            for (Wanted& wanted : changed.specs) {
+                if (wanted.text == item.text && !version.empty()) {
+                    wanted.text =
+                        item.name == "cuda" ? "cuda=" + version : item.name + "==" + version;
+                }
+            }
+        }
+        return resolve_command(changed, m_attempt);
+    }
+
+    void change_facts(const std::set<std::size_t>& facts, const Records& records) {
+        const std::string with = summary(m_attempt, records);
+        std::vector<std::string> texts;
+        std::vector<std::string> commands;
+        int cost = 0;
+        for (const std::size_t i : facts) {
+            const Assumption& fact = *m_elements[i].fact;
+            if (fact.kind == FactKind::CudaGiven) {
+                // Nothing is built against CUDA then: only a request to run can be met so.
+                if (m_search.request().purpose == Purpose::Run && facts.size() == 1) {
+                    Request cpu = m_search.request();
+                    cpu.cpu = true;
+                    std::erase_if(cpu.pins, [](const Pin& pin) { return pin.name == "cuda"; });
+                    add({{"a CPU build: " + with, resolve_command(cpu, m_attempt), 2}, true});
+                }
+                return;
+            }
+            const HostChange change = change_of(fact, records);
+            texts.push_back(change.text);
+            if (!change.command.empty()) {
+                commands.push_back(change.command);
+            }
+            cost = std::max(cost, change.cost);
+        }
+        add({{join(texts, "; and ") + ": then " + with, join(commands, " && "), cost}});
+    }
+
+    [[nodiscard]] HostChange change_of(const Assumption& fact, const Records& records) const {
+        const UnmetNeeds unmet = unmet_needs(m_search, records, fact);
+        const std::string machine = m_attempt.world->host().hostname;
+        switch (fact.kind) {
+        case FactKind::Driver:
+            return {fmt::format("{} (as root{})",
+                                unmet.bound ? fmt::format("driver {} or newer", unmet.bound->str())
+                                            : std::string("a newer NVIDIA driver"),
+                                machine.empty() ? "" : "; ask whoever runs " + machine),
+                    {},
+                    4};
+        case FactKind::Gpu:
+            return {unmet.code.empty() ? "another GPU"
+                                       : "another GPU (there is " + unmet.code + ')',
+                    {},
+                    5};
+        case FactKind::Toolkits:
+            for (const specs::PackageRecord* const record : records) {
+                if (record->name == World::k_nvcc) {
+                    return nvcc_to_get(nvcc_release(*record));
+                }
+            }
+            return {"another CUDA toolkit", {}, 3};
+        case FactKind::Compilers:
+            return compiler_to_get(unmet.bound);
+        case FactKind::Glibc:
+        case FactKind::CudaGiven:
+            break;
+        }
+        return {"a newer system (glibc)", {}, 4};
+    }
+
+    // NVIDIA's conda labels carry cuda-nvcc from 11.3 on; before that the runfile installs
+    // anywhere.
+    [[nodiscard]] static HostChange nvcc_to_get(const std::string& cuda) {
+        if (DottedVersion::of(cuda) >= DottedVersion::of("11.3")) {
+            return {fmt::format("nvcc {} in the environment (no root needed)", cuda),
+                    fmt::format("conda install -c nvidia/label/cuda-{}.0 cuda-nvcc", cuda), 3};
+        }
+        return {
+            fmt::format("nvcc {} from NVIDIA's runfile (--toolkit --toolkitpath=$HOME/cuda-{}, no "
+                        "root needed)",
+                        cuda, cuda),
+            {},
+            3};
+    }
+
+    // gxx_linux-64: 5.4 on defaults, 7 and newer on conda-forge.
+    [[nodiscard]] static HostChange compiler_to_get(const std::optional<DottedVersion>& newest) {
+        if (!newest) {
+            return {"another host compiler", {}, 4};
+        }
+        const unsigned major = newest->major();
+        if (major < 5) {
+            return {fmt::format("g++ {} or older", major), {}, 4};
+        }
+        return {fmt::format("g++ {} or older, in the environment (no root needed)", major),
+                major >= 7 ? fmt::format("conda install -c conda-forge gxx_linux-64={}", major)
+                           : std::string("conda install -c defaults gxx_linux-64=5.4"),
+                3};
+    }
+
+    const ConflictSearch& m_search;
+    const Attempt& m_attempt;
+    const std::vector<Element>& m_elements;
+    std::vector<Candidate> m_found;
+};
+
+} // namespace
+
+std::vector<RankedFix> fixes_for(const ConflictSearch& search,
+                                 const std::vector<std::vector<std::size_t>>& cores) {
+    const std::vector<Element>& elements = search.elements();
+    Fixes fixes(search);
+    std::set<std::size_t> facts_of_all;
+    for (const std::vector<std::size_t>& core : cores) {
+        for (const std::size_t i : core) {
+            if (search.may_solve()) {
+                fixes.loosen_one(i);
+            }
+            if (elements[i].fact != nullptr && elements[i].fact->kind != FactKind::CudaGiven) {
+                facts_of_all.insert(i);
+            }
+        }
+    }
+    if (cores.size() > 1 && facts_of_all.size() > 1 && search.may_solve()) {
+        fixes.loosen_facts(facts_of_all); // a host with two faults needs both mended
+    }
+    // Several wishes at once, where one is not enough.
+    std::vector<std::size_t> wishes;
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+        if (elements[i].loosenable()) {
+            wishes.push_back(i);
+        }
+    }
+    for (std::size_t a = 0; a < wishes.size() && !fixes.user_can(); ++a) {
+        for (std::size_t b = a + 1; b < wishes.size() && search.may_solve(); ++b) {
+            fixes.loosen_wishes({wishes[a], wishes[b]});
+        }
+    }
+    if (!fixes.user_can() && wishes.size() > 2) {
+        fixes.loosen_wishes({wishes.begin(), wishes.end()});
+    }
+    for (std::size_t i = 0; i < elements.size() && fixes.empty(); ++i) {
+        for (std::size_t j = i + 1; j < elements.size() && search.may_solve() && fixes.empty();
+             ++j) {
+            if (elements[i].fact != nullptr && elements[j].fact != nullptr) {
+                fixes.loosen_facts({i, j});
+            }
+        }
+    }
+    return fixes.ranked();
+}
+
+} // namespace cudaenv::plan

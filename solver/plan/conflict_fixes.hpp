@@ -1,0 +1,13 @@
+// The changes that would make a request solvable, cheapest first; each is a solve that succeeded.
+// Internal to solver/plan.
+#pragma once
+
+#include "solver/plan/conflict_search.hpp"
+
+namespace cudaenv::plan {
+
+// `cores`: what excludes each other, from ConflictSearch::cores().
+std::vector<RankedFix> fixes_for(const ConflictSearch& search,
+                                 const std::vector<std::vector<std::size_t>>& cores);
+
+} // namespace cudaenv::plan
