@@ -52,8 +52,8 @@ Drivers read_drivers() {
         drivers.releases.push_back(row.cuda);
     }
     std::ranges::sort(drivers.releases);
-    const auto repeated = std::ranges::unique(drivers.releases);
-    drivers.releases.erase(repeated.begin(), repeated.end());
+    drivers.releases.erase(std::unique(drivers.releases.begin(), drivers.releases.end()),
+                           drivers.releases.end());
     return drivers;
 }
 

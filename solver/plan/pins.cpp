@@ -106,7 +106,7 @@ Error unknown_pin(std::string_view name) {
                  near ? "did you mean \"" + *near + "\"?" : "known are " + join(canonical, ", ")};
 }
 
-Result<std::vector<Pin>> parse_pin(std::string_view text, std::string origin) {
+Result<std::vector<Pin>> parse_pin(std::string_view text, const std::string& origin) {
     constexpr std::string_view k_white = " \t";
     const std::string shown_origin = printable(origin);
     const auto fail = [&](std::string message, std::string hint, std::size_t at) {

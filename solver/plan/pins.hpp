@@ -83,6 +83,6 @@ private:
 // `PinConstraint::str()`. Two pins for a build label: `torch=1.12.1+cu113` also pins cuda 11.3.
 // `origin` ("argument 1") becomes the pin's origin and the error's path; columns count in `text`.
 // Errors: "bad-pin", "bad-version", "unknown-pin".
-Result<std::vector<Pin>> parse_pin(std::string_view text, std::string origin);
+Result<std::vector<Pin>> parse_pin(std::string_view text, const std::string& origin);
 
 } // namespace cudaenv::plan

@@ -72,7 +72,7 @@ private:
         if (auto read = read_operands(); !read) {
             return tl::unexpected(std::move(read).error());
         }
-        if (m_operators.size() > 0) {
+        if (!m_operators.empty()) {
             return bad_spec("a \"(\" in \"" + std::string(m_text) + "\" is not closed",
                             m_operators.back().second);
         }
