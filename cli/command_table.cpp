@@ -105,8 +105,7 @@ constexpr auto k_explain_examples =
 constexpr auto k_config_examples = std::to_array<Words>(
     {"cudaenv config list", "cudaenv config set resolve.channels pytorch,conda-forge"});
 constexpr auto k_completions_examples =
-    std::to_array<Words>({"cudaenv completions fish > ~/.config/fish/completions/cudaenv.fish",
-                          "eval \"$(cudaenv completions bash)\""});
+    std::to_array<Words>({"cudaenv completions bash", "cudaenv completions fish | source"});
 constexpr auto k_schema_examples = std::to_array<Words>({"cudaenv schema resolve"});
 constexpr auto k_debug_examples = std::to_array<Words>({"cudaenv debug oracle < questions.jsonl"});
 
