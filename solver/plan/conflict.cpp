@@ -26,7 +26,7 @@ Conflict explain_conflict(const Attempt& attempt, const Request& request) {
     const ConflictSearch search(attempt, request);
     const auto cores = search.cores();
     Conflict conflict;
-    for (const std::vector<std::size_t>& core : cores) {
+    for (const Core& core : cores) {
         for (Reason& reason : reasons_of(search, core)) {
             const bool told =
                 std::any_of(conflict.reasons.begin(), conflict.reasons.end(),

@@ -290,13 +290,12 @@ private:
 
 } // namespace
 
-std::vector<RankedFix> fixes_for(const ConflictSearch& search,
-                                 const std::vector<std::vector<std::size_t>>& cores) {
+std::vector<RankedFix> fixes_for(const ConflictSearch& search, const std::vector<Core>& cores) {
     const std::vector<Element>& elements = search.elements();
     Fixes fixes(search);
     std::set<std::size_t> facts_of_all;
-    for (const std::vector<std::size_t>& core : cores) {
-        for (const std::size_t i : core) {
+    for (const Core& core : cores) {
+        for (const std::size_t i : core.elements) {
             if (search.may_solve()) {
                 fixes.loosen_one(i);
             }

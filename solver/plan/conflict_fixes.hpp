@@ -7,7 +7,6 @@
 namespace cudaenv::plan {
 
 // `cores`: what excludes each other, from ConflictSearch::cores().
-std::vector<RankedFix> fixes_for(const ConflictSearch& search,
-                                 const std::vector<std::vector<std::size_t>>& cores);
+std::vector<RankedFix> fixes_for(const ConflictSearch& search, const std::vector<Core>& cores);
 
 } // namespace cudaenv::plan

@@ -152,12 +152,23 @@ void opposed(const ConflictSearch& search, const Records& records, const Item& i
         wanted = {item.demand};
     }
     std::size_t told = 0;
+    const auto is_asked = [&](const specs::PackageRecord& record) {
+        const auto& items = search.attempt().question.items;
+        return std::any_of(items.begin(), items.end(),
+                           [&](const Item& other) { return other.name == record.name; });
+    };
+    Records asked_first = records;
+    std::stable_partition(asked_first.begin(), asked_first.end(),
+                          [&](const auto* record) { return is_asked(*record); });
     for (const std::string& want : wanted) {
         const auto parsed = specs::MatchSpec::parse(want);
         if (!parsed) {
             continue;
         }
-        for (const specs::PackageRecord* const record : records) {
+        for (const specs::PackageRecord* const record : asked_first) {
+            if (told > 0 && !is_asked(*record)) {
+                break; // what was asked for explains it; what it brings along only repeats it
+            }
             for (const std::string& dependency : record->depends) {
                 const auto needed = specs::MatchSpec::parse(dependency);
                 if (!needed || needed->name() != parsed->name() || told == 3 ||
@@ -227,19 +238,19 @@ void alone(const ConflictSearch& search, const Item& item, std::vector<Reason>& 
 
 } // namespace
 
-std::vector<Reason> reasons_of(const ConflictSearch& search, const std::vector<std::size_t>& core) {
+std::vector<Reason> reasons_of(const ConflictSearch& search, const Core& core) {
     std::vector<Reason> reasons;
     std::vector<const Item*> items;
-    for (const std::size_t i : core) {
+    for (const std::size_t i : core.elements) {
         if (search.elements()[i].item != nullptr) {
             items.push_back(search.elements()[i].item);
         }
     }
-    if (core.size() == 1 && items.size() == 1 && items.front()->kind == Item::Kind::Spec) {
+    if (core.elements.size() == 1 && items.size() == 1 && items.front()->kind == Item::Kind::Spec) {
         alone(search, *items.front(), reasons);
         return reasons;
     }
-    for (const std::size_t i : core) {
+    for (const std::size_t i : core.elements) {
         if (search.elements()[i].fact == nullptr || !search.may_solve()) {
             continue;
         }
@@ -249,7 +260,7 @@ std::vector<Reason> reasons_of(const ConflictSearch& search, const std::vector<s
         }
     }
     if (reasons.empty()) {
-        for (const std::size_t i : core) {
+        for (const std::size_t i : core.elements) {
             if (search.elements()[i].item == nullptr || !search.may_solve()) {
                 continue;
             }
@@ -261,7 +272,7 @@ std::vector<Reason> reasons_of(const ConflictSearch& search, const std::vector<s
     if (reasons.empty()) {
         std::vector<std::string> texts;
         std::vector<std::string> facts;
-        for (const std::size_t i : core) {
+        for (const std::size_t i : core.elements) {
             const Element& element = search.elements()[i];
             const std::string text = element.item != nullptr   ? element.item->text
                                      : element.fact != nullptr ? element.fact->text

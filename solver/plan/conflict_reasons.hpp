@@ -16,7 +16,7 @@ struct UnmetNeeds {
 UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
                        const Assumption& fact);
 
-std::vector<Reason> reasons_of(const ConflictSearch& search, const std::vector<std::size_t>& core);
+std::vector<Reason> reasons_of(const ConflictSearch& search, const Core& core);
 
 // "11.3" of an nvcc record of version 11.3.109.
 std::string nvcc_release(const specs::PackageRecord& record);

@@ -44,13 +44,14 @@ std::optional<Records> ConflictSearch::solve_without(const std::set<std::size_t>
     return m_attempt.universe->solve(demands);
 }
 
-std::optional<Records> ConflictSearch::solve_around(const std::vector<std::size_t>& core,
-                                                    std::size_t out) const {
-    if (auto everything_else = solve_without({out})) {
+std::optional<Records> ConflictSearch::solve_around(const Core& core, std::size_t out) const {
+    std::set<std::size_t> without = core.left_out;
+    without.insert(out);
+    if (auto everything_else = solve_without(without)) {
         return everything_else; // names the very builds that the request would get
     }
     std::vector<std::string> demands;
-    for (const std::size_t i : core) {
+    for (const std::size_t i : core.elements) {
         const Element& element = m_elements[i];
         if (i != out) {
             demands.push_back(element.demand);
@@ -87,18 +88,22 @@ std::vector<std::size_t> ConflictSearch::core_of(std::vector<std::size_t> elemen
     return elements;
 }
 
-std::vector<std::vector<std::size_t>> ConflictSearch::cores() const {
-    std::vector<std::vector<std::size_t>> cores;
+std::vector<Core> ConflictSearch::cores() const {
+    std::vector<Core> cores;
     std::vector<std::size_t> remaining(m_elements.size());
     std::iota(remaining.begin(), remaining.end(), std::size_t{0});
+    std::set<std::size_t> left_out;
     while (cores.size() < k_most_cores && may_solve()) {
-        std::vector<std::size_t> core = core_of(remaining);
+        cores.push_back({core_of(remaining), left_out});
         const std::size_t before = remaining.size();
-        std::erase_if(remaining, [&](std::size_t i) {
-            return m_elements[i].fact != nullptr &&
-                   std::find(core.begin(), core.end(), i) != core.end();
-        });
-        cores.push_back(std::move(core));
+        for (const std::size_t i : cores.back().elements) {
+            const Assumption* const fact = m_elements[i].fact;
+            // That CUDA is not to be a CPU build is a wish, in truth: it stays.
+            if (fact != nullptr && fact->kind != FactKind::CudaGiven) {
+                left_out.insert(i);
+                std::erase(remaining, i);
+            }
+        }
         if (remaining.size() == before || has_answer(remaining)) {
             break;
         }

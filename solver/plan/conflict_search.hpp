@@ -28,6 +28,12 @@ struct Element {
     }
 };
 
+// Elements that exclude each other, and the facts that were left out when they were found.
+struct Core {
+    std::vector<std::size_t> elements;
+    std::set<std::size_t> left_out;
+};
+
 enum class Loosening { ToItsName, ToItsVersion }; // what is left of a spec: torch, or torch==2.4
 
 class ConflictSearch {
@@ -41,12 +47,12 @@ public:
     // Everything that was asked, with `loosened` left out (facts, pins) or reduced (specs).
     [[nodiscard]] std::optional<Records> solve_without(const std::set<std::size_t>& loosened,
                                                        Loosening how = Loosening::ToItsName) const;
-    // Everything but element `out`; where that has no answer either, only `core` without it.
-    [[nodiscard]] std::optional<Records> solve_around(const std::vector<std::size_t>& core,
-                                                      std::size_t out) const;
+    // Everything but element `out` and the facts of earlier cores; where that has no answer either,
+    // only `core` without it.
+    [[nodiscard]] std::optional<Records> solve_around(const Core& core, std::size_t out) const;
     // Minimal sets of elements that exclude each other, each found after the facts of the ones
     // before were left out: so that a host with two faults hears of both. At most three.
-    [[nodiscard]] std::vector<std::vector<std::size_t>> cores() const;
+    [[nodiscard]] std::vector<Core> cores() const;
 
     // Solves are cheap, not free: a search stops where this says no.
     [[nodiscard]] bool may_solve() const;
