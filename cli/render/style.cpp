@@ -33,6 +33,37 @@ std::string_view below(std::string_view path, std::string_view directory) {
     return path.substr(directory.size() + 1);
 }
 
+// Split at spaces that stand in no single quotes: what a shell would take for words, quotes kept.
+std::vector<std::string> shell_words(std::string_view command) {
+    std::vector<std::string> words(1);
+    bool quoted = false;
+    for (const char c : command) {
+        quoted = quoted != (c == '\'');
+        if (c != ' ' || quoted) {
+            words.back() += c;
+        } else if (!words.back().empty()) {
+            words.emplace_back();
+        }
+    }
+    if (words.back().empty()) {
+        words.pop_back();
+    }
+    return words;
+}
+
+// The words before the first option, then each option with the words after it.
+std::vector<std::string> option_groups(std::string_view command) {
+    std::vector<std::string> groups;
+    for (const std::string& word : shell_words(command)) {
+        if (groups.empty() || word.starts_with('-')) {
+            groups.push_back(word);
+        } else {
+            groups.back() += ' ' + word;
+        }
+    }
+    return groups;
+}
+
 std::string_view escape_of(State state) {
     switch (state) {
     case State::Fits:
@@ -205,24 +236,28 @@ void Page::line(std::string_view text) {
 }
 
 void Page::command(int indent, std::string_view text) {
-    std::string line_text = spaces(indent);
-    bool first = true;
-    std::size_t at = 0;
-    while (at < text.size()) {
-        // Up to the next option: an option stays with its value.
-        const std::size_t next = std::min(text.find(" -", at + 1), text.size());
-        const std::string_view piece = text.substr(at, next - at);
-        if (!first && width_of(line_text) + width_of(piece) > m_style.columns - 2) {
-            m_text += line_text + " \\\n";
-            line_text =
-                spaces(indent + 4) + std::string(piece.substr(piece.front() == ' ' ? 1 : 0));
-        } else {
-            line_text += piece;
+    const int room = m_style.columns - 2; // for " \\"
+    std::string out = spaces(indent);
+    bool empty = true; // nothing of the command on this line yet
+    const auto add = [&](std::string_view piece) {
+        if (!empty && width_of(out) + 1 + width_of(piece) > room) {
+            m_text += out + " \\\n";
+            out = spaces(indent + 4);
+            empty = true;
         }
-        first = false;
-        at = next;
+        out += (empty ? "" : " ") + std::string(piece);
+        empty = false;
+    };
+    for (const std::string& group : option_groups(text)) {
+        if (indent + 4 + width_of(group) <= room) {
+            add(group); // an option stays with what belongs to it
+            continue;
+        }
+        for (const std::string& word : shell_words(group)) {
+            add(word);
+        }
     }
-    m_text += line_text + '\n';
+    m_text += out + '\n';
 }
 
 } // namespace cudaenv::cli

@@ -52,3 +52,11 @@ TEST_CASE("a command too wide is continued with a backslash before an option") {
     CHECK(page.text() ==
           "  pip install torch==1.12.1+cu113 \\\n      --extra-index-url https://x\n");
 }
+
+TEST_CASE("a command is never broken within quotes") {
+    Style style;
+    style.columns = 30;
+    Page page(style);
+    page.command(2, "conda install 'numpy >=1.19,<2' 'x y z' -c a");
+    CHECK(page.text() == "  conda install \\\n      'numpy >=1.19,<2' \\\n      'x y z' -c a\n");
+}

@@ -1,0 +1,120 @@
+#include "daemon/service.hpp"
+#include "daemon/session.hpp"
+#include "protocol/frame.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <array>
+#include <stdexcept>
+#include <unistd.h>
+
+using namespace cudaenv;
+using namespace cudaenv::daemon;
+
+namespace {
+
+Service test_service() {
+    Service service;
+    service.add("echo", [](const nlohmann::json& params, const protocol::Caller&) {
+        return Result<protocol::Reply>(protocol::Reply{1, {{"schema", "echo/1"}, {"got", params}}});
+    });
+    service.add("throw",
+                [](const nlohmann::json&, const protocol::Caller&) -> Result<protocol::Reply> {
+                    throw std::runtime_error("unforeseen");
+                });
+    service.add("huge", [](const nlohmann::json&, const protocol::Caller&) {
+        return Result<protocol::Reply>(
+            protocol::Reply{0, {{"text", std::string(protocol::k_most_frame_bytes, 'x')}}});
+    });
+    return service;
+}
+
+// What a session answers to these bytes, line by line.
+std::vector<nlohmann::json> answers_to(const std::string& input,
+                                       Lifetime lifetime = Lifetime::UntilClosed) {
+    std::array<int, 2> to{};
+    std::array<int, 2> from{};
+    REQUIRE(::pipe(to.data()) == 0);
+    REQUIRE(::pipe(from.data()) == 0);
+    REQUIRE(input.size() < 60'000); // within a pipe's buffer: written before anybody reads
+    REQUIRE(::write(to[1], input.data(), input.size()) == static_cast<ssize_t>(input.size()));
+    ::close(to[1]);
+    boost::asio::io_context io(1);
+    boost::asio::thread_pool workers(1);
+    const Service service = test_service();
+    boost::asio::co_spawn(io,
+                          serve({boost::asio::posix::stream_descriptor(io, to[0]),
+                                 boost::asio::posix::stream_descriptor(io, from[1])},
+                                service, workers, lifetime),
+                          boost::asio::detached);
+    io.run();
+    std::vector<nlohmann::json> answers;
+    protocol::LineReader lines;
+    std::array<char, 4096> chunk{};
+    for (ssize_t size = 0; (size = ::read(from[0], chunk.data(), chunk.size())) > 0;) {
+        REQUIRE(lines.feed({chunk.data(), static_cast<std::size_t>(size)}));
+        while (auto line = lines.next()) {
+            answers.push_back(nlohmann::json::parse(*line));
+        }
+    }
+    ::close(from[0]);
+    return answers;
+}
+
+const std::string k_hello = R"({"jsonrpc":"2.0","id":0,"method":"hello","params":{"protocol":1}})"
+                            "\n";
+
+std::string request(int id, const std::string& method) {
+    return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")" + method +
+           R"(","params":{"x":1,"caller":{"cwd":"/"}}})" + "\n";
+}
+
+} // namespace
+
+TEST_CASE("a hello is answered with the methods, then requests in their order") {
+    const auto answers = answers_to(k_hello + request(1, "echo") + request(2, "echo"));
+    REQUIRE(answers.size() == 3);
+    CHECK(answers[0]["result"]["capabilities"] == nlohmann::json({"echo", "huge", "throw"}));
+    CHECK(answers[1]["id"] == 1);
+    CHECK(answers[1]["result"]["status"] == 1);
+    CHECK(answers[1]["result"]["object"]["got"] == nlohmann::json({{"x", 1}}));
+    CHECK(answers[2]["id"] == 2);
+}
+
+TEST_CASE("nothing is answered before a hello of the same protocol") {
+    CHECK(answers_to(request(1, "echo"))[0]["error"]["data"]["code"] == "hello-first");
+    const auto answers =
+        answers_to(R"({"jsonrpc":"2.0","id":0,"method":"hello","params":{"protocol":99}})"
+                   "\n" +
+                   request(1, "echo"));
+    REQUIRE(answers.size() == 2);
+    CHECK(answers[0]["error"]["data"]["code"] == "protocol-mismatch");
+    CHECK(answers[1]["error"]["data"]["code"] == "hello-first");
+}
+
+TEST_CASE("a line that is no request is answered and the session goes on") {
+    const auto answers = answers_to(k_hello + "junk\n" + request(1, "echo"));
+    REQUIRE(answers.size() == 3);
+    CHECK(answers[1]["error"]["code"] == -32700);
+    CHECK(answers[1]["id"].is_null());
+    CHECK(answers[2]["id"] == 1);
+}
+
+TEST_CASE("an unknown method, one that throws and an answer too long are errors of their own") {
+    const auto answers =
+        answers_to(k_hello + request(1, "ecko") + request(2, "throw") + request(3, "huge"));
+    REQUIRE(answers.size() == 4);
+    CHECK(answers[1]["error"]["code"] == -32601);
+    CHECK(answers[1]["error"]["data"]["hint"] == "did you mean \"echo\"?");
+    CHECK(answers[2]["error"]["code"] == -32603);
+    CHECK(answers[2]["error"]["data"]["code"] == "defect");
+    CHECK(answers[3]["error"]["data"]["code"] == "frame-too-long");
+}
+
+TEST_CASE("a session for one request ends after it") {
+    CHECK(answers_to(k_hello + request(1, "echo") + request(2, "echo"), Lifetime::OneRequest)
+              .size() == 2);
+}
