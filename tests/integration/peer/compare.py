@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """cudaenv beside py-rattler: solvable or not, and name, version and build of every package asked for.
 
-usage: compare.py --cudaenv BIN [--shared DIR] [--work DIR] [--only NAME ...] [--table FILE]
+usage: compare.py --cudaenv BIN [--shared DIR] [--work DIR] [--cases FILE] [--only NAME ...] [--table FILE]
        compare.py --record [--shared DIR] [--work DIR]
 
 The cases are in peer_cases.json. With py-rattler 0.28.0 installed it is run on each, and every answer of cudaenv is
@@ -139,14 +139,14 @@ def record(slices):
     print(f"{len(rows)} answers written")
 
 
-def compare(binary, slices, work, only, table):
+def compare(binary, slices, work, only, table, cases):
     known = read("known_differences.json", "differences")
     recorded = read("peer_answers.json", "answers")
     solver = peer.Peer(slices) if have_peer() else None
     ours_side = Cudaenv(binary, slices, work)
     agreed, accepted, bad, whole, proved = 0, 0, [], 0, 0
     lines = []
-    for case in peer.load_cases():
+    for case in cases:
         name = case["name"]
         if only and name not in only:
             continue
@@ -198,6 +198,7 @@ def main():
     parser.add_argument("--shared", default=os.environ.get("CUDAENV_SHARED",
                                                            os.path.join(peer.HERE, "..", "..", "..", "..", "shared")))
     parser.add_argument("--work", help="directory that keeps the unpacked slices (default: a temporary one)")
+    parser.add_argument("--cases", help="other cases than peer_cases.json, as random_cases.py makes them; needs py-rattler")
     parser.add_argument("--only", nargs="*", help="names of cases")
     parser.add_argument("--table", help="write the differences as JSON too")
     told_to = parser.parse_args()
@@ -210,7 +211,8 @@ def main():
             record(slices)
             status = 0
         else:
-            status = compare(told_to.cudaenv, slices, work, told_to.only, told_to.table)
+            status = compare(told_to.cudaenv, slices, work, told_to.only, told_to.table,
+                             peer.load_cases(told_to.cases))
     leave(status)
 
 

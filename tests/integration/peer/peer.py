@@ -12,8 +12,8 @@ SUBDIRS = ("linux-64", "noarch")
 GLIBC, KERNEL = "2.36", "6.1"
 
 
-def load_cases():
-    with open(os.path.join(HERE, "peer_cases.json")) as file:
+def load_cases(path=None):
+    with open(path or os.path.join(HERE, "peer_cases.json")) as file:
         return json.load(file)["cases"]
 
 
