@@ -164,7 +164,11 @@ Result<protocol::Response> Connection::receive(std::chrono::steady_clock::time_p
         chunk; // one connection at a time; too big for the stack's taste
     while (true) {
         if (const auto line = m_lines.next()) {
-            return protocol::decode_response(*line);
+            auto response = protocol::decode_response(*line);
+            if (!response) { // the user can mend nothing there
+                return defect("cudaenvd's answer cannot be read: " + response.error().message);
+            }
+            return response;
         }
         const ssize_t size = ::recv(m_socket.get(), chunk.data(), chunk.size(), 0);
         const bool late = std::chrono::steady_clock::now() >= until;
