@@ -107,6 +107,25 @@ void conda_row(const nlohmann::json& host, const Style& style, Page& page) {
     page.row("conda", text);
 }
 
+// --verbose: where each toolkit and compiler was found, and how the rest is known.
+void source_rows(const nlohmann::json& host, const Style& style, Page& page) {
+    std::vector<std::vector<std::string>> rows;
+    for (const char* list : {"toolkits", "compilers"}) {
+        for (const nlohmann::json& item : list_at(host, list)) {
+            rows.push_back({short_path(style, text_at(item, "path")), text_at(item, "source")});
+        }
+    }
+    if (const nlohmann::json& sources = member(host, "sources"); sources.is_object()) {
+        for (const auto& [fact, source] : sources.items()) {
+            rows.push_back({fact, source.is_string() ? source.get<std::string>() : ""});
+        }
+    }
+    page.table("sources", rows);
+    for (const std::string& note : texts_at(host, "notes")) {
+        page.row("note", note);
+    }
+}
+
 } // namespace
 
 std::string sm_of(const std::string& compute_capability) {
@@ -204,6 +223,9 @@ std::string render_host(const nlohmann::json& host, const Style& style) {
     }
     compiler_row(host, page);
     conda_row(host, style, page);
+    if (style.verbose) {
+        source_rows(host, style, page);
+    }
     return page.text();
 }
 
