@@ -6,6 +6,7 @@
 #include "host/channels/channel_source.hpp"
 #include "host/examine.hpp"
 #include "protocol/json_field.hpp"
+#include "solver/facts/visible.hpp"
 #include "solver/plan/pins.hpp"
 #include "solver/plan/resolve.hpp"
 
@@ -85,6 +86,22 @@ bool set_by_project(const project::LoadedProject& project, std::string_view key)
            (setting == nullptr || !setting->locked);
 }
 
+// `--host`, `--driver` and `--gpu` as they were given.
+Result<std::vector<std::string>> host_words_of(const nlohmann::json& params) {
+    std::vector<std::string> words;
+    for (const char* name : {"host", "driver"}) {
+        CUDAENV_TRY(const auto value, protocol::string_field(params, name));
+        if (value) {
+            words.insert(words.end(), {std::string("--") + name, *value});
+        }
+    }
+    CUDAENV_TRY(const auto gpus, protocol::strings_field(params, "gpu"));
+    for (const std::string& gpu : gpus) {
+        words.insert(words.end(), {"--gpu", gpu});
+    }
+    return words;
+}
+
 Result<plan::Request> request_of(const nlohmann::json& params,
                                  const project::LoadedProject& project) {
     plan::Request request;
@@ -110,6 +127,7 @@ Result<plan::Request> request_of(const nlohmann::json& params,
     CUDAENV_TRY(request.cpu, protocol::bool_field(params, "cpu", false));
     CUDAENV_TRY(request.strict_host, protocol::bool_field(params, "strict_host", false));
     request.preferred = installed_in(project.prefix);
+    CUDAENV_TRY(request.host_words, host_words_of(params));
     return request;
 }
 
@@ -132,7 +150,14 @@ Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Cal
     CUDAENV_TRY(const auto project, project_of(params, caller));
     resolution.notes = project.notes;
     CUDAENV_TRY(const auto request, request_of(params, project));
-    CUDAENV_TRY(const auto host, host_of(params, caller));
+    CUDAENV_TRY(auto host, host_of(params, caller));
+    const auto visible = caller.variable("CUDA_VISIBLE_DEVICES");
+    const bool this_machine =
+        request.host_words.empty() && caller.variable("CUDAENV_HOST").value_or("").empty();
+    if (visible && !host.gpus.empty() && this_machine) {
+        host = facts::narrowed_to_visible(std::move(host), *visible);
+        resolution.notes.push_back("GPUs are those of CUDA_VISIBLE_DEVICES=" + *visible);
+    }
     CUDAENV_TRY(const auto open,
                 open_channels(params, caller, host, project.config,
                               set_by_project(project, "resolve.channels"), resolution.notes));

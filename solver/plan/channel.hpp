@@ -1,4 +1,5 @@
-// A conda channel as the solver sees it: a port. host/channels reads real ones; tests make their own.
+// A conda channel as the solver sees it: a port. host/channels reads real ones; tests make their
+// own.
 #pragma once
 
 #include "base/result.hpp"
@@ -15,7 +16,8 @@ class Channel {
 public:
     virtual ~Channel() = default;
     [[nodiscard]] virtual const std::string& name() const = 0; // as the user named it, redacted
-    // Every record of `package` appended to `out`, in the order of the files; nothing where there is none.
+    // Every record of `package` appended to `out`, in the order of the files; nothing where there
+    // is none.
     virtual Result<void> records_of(std::string_view package,
                                     std::vector<specs::PackageRecord>& out) const = 0;
     [[nodiscard]] virtual bool has(std::string_view package) const = 0;

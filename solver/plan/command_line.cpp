@@ -181,6 +181,9 @@ std::string resolve_command(const Request& request, const Attempt& attempt) {
     if (request.cpu) {
         command += " --cpu";
     }
+    for (const std::string& word : request.host_words) {
+        command += ' ' + shell_word(word);
+    }
     if (!attempt.catalogue) {
         for (const Channel* channel : attempt.channels) {
             command += " -c " + shell_word(channel->name());

@@ -83,7 +83,8 @@ struct Outcome {
     std::vector<Alternative> alternatives;
     std::vector<Finding> missing;
     std::vector<Finding> warnings;
-    std::vector<std::string> notes; // facts the answer rests on: "driver 470.199.02 gives CUDA 11.4 ..."
+    std::vector<std::string>
+        notes; // facts the answer rests on: "driver 470.199.02 gives CUDA 11.4 ..."
     std::optional<Conflict> conflict;
 
     [[nodiscard]] bool solved() const { return !conflict.has_value(); }
