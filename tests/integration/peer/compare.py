@@ -12,6 +12,7 @@ Exit status: 0 no other difference, 1 there is one, 2 usage, 77 skipped (the cha
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,9 @@ def unpacked_slices(shared, work):
     source = os.path.join(shared, "repodata", "slice")
     if not os.path.isdir(source):
         print(f"skipped: no {source}; give --shared or CUDAENV_SHARED, the directory that has repodata/slice")
+        leave(SKIPPED)
+    if shutil.which("zstd") is None:
+        print("skipped: no zstd to unpack the slices with; install the package zstd")
         leave(SKIPPED)
     target = os.path.join(work, "slices")
     for folder, _, files in os.walk(source):
