@@ -37,33 +37,43 @@ fuzz() {
 # What pip installs for comparisons, never part of cudaenv.
 peer_python() {
     local venv=build/deps/peer-venv
-    if [ ! -e "$venv/.py-rattler-0.28.0" ]; then
+    if [ ! -e "$venv/.complete" ]; then
         rm -rf "$venv"
         python3 -m venv "$venv" >&2
-        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check py-rattler==0.28.0 >&2
-        touch "$venv/.py-rattler-0.28.0"
+        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+            py-rattler==0.28.0 cuda-doctor==0.2.0 >&2
+        touch "$venv/.complete"
     fi
     printf '%s\n' "$root/$venv/bin/python"
 }
 
+shared() { printf '%s\n' "${CUDAENV_SHARED:-$root/../shared}"; }
+
+# 77 is a step that has said why it was skipped.
+unless_skipped() {
+    local status=0
+    "$@" || status=$?
+    [ $status = 77 ] || return $status
+}
+
 peer() {
-    local python status=0
-    packaging/build-preset.sh dev
+    local python
+    packaging/build-preset.sh release
     python=$(peer_python)
     mkdir -p build/peer
-    "$python" tests/integration/peer/compare.py --cudaenv build/dev/cli/cudaenv \
-        --shared "${CUDAENV_SHARED:-$root/../shared}" --work build/peer || status=$?
-    [ $status = 77 ] && return 0 # it has said why
-    return $status
+    unless_skipped "$python" tests/integration/peer/compare.py --cudaenv build/release/cli/cudaenv \
+        --shared "$(shared)" --work build/peer
 }
 
 bench() {
-    local status=0 script
+    local python status=0
     packaging/build-preset.sh release
-    for script in tests/bench/*.sh; do
-        [ -e "$script" ] || { say "no benchmarks in tests/bench"; return 0; }
-        "$script" || status=1
-    done
+    python=$(peer_python)
+    mkdir -p build/peer
+    unless_skipped "$python" tests/bench/bench_solve.py --cudaenv build/release/cli/cudaenv \
+        --shared "$(shared)" --work build/peer || status=1
+    "$python" tests/bench/bench_host.py --cudaenv build/release/cli/cudaenv \
+        --peer "$(dirname "$python")/cuda-doctor" || status=1
     return $status
 }
 
@@ -90,7 +100,7 @@ for step in "$@"; do
     say "=== $step"
     begun=$SECONDS
     # A shell of its own, because `set -e` is off inside a condition.
-    if "$BASH" -euo pipefail -c "$(declare -f say "$step" peer_python); root=\$1; cd \"\$root\"; $step" - "$root"; then
+    if "$BASH" -euo pipefail -c "$(declare -f say "$step" peer_python shared unless_skipped); root=\$1; cd \"\$root\"; $step" - "$root"; then
         say "=== $step: good ($((SECONDS - begun)) s)"
     else
         say "=== $step: FAILED ($((SECONDS - begun)) s)"

@@ -23,7 +23,7 @@ sed -e '/^The following tests did not run:/,/^$/d' "$log" |
 reasons=$(awk '/explicitly with message:/ { reading = 1; text = ""; next }
                reading && NF == 0 { print text; reading = 0 }
                reading { sub(/^[[:space:]]+/, ""); text = text (text == "" ? "" : " ") $0 }
-               /^SKIP: / { sub(/^SKIP: /, ""); print }' \
+               /^skipped: / { sub(/^skipped: /, ""); print }' \
     "build/$preset/Testing/Temporary/LastTest.log" 2>/dev/null | sort | uniq -c | sort -rn || true)
 if [ -n "$reasons" ]; then
     echo "skipped ($preset), by reason:"
