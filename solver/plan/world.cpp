@@ -377,11 +377,10 @@ std::optional<DottedVersion> runtime_of(const specs::PackageRecord& record) {
 }
 
 bool is_framework(std::string_view name) {
-    static constexpr std::array<std::string_view, 16> k_frameworks = {
-        "pytorch",    "libtorch",        "torchvision", "torchaudio",
-        "tensorflow", "tensorflow-base", "jaxlib",      "libxgboost",
-        "xgboost",    "lightgbm",        "faiss",       "libfaiss",
-        "mxnet",      "onnxruntime-cpp", "onnxruntime", "libtensorflow"};
+    // Not xgboost and its like: a CPU build of those beside a CUDA torch is what people mean.
+    static constexpr std::array<std::string_view, 8> k_frameworks = {
+        "pytorch",    "libtorch",        "torchvision",   "torchaudio",
+        "tensorflow", "tensorflow-base", "libtensorflow", "jaxlib"};
     return std::find(k_frameworks.begin(), k_frameworks.end(), name) != k_frameworks.end();
 }
 
