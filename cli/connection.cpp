@@ -160,7 +160,7 @@ Result<void> Connection::send(std::string_view bytes) {
 }
 
 Result<protocol::Response> Connection::receive(std::chrono::steady_clock::time_point until) {
-    static std::array<char, 64 * 1024>
+    static std::array<char, std::size_t{64} * 1024>
         chunk; // one connection at a time; too big for the stack's taste
     while (true) {
         if (const auto line = m_lines.next()) {

@@ -15,7 +15,7 @@ namespace cudaenv::cli {
 namespace {
 
 // Every byte may become six in JSON, and the message stays below its limit of 1 MiB.
-constexpr std::size_t k_batch_bytes = 128 * 1024;
+constexpr std::size_t k_batch_bytes = std::size_t{128} * 1024;
 constexpr std::chrono::seconds k_deadline{60};
 
 // Appends up to `most` bytes of standard input; false at its end.

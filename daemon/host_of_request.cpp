@@ -69,7 +69,7 @@ Result<std::string> read_text_file(const std::string& path, std::size_t most_byt
     }
     std::string text;
     while (true) {
-        constexpr std::size_t k_step = 64 * 1024;
+        constexpr std::size_t k_step = std::size_t{64} * 1024;
         const std::size_t before = text.size();
         text.resize(before + k_step);
         const ssize_t size = ::read(fd.get(), text.data() + before, k_step);

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string_view>
 #include <unistd.h>
+#include <utility>
 
 namespace {
 
@@ -28,7 +29,7 @@ int serve_standard_streams(Lifetime lifetime) {
                    cudaenv::daemon::serve({asio::posix::stream_descriptor(io, ::dup(0)),
                                            asio::posix::stream_descriptor(io, ::dup(1))},
                                           service, workers, lifetime),
-                   [&](std::exception_ptr thrown) { problem = thrown; });
+                   [&](std::exception_ptr thrown) { problem = std::move(thrown); });
     io.run();
     workers.join();
     if (problem) {

@@ -52,7 +52,7 @@ std::string encode(const protocol::Response& response) {
 asio::awaitable<void> serve(Streams streams, const Service& service, asio::thread_pool& workers,
                             Lifetime lifetime) {
     protocol::LineReader lines;
-    std::array<char, 64 * 1024> chunk{};
+    std::array<char, std::size_t{64} * 1024> chunk{};
     std::string unsent;
     bool greeted = false;
     while (true) {
