@@ -45,7 +45,8 @@ debootstrap --variant=minbase "$suite" "$system" "$mirror" >"$work/debootstrap.l
     fail "debootstrap failed" 3
 }
 cleanup() {
-    umount -R "$system/proc" "$system/dev" 2>/dev/null || true
+    umount --lazy --recursive "$system/proc" || true
+    umount --lazy --recursive "$system/dev" || true
     if [ $keep = no ]; then
         rm -rf --one-file-system "$system"
     fi

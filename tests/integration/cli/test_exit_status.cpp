@@ -130,7 +130,7 @@ TEST_CASE("the text is ASCII where the locale is, and colour comes only when ask
           std::string::npos);
 }
 
-TEST_CASE("--export replaces a file whole, follows a symlink and writes to a device") {
+TEST_CASE("host --export replaces a file whole, follows a symlink and writes to a device") {
     const Client client;
     namespace fs = std::filesystem;
     write_file(client.directory + "/real.json", "old");

@@ -238,7 +238,7 @@ TEST_CASE("no driver and no CUDA asked: what runs here is a CPU build, and it is
     CHECK_THAT(words, ContainsSubstring("CE208"));
 }
 
-TEST_CASE("--strict-host turns a warning into a conflict that offers what runs in full") {
+TEST_CASE("strict: --strict-host turns a warning into a conflict that offers what runs in full") {
     plan::Request request;
     request.specs.push_back({"torch==2.8.0", "argument 1"});
     request.pins.push_back({"cuda", "12.9", "--cuda"});
