@@ -1,5 +1,6 @@
 #include "daemon/resolution.hpp"
 
+#include "base/text.hpp"
 #include "daemon/environment_of_request.hpp"
 #include "daemon/host_of_request.hpp"
 #include "daemon/project_of_request.hpp"
@@ -68,7 +69,7 @@ Result<OpenChannels> open_channels(const nlohmann::json& params, const protocol:
         if (channel) {
             open.push_back(*std::move(channel));
         } else if (channel.error().code == "channel-not-local") {
-            notes.push_back("channel " + word +
+            notes.push_back("channel " + redact_urls(word) +
                             " is on the network and is not used: the built-in catalogue answers");
         } else {
             return tl::unexpected(std::move(channel).error());
@@ -145,11 +146,13 @@ Result<void> override_pin(std::vector<plan::Pin>& pins, const std::string& name,
     return {};
 }
 
-Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Caller& caller) {
+Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Caller& caller,
+                               bool tell_choices) {
     Resolution resolution;
     CUDAENV_TRY(const auto project, project_of(params, caller));
     resolution.notes = project.notes;
-    CUDAENV_TRY(const auto request, request_of(params, project));
+    CUDAENV_TRY(auto request, request_of(params, project));
+    request.tell_choices = tell_choices;
     CUDAENV_TRY(auto host, host_of(params, caller));
     const auto visible = caller.variable("CUDA_VISIBLE_DEVICES");
     const bool this_machine =

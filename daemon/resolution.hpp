@@ -22,7 +22,9 @@ struct Resolution {
 
 // As `cudaenv resolve` asks. Errors: those of the project's files, of the specs and of the
 // channels.
-Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Caller& caller);
+// `tell_choices`: as `cudaenv explain`, with why each version.
+Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Caller& caller,
+                               bool tell_choices = false);
 
 // The pins with NAME set to `constraint` instead of what it was. Error: "bad-version", "bad-pin";
 // the path of the error is `origin`.

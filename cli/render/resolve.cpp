@@ -134,6 +134,16 @@ void package_table(const nlohmann::json& outcome, Page& page) {
     page.table("packages", rows);
 }
 
+// Why each version, where a newer one was there.
+void choices(const nlohmann::json& outcome, Page& page) {
+    for (const nlohmann::json& choice : list_at(outcome, "choices")) {
+        const std::string newest = text_at(choice, "newest");
+        page.row("why", text_at(choice, "chosen") + ": " +
+                            (newest.empty() ? text_at(choice, "why")
+                                            : newest + " is newer, but " + text_at(choice, "why")));
+    }
+}
+
 void remarks(const nlohmann::json& outcome, Page& page) {
     for (const std::string& remark : texts_at(outcome, "remarks")) {
         page.row("note", remark);
@@ -201,6 +211,7 @@ std::string render_resolve(const nlohmann::json& outcome, const Style& style) {
     if (flag_at(outcome, "explain")) {
         page.row("asked", listed(texts_at(outcome, "request")));
         package_table(outcome, page);
+        choices(outcome, page);
     }
     findings(outcome, style, page, after);
     remarks(outcome, page);

@@ -9,7 +9,7 @@ namespace {
 // `resolve` and `explain` give the same object: what differs is how much of it is shown.
 Result<protocol::Reply> resolve(const nlohmann::json& params, const protocol::Caller& caller,
                                 bool told_in_full) {
-    CUDAENV_TRY(const auto resolution, resolve_for(params, caller));
+    CUDAENV_TRY(const auto resolution, resolve_for(params, caller, told_in_full));
     nlohmann::json object = plan::to_json(resolution.outcome);
     object["remarks"] = resolution.notes;
     object["explain"] = told_in_full;

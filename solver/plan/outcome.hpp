@@ -70,6 +70,13 @@ struct Alternative {
     std::vector<std::string> commands;
 };
 
+// Why this version of what was asked, and not the newest.
+struct Choice {
+    std::string chosen; // "torch 2.7.1+cu118"
+    std::string newest; // "2.15.0"; empty where the chosen one is the newest
+    std::string why;
+};
+
 struct Outcome {
     std::vector<std::string> request; // as the user wrote it, pins included, one item each
     std::optional<DottedVersion> cuda;
@@ -85,6 +92,7 @@ struct Outcome {
     std::vector<Finding> warnings;
     std::vector<std::string>
         notes; // facts the answer rests on: "driver 470.199.02 gives CUDA 11.4 ..."
+    std::vector<Choice> choices; // only where the request asks for them
     std::optional<Conflict> conflict;
 
     [[nodiscard]] bool solved() const { return !conflict.has_value(); }

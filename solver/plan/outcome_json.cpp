@@ -80,6 +80,15 @@ json to_json(const Outcome& outcome) {
                   {"warnings", list_of(outcome.warnings)},
                   {"notes", outcome.notes},
                   {"conflict", nullptr}};
+    if (!outcome.choices.empty()) {
+        json choices = json::array();
+        for (const Choice& choice : outcome.choices) {
+            choices.push_back({{"chosen", choice.chosen},
+                               {"newest", text_or_null(choice.newest)},
+                               {"why", choice.why}});
+        }
+        value["choices"] = std::move(choices);
+    }
     if (outcome.toolkit) {
         value["toolkit"] = {
             {"path", outcome.toolkit->path},

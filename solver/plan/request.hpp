@@ -33,8 +33,9 @@ struct Request {
     std::vector<Pin> pins;
     Purpose purpose = Purpose::Run;
     ManagerChoice manager = ManagerChoice::Auto;
-    bool cpu = false;                   // --cpu: a CPU build is what is wanted
-    bool strict_host = false;           // warnings about the host become conflicts
+    bool cpu = false;          // --cpu: a CPU build is what is wanted
+    bool strict_host = false;  // warnings about the host become conflicts
+    bool tell_choices = false; // say why each version and not the newest: `cudaenv explain`
     std::vector<std::string> preferred; // "name==version" of what is installed: favoured
     // Words that mean another host, as the user wrote them ("--driver", "550.54.15"): commands that
     // are offered repeat them.

@@ -2,6 +2,7 @@
 
 #include "solver/plan/advice.hpp"
 #include "solver/plan/attempt.hpp"
+#include "solver/plan/choices.hpp"
 #include "solver/plan/command_line.hpp"
 #include "solver/plan/conflict.hpp"
 
@@ -215,6 +216,22 @@ std::optional<Alternative> same_from(const Request& request, const facts::Host& 
     return alternative.commands.empty() ? std::nullopt : std::optional(std::move(alternative));
 }
 
+// `explain`: why these versions. Costs an unnarrowed universe and a solve for each package held
+// back.
+Result<void> tell_choices(const Request& request, const facts::Host& host,
+                          std::span<const Channel* const> channels, const Answer& answer,
+                          Outcome& outcome) {
+    AttemptOptions options;
+    options.world = answer.world;
+    options.manager = answer.attempt.manager;
+    options.narrowing = Narrowing::None;
+    CUDAENV_TRY(const Attempt whole, make_attempt(request, host, channels, options));
+    outcome.choices =
+        choices_of(request, answer.attempt, answer.records, whole,
+                   [&](const Request& changed) { return resolve(changed, host, channels); });
+    return {};
+}
+
 Result<Outcome> resolve_in_catalogue(const Request& request, const facts::Host& host,
                                      Outcome outcome) {
     std::optional<Answer> conda;
@@ -255,6 +272,9 @@ Result<Outcome> resolve_in_catalogue(const Request& request, const facts::Host& 
         }
     }
     advise(request, answer.attempt, answer.records, answer.world, outcome);
+    if (request.tell_choices) {
+        CUDAENV_TRY_VOID(tell_choices(request, host, {}, answer, outcome));
+    }
     return outcome;
 }
 
@@ -286,6 +306,9 @@ Result<Outcome> resolve(const Request& request, const facts::Host& host,
         describe_packages(*answer, outcome);
         outcome.driver_assumed = answer->attempt.world->driver_assumed();
         advise(request, answer->attempt, answer->records, answer->world, outcome);
+        if (request.tell_choices) {
+            CUDAENV_TRY_VOID(tell_choices(request, host, channels, *answer, outcome));
+        }
         return outcome;
     }
     AttemptOptions options;

@@ -164,3 +164,25 @@ TEST_CASE("nothing asked and broken specs are met at the door") {
     CHECK(broken.error().path == "argument 1");
     CHECK_FALSE(broken.error().message.empty());
 }
+
+TEST_CASE("explained, an older version names what keeps the newest away") {
+    const ToyChannel channel = pytorch_channel();
+    auto request = request_for({"pytorch"}, "11.3");
+    request.tell_choices = true;
+    const auto outcome = resolve(request, HostBuilder().driver("470.199.02").host(), {&channel});
+    REQUIRE(outcome);
+    REQUIRE(outcome->choices.size() == 1);
+    CHECK(outcome->choices[0].newest == "2.5.0");
+    CHECK_THAT(outcome->choices[0].why, ContainsSubstring("CPU"));
+
+    const auto catalogue = [&] {
+        plan::Request torch = request_for({"torch"});
+        torch.tell_choices = true;
+        return plan::resolve(torch,
+                             HostBuilder().driver("470.199.02").gpu("RTX 3090", "8.6").host(), {});
+    }();
+    REQUIRE(catalogue);
+    REQUIRE(catalogue->choices.size() == 1);
+    INFO(catalogue->choices[0].why);
+    CHECK_THAT(catalogue->choices[0].why, ContainsSubstring("driver 470.199.02 gives CUDA 11.4"));
+}
