@@ -145,11 +145,13 @@ std::string compiler_of(const nlohmann::json& compiler) {
     const std::string path = text_at(compiler, "path");
     const std::string name = path.substr(path.rfind('/') + 1);
     std::string text = text_at(compiler, "family") + ' ' + text_at(compiler, "version");
-    // The default one is called by its bare name; clang's needs no saying.
-    if (flag_at(compiler, "default") || name == "g++" || name == "clang++") {
+    const bool bare = name == "g++" || name == "clang++";
+    // A facts file need not say which one is the default: then it is the one with the bare name.
+    const bool is_default = compiler.contains("default") ? flag_at(compiler, "default") : bare;
+    if (is_default) {
         text += text_at(compiler, "family") == "gcc" ? " g++ (default)" : "";
     } else if (!name.empty()) {
-        text += ' ' + name;
+        text += ' ' + (bare ? path : name);
     }
     return text;
 }
