@@ -88,7 +88,7 @@ bool is_wrapper(FileSystem& files, const Candidate& candidate) {
         }
     }
     // No compiler driver is that small.
-    constexpr std::uint64_t k_script = 16U * 1024U;
+    constexpr std::uint64_t k_script = std::uint64_t{16} * 1024;
     if (candidate.status.size > k_script) {
         return false;
     }

@@ -85,7 +85,7 @@ SmiHeader ask_nvidia_smi(FileSystem& files, ProcessRunner& processes,
     return {};
 }
 
-std::string with_reason(std::string text, const std::string& reason) {
+std::string with_reason(const std::string& text, const std::string& reason) {
     return reason.empty() ? text : text + " (" + reason + ')';
 }
 

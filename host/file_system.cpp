@@ -54,7 +54,7 @@ Result<std::string> DiskFileSystem::read_file(const std::string& path, std::size
     }
     std::string content;
     // Files under /proc and /sys tell no size, so the size is never asked for.
-    constexpr std::size_t k_step = 16U * 1024U;
+    constexpr std::size_t k_step = std::size_t{16} * 1024;
     while (content.size() < limit) {
         const std::size_t have = content.size();
         const std::size_t want = std::min(std::max(k_step, have), limit - have);

@@ -27,7 +27,7 @@ struct FileStatus {
 };
 
 // Longest prefix of a file that is read; headers tell their version well before it.
-inline constexpr std::size_t k_read_limit = 256U * 1024U;
+inline constexpr std::size_t k_read_limit = std::size_t{256} * 1024;
 
 class FileSystem {
 public:

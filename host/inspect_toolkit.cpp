@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* k_debian = "/usr/lib/nvidia-cuda-toolkit";
 // The defines that are read stand in the first tenth of their headers.
-constexpr std::size_t k_header_limit = 64U * 1024U;
+constexpr std::size_t k_header_limit = std::size_t{64} * 1024;
 
 struct Library {
     std::optional<DottedVersion> version;

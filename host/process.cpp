@@ -20,8 +20,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t k_output_limit = 1024U * 1024U;
-constexpr std::size_t k_error_limit = 64U * 1024U;
+constexpr std::size_t k_output_limit = std::size_t{1024} * 1024;
+constexpr std::size_t k_error_limit = std::size_t{64} * 1024;
 // How long a killed child may take to be gone before it is left behind.
 constexpr std::chrono::milliseconds k_grace{200};
 

@@ -9,7 +9,7 @@ namespace cudaenv::host {
 
 namespace {
 
-constexpr std::size_t k_modulefile_limit = 64U * 1024U;
+constexpr std::size_t k_modulefile_limit = std::size_t{64} * 1024;
 
 bool starts_with_digit(std::string_view text) {
     return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0;
@@ -151,7 +151,7 @@ private:
         if (!real || base_name(*real) != "nvcc") {
             return; // a masquerade: ccache and its like
         }
-        constexpr std::uint64_t k_script = 16U * 1024U;
+        constexpr std::uint64_t k_script = std::uint64_t{16} * 1024;
         if (status->size <= k_script) {
             const auto script = m_files->read_file(*real, k_script);
             if (script && script->starts_with("#!")) {

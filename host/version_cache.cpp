@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* k_file = "/compilers.json";
 constexpr const char* k_schema = "cudaenv.compilers/1";
-constexpr std::size_t k_size_limit = 1024U * 1024U;
+constexpr std::size_t k_size_limit = std::size_t{1024} * 1024;
 constexpr std::size_t k_entry_limit = 2000;
 // A refusal may heal without the program changing (a missing library installed): it is asked again.
 constexpr std::int64_t k_refusal_life = 600;

@@ -183,7 +183,7 @@ Result<Item> read_pin(const Pin& pin, Vocabulary vocabulary) {
         if (name == "cuda" || name == "cuda-version" || name == "pytorch-cuda") {
             const auto exact =
                 DottedVersion::parse(std::string_view(pin.constraint)
-                                         .substr(std::min(pin.constraint.find_first_not_of("="),
+                                         .substr(std::min(pin.constraint.find_first_not_of('='),
                                                           pin.constraint.size())));
             if (exact && exact->parts().size() > 2) {
                 of_this = exact->major_minor() + ".*";
