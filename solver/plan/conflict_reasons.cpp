@@ -39,7 +39,6 @@ std::string nvcc_release(const specs::PackageRecord& record) {
 UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
                        const Assumption& fact) {
     UnmetNeeds unmet;
-    auto& [reasons, bound, code] = unmet;
     std::set<std::string> told;
     const facts::Host& host = search.attempt().world->host();
     const auto tell_need = [&](const specs::PackageRecord& owner, const std::string& spec) {
@@ -58,11 +57,11 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
         if (met_here) {
             return;
         }
-        if (need->bound && (!bound || *bound < *need->bound)) {
-            bound = need->bound;
+        if (need->bound && (!unmet.bound || *unmet.bound < *need->bound)) {
+            unmet.bound = need->bound;
         }
-        if (need->kind == FactKind::Gpu && code.empty()) {
-            code = need->text;
+        if (need->kind == FactKind::Gpu && unmet.code.empty()) {
+            unmet.code = need->text;
         }
         std::string text;
         switch (need->kind) {
@@ -98,7 +97,7 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
         if (!need->source.empty()) {
             facts.push_back(need->text + " (" + need->source + ')');
         }
-        reasons.push_back({std::move(text), std::move(facts)});
+        unmet.reasons.push_back({std::move(text), std::move(facts)});
     };
     for (const specs::PackageRecord* const record : records) {
         for (const std::string& spec : record->constrains) {
@@ -132,7 +131,7 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
                     std::string text = fmt::format(
                         "{} needs {}; {}", display(*record, search.attempt()), spec, fact.text);
                     if (told.insert(text).second && told.size() <= 3) {
-                        reasons.push_back({std::move(text), {fact.text}});
+                        unmet.reasons.push_back({std::move(text), {fact.text}});
                     }
                 }
             }
