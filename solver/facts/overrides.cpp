@@ -45,6 +45,9 @@ Result<Host> with_overrides(Host host, const std::optional<std::string>& driver,
         told.source = "--driver";
         host.driver = std::move(told);
         host.driver_absent.clear();
+        if (host.gpus.empty()) {
+            host.gpus_absent.clear(); // another machine is meant, and its GPUs were not told
+        }
     }
     if (gpus.empty()) {
         return host;

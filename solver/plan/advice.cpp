@@ -184,12 +184,14 @@ void advise(const Request& request, const Attempt& attempt, const Records& recor
     advise_gpus(attempt, records, outcome);
     advise_build(request, attempt, outcome);
     const bool cpu_build = std::any_of(records.begin(), records.end(), [](const auto* record) {
-        return record->name == "torch" && record->build == "cpu";
+        return (record->name == "torch" || record->name == "tensorflow") && record->build == "cpu";
     });
     if (cpu_build && !attempt.question.cpu_asked) {
+        const facts::Host& host = attempt.world->host();
         warn(outcome, "CE208", Severity::Note,
-             "this is a CPU build: no CUDA was asked for and no driver is here",
-             attempt.world->host().driver_absent,
+             fmt::format("this is a CPU build: no CUDA was asked for and no {} is here",
+                         host.driver ? "GPU" : "driver"),
+             host.driver ? host.gpus_absent : host.driver_absent,
              Fix{"for a machine with a GPU, name its CUDA", "cudaenv resolve torch --cuda 12.6"});
     }
     for (const std::string& unreadable : attempt.universe->unreadable()) {

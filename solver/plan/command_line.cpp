@@ -161,14 +161,24 @@ std::vector<std::string> pip_catalogue_commands(const Records& records) {
 } // namespace
 
 std::string resolve_command(const Request& request, const Attempt& attempt) {
-    std::string command = "cudaenv resolve";
+    // --cuda and --python stand over what the project pins; any other pin stays in force until its
+    // file says otherwise, so that a changed one is pinned anew before.
+    std::string pinned;
+    for (const Pin& pin : request.pins) {
+        if (pin.origin == k_this_fix && pin.name != "cuda" && pin.name != "python") {
+            pinned += ' ' + shell_word(pin.name + '=' + pin.constraint);
+        }
+    }
+    std::string command =
+        (pinned.empty() ? "" : "cudaenv pin" + pinned + " && ") + std::string("cudaenv resolve");
     for (const Wanted& wanted : request.specs) {
         command += ' ' + shell_word(wanted.text);
     }
     for (const Pin& pin : request.pins) {
         if (pin.name == "cuda" || pin.name == "python") {
             command += fmt::format(" --{} {}", pin.name, shell_word(pin.constraint));
-        } else if (std::none_of(
+        } else if (pin.origin != k_this_fix &&
+                   std::none_of(
                        request.specs.begin(), request.specs.end(),
                        [&](const Wanted& wanted) { return wanted.text.starts_with(pin.name); })) {
             const bool bare = pin.constraint.find_first_of("=<>!~") != 0;
@@ -178,8 +188,14 @@ std::string resolve_command(const Request& request, const Attempt& attempt) {
     if (request.purpose == Purpose::Build) {
         command += " --for build";
     }
+    if (request.manager != ManagerChoice::Auto) {
+        command += request.manager == ManagerChoice::Conda ? " --manager conda" : " --manager pip";
+    }
     if (request.cpu) {
         command += " --cpu";
+    }
+    if (request.strict_host) {
+        command += " --strict-host";
     }
     for (const std::string& word : request.host_words) {
         command += ' ' + shell_word(word);

@@ -6,11 +6,16 @@
 #include "solver/plan/outcome.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cudaenv::plan {
 
-// `cudaenv resolve ...` for a request, as short as it can be; pins become options.
+// The origin of a pin that a fix has changed.
+inline constexpr std::string_view k_this_fix = "this fix";
+
+// `cudaenv resolve ...` for a request, as short as it can be; pins become options, and a changed
+// one that is none `cudaenv pin ... &&` before it.
 std::string resolve_command(const Request& request, const Attempt& attempt);
 
 // What carries an answer out, in order.

@@ -98,7 +98,8 @@ public:
             Request run = m_search.request();
             run.purpose = Purpose::Run;
             add({{"to run it only, without building: " + summary(m_attempt, *records),
-                  resolve_command(run, m_attempt), 3}});
+                  // said in full: a project's `for = "build"` would hold otherwise
+                  resolve_command(run, m_attempt) + " --for run", 3}});
         } else {
             change_facts({i}, *records);
         }
@@ -179,7 +180,7 @@ private:
             if (item.kind == Item::Kind::Pin) {
                 std::erase_if(changed.pins, [&](const Pin& pin) { return pin.name == item.name; });
                 if (!version.empty()) {
-                    changed.pins.push_back({item.name, version, "this fix"});
+                    changed.pins.push_back({item.name, version, std::string(k_this_fix)});
                 }
                 continue;
             }

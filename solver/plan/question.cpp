@@ -71,6 +71,22 @@ std::string without_extras(std::string_view text) {
     return std::string(text.substr(0, open)) + std::string(text.substr(close + 1));
 }
 
+// conda takes any word for a version; nothing in the catalogue has one that begins with a letter.
+Result<void> check_version_begins_with_digit(std::string_view rest, std::string_view text,
+                                             const std::string& origin) {
+    const std::size_t begin = rest.find_first_not_of("=<>!~ ");
+    if (begin == 0 || begin == std::string_view::npos || rest[begin] < 'A' || rest[begin] > 'z') {
+        return {};
+    }
+    const std::string_view word = rest.substr(begin, rest.find_first_of(" ,|=", begin) - begin);
+    Error error = bad_input("bad-version", fmt::format("\"{}\" is not a version", word),
+                            "expected digits and dots, as in 11.3")
+                      .value();
+    error.path = origin;
+    error.column = static_cast<int>(text.find(word)) + 1;
+    return tl::unexpected(std::move(error));
+}
+
 Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> channels,
                        Vocabulary vocabulary, Question& question) {
     std::string text(trim(wanted.text));
@@ -135,6 +151,9 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
     auto parsed = specs::MatchSpec::parse(item.demand);
     if (!parsed) {
         return tl::unexpected(at_origin(parsed.error(), wanted.origin));
+    }
+    if (vocabulary == Vocabulary::Catalogue) {
+        CUDAENV_TRY_VOID(check_version_begins_with_digit(rest, text, wanted.origin));
     }
     if (parsed->constrains_anything()) {
         item.relaxed = name;
@@ -255,7 +274,10 @@ Result<Question> read_question(const Request& request, const facts::Host& host,
             question.cuda_asked || pin.name == "cuda" || pin.name == "cudnn" || pin.name == "nccl";
         question.items.push_back(std::move(item));
     }
-    const bool usable_gpu = host.driver.has_value() && !host.gpus.empty();
+    // The catalogue's answer is for the GPU of a driver that is named alone. A channel's is
+    // conda's, which looks at the driver.
+    const bool unknown_gpu = vocabulary == Vocabulary::Catalogue && host.gpus_absent.empty();
+    const bool usable_gpu = host.driver.has_value() && (!host.gpus.empty() || unknown_gpu);
     question.cuda_asked = !question.cpu_asked && (question.cuda_asked || usable_gpu);
     return question;
 }

@@ -22,6 +22,13 @@ TEST_CASE("a driver told on the command line replaces the host's, its CUDA deriv
     CHECK(told->driver_absent.empty());
 }
 
+TEST_CASE("a driver told for a host without GPUs means a machine whose GPUs are unknown") {
+    Host host;
+    host.gpus_absent = "none of the 6 devices on the PCI bus is an NVIDIA GPU";
+    CHECK(with_overrides(host, "470.199.02", {}, branch_470_gives_11_4)->gpus_absent.empty());
+    CHECK(with_overrides(host, "none", {}, branch_470_gives_11_4)->gpus_absent == host.gpus_absent);
+}
+
 TEST_CASE("a driver that the table does not know has an unknown CUDA, not none") {
     const auto told = with_overrides({}, "999.1", {}, branch_470_gives_11_4);
     REQUIRE(told);

@@ -1,0 +1,97 @@
+// What a conflict offers to paste says all that its solve assumed.
+#include "hosts.hpp"
+#include "solver/plan/resolve.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+
+using namespace cudaenv;
+using test::HostBuilder;
+
+namespace {
+
+std::vector<std::string> offered(const plan::Request& request, const facts::Host& host) {
+    std::vector<std::string> commands;
+    const auto outcome = plan::resolve(request, host, {});
+    REQUIRE(outcome);
+    REQUIRE(outcome->conflict);
+    for (const auto& fix : outcome->conflict->fixes) {
+        if (fix.command.starts_with("cudaenv ")) {
+            commands.push_back(fix.command);
+        }
+    }
+    REQUIRE_FALSE(commands.empty());
+    return commands;
+}
+
+bool has(const std::vector<std::string>& commands, const std::string& command) {
+    return std::find(commands.begin(), commands.end(), command) != commands.end();
+}
+
+const facts::Host k_lab = HostBuilder().driver("535.104.05").gpu("A10", "8.6").host();
+
+} // namespace
+
+TEST_CASE(
+    "a pin that a fix changes is pinned anew, as the project's file would hold it otherwise") {
+    plan::Request request;
+    request.specs = {{"torch", "argument 1"}};
+    request.pins = {{"torch", "1.12", "cudaenv.toml line 2"}, {"cuda", "12.1", "--cuda"}};
+    const auto commands = offered(request, k_lab);
+    CHECK(has(commands, "cudaenv pin torch=2.5.1 && cudaenv resolve torch --cuda 12.1"));
+    CHECK(has(commands, "cudaenv resolve torch --cuda 11.6"));
+}
+
+TEST_CASE("the manager and strictness asked for are asked for again") {
+    plan::Request request;
+    request.specs = {{"torch==2.4", "argument 1"}};
+    request.pins = {{"cuda", "12.6", "--cuda"}};
+    request.manager = plan::ManagerChoice::Pip;
+    request.strict_host = true;
+    for (const std::string& command : offered(request, k_lab)) {
+        INFO(command);
+        CHECK(command.find(" --manager pip") != std::string::npos);
+        CHECK(command.find(" --strict-host") != std::string::npos);
+    }
+}
+
+TEST_CASE("running without building is asked for in words, as a project may say build") {
+    plan::Request request;
+    request.specs = {{"torch==2.4", "argument 1"}};
+    request.purpose = plan::Purpose::Build;
+    CHECK(has(offered(request, k_lab), "cudaenv resolve torch==2.4 --for run"));
+}
+
+TEST_CASE("a driver that is named alone stands for a GPU that it serves") {
+    plan::Request request;
+    request.specs = {{"torch", "argument 1"}};
+    const auto outcome = plan::resolve(request, HostBuilder().driver("470.199.02").host(), {});
+    REQUIRE(outcome);
+    REQUIRE(outcome->cuda);
+    CHECK(outcome->cuda->major() == 11);
+}
+
+TEST_CASE("a CPU build of tensorflow is said to be one, and what is not here") {
+    plan::Request request;
+    request.specs = {{"tensorflow", "argument 1"}};
+    auto host = HostBuilder().driver("450.80.02").host();
+    host.gpus_absent = "no card on the bus";
+    const auto outcome = plan::resolve(request, host, {});
+    REQUIRE(outcome);
+    REQUIRE(outcome->warnings.size() == 1);
+    CHECK(outcome->warnings[0].title ==
+          "this is a CPU build: no CUDA was asked for and no GPU is here");
+}
+
+TEST_CASE("a word where the catalogue has versions is bad input at its column") {
+    plan::Request request;
+    request.specs = {{"cuda=eleven", "argument 1"}};
+    const auto outcome = plan::resolve(request, k_lab, {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code == "bad-version");
+    CHECK(outcome.error().message == "\"eleven\" is not a version");
+    CHECK(outcome.error().column == 6);
+    request.specs = {{"torch=1.12=py3.9*", "argument 1"}};
+    CHECK(plan::resolve(request, k_lab, {})); // a build may begin with anything
+}
