@@ -118,7 +118,10 @@ Result<PinMeaning> meaning_of(const std::vector<plan::Pin>& pins, const facts::H
         }
         return meaning;
     }
-    const auto torch = std::ranges::find(outcome->packages, true, &plan::ChosenPackage::asked);
+    // By its name: what is pinned beside it, python say, was asked for too. conda calls it pytorch.
+    const auto torch = std::ranges::find_if(outcome->packages, [](const auto& package) {
+        return package.name == "torch" || package.name == "pytorch";
+    });
     if (torch != outcome->packages.end()) {
         const std::string with = cuda != nullptr ? " with CUDA " + cuda->constraint : "";
         meaning.lines.push_back(
