@@ -110,7 +110,12 @@ std::string redact_urls(std::string_view text) {
             out += "***";
             path.remove_prefix(token_end);
         }
-        out += path;
+        // What a query carries may be a token under any name.
+        const std::size_t query = path.find('?');
+        out += path.substr(0, query);
+        if (query != std::string_view::npos) {
+            out += "?***";
+        }
         at = end;
     }
 }

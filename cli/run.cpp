@@ -74,7 +74,7 @@ int fail(const Error& error, bool json) {
         style.home = home;
     }
     // Where standard error cannot be written to either, the status is all that is left to say.
-    static_cast<void>(write_all(STDERR_FILENO, render_error(object, style)));
+    static_cast<void>(write_all(STDERR_FILENO, render(object, style)));
     return status;
 }
 

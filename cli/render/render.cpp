@@ -25,13 +25,51 @@ constexpr auto k_renderers = std::to_array<Row>({
     {"cudaenv.error/1", render_error},
 });
 
+bool is_control(std::string_view text, std::size_t i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // C1 (0x80-0x9f) is two bytes in UTF-8: some terminals read CSI and OSC there.
+    return byte < 0x20 || byte == 0x7f ||
+           (byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0);
+}
+
+// Names of files, machines and packages come from anywhere: what would move the cursor or colour
+// the terminal is shown as \xNN.
+void make_printable(nlohmann::json& value) {
+    if (value.is_structured()) {
+        for (nlohmann::json& element : value) {
+            make_printable(element);
+        }
+        return;
+    }
+    if (!value.is_string()) {
+        return;
+    }
+    auto& text = value.get_ref<std::string&>();
+    std::string shown;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (!is_control(text, i)) {
+            shown += text[i];
+        } else if (text[i] == '\n') {
+            shown += "\\n";
+        } else {
+            const bool two_bytes = static_cast<unsigned char>(text[i]) == 0xc2;
+            const auto byte = static_cast<unsigned char>(text[two_bytes ? ++i : i]);
+            constexpr std::string_view k_hex = "0123456789abcdef";
+            shown += {'\\', 'x', k_hex[byte >> 4U], k_hex[byte & 0xfU]};
+        }
+    }
+    text = std::move(shown);
+}
+
 } // namespace
 
 std::string render(const nlohmann::json& object, const Style& style) {
     const std::string schema = text_at(object, "schema");
     for (const Row& row : k_renderers) {
         if (row.schema == schema) {
-            return row.renderer(object, style);
+            nlohmann::json shown = object;
+            make_printable(shown);
+            return row.renderer(shown, style);
         }
     }
     return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';

@@ -21,5 +21,7 @@ TEST_CASE("passwords and tokens never survive in a URL") {
     CHECK(redact_urls("https://me:secret@host/x") == "https://***@host/x");
     CHECK(redact_urls("see https://host/t/tk-123/conda-forge now") ==
           "see https://host/t/***/conda-forge now");
+    CHECK(redact_urls("https://host/c?token=abc and more") == "https://host/c?*** and more");
+    CHECK(redact_urls("https://me:pw@host/t/tk/c?key=1") == "https://***@host/t/***/c?***");
     CHECK(redact_urls("no url") == "no url");
 }
