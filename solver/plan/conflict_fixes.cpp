@@ -185,7 +185,7 @@ private:
                 continue;
             }
             for (Wanted& wanted : changed.specs) {
-                if (wanted.text == item.text && !version.empty()) {
+                if (redact_urls(wanted.text) == item.text && !version.empty()) {
                     wanted.text =
                         item.name == "cuda" ? "cuda=" + version : item.name + "==" + version;
                 }

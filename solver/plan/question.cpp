@@ -144,7 +144,7 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
     }
 
     Item item;
-    item.text = text;
+    item.text = redact_urls(text);
     item.origin = wanted.origin;
     item.name = name;
     item.demand = plain.substr(0, name_begin) + name + rest;

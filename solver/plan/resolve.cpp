@@ -1,5 +1,6 @@
 #include "solver/plan/resolve.hpp"
 
+#include "base/text.hpp"
 #include "solver/plan/advice.hpp"
 #include "solver/plan/attempt.hpp"
 #include "solver/plan/choices.hpp"
@@ -284,7 +285,7 @@ Result<Outcome> resolve(const Request& request, const facts::Host& host,
                         std::span<const Channel* const> channels) {
     Outcome outcome;
     for (const Wanted& wanted : request.specs) {
-        outcome.request.push_back(wanted.text);
+        outcome.request.push_back(redact_urls(wanted.text));
     }
     for (const Pin& pin : request.pins) {
         const bool bare = pin.constraint.find_first_of("=<>!~") != 0;

@@ -95,3 +95,21 @@ TEST_CASE("a word where the catalogue has versions is bad input at its column") 
     request.specs = {{"torch=1.12=py3.9*", "argument 1"}};
     CHECK(plan::resolve(request, k_lab, {})); // a build may begin with anything
 }
+
+TEST_CASE("a token in a spec's channel is told to nobody") {
+    plan::Request request;
+    request.specs = {{"https://me:s3cret@host/t/tk-1/c::torch", "argument 1"}};
+    const auto outcome = plan::resolve(request, k_lab, {});
+    if (!outcome) {
+        CHECK(outcome.error().message.find("s3cret") == std::string::npos);
+        return;
+    }
+    CHECK(outcome->request.front() == "https://***@host/t/***/c::torch");
+    REQUIRE(outcome->conflict);
+    for (const auto& reason : outcome->conflict->reasons) {
+        CHECK(reason.text.find("s3cret") == std::string::npos);
+    }
+    for (const auto& fix : outcome->conflict->fixes) {
+        CHECK(fix.command.find("s3cret") == std::string::npos);
+    }
+}
