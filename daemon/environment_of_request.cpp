@@ -114,7 +114,9 @@ Result<std::string> prefix_of(const nlohmann::json& params, const protocol::Call
         }
     }
     return bad_input("no-such-environment", "there is no environment named \"" + *name + '"',
-                     "looked in " + join(roots, ", ") + "; --prefix takes a directory");
+                     (roots.empty() ? std::string("there is no home to look in")
+                                    : "looked in " + join(roots, ", ")) +
+                         "; --prefix takes a directory");
 }
 
 std::vector<std::string> installed_in(const std::string& prefix) {

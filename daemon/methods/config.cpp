@@ -9,6 +9,17 @@ namespace cudaenv::daemon {
 
 namespace {
 
+// Lists are shown and sent around; `config get` alone tells a channel's token.
+void redact(nlohmann::json& value) {
+    if (value.is_string()) {
+        value = redact_urls(value.get_ref<const std::string&>());
+    } else if (value.is_array()) {
+        for (nlohmann::json& element : value) {
+            redact(element);
+        }
+    }
+}
+
 nlohmann::json setting_to_json(const plan::EffectiveSetting& setting) {
     return {{"key", setting.key},
             {"value",
@@ -70,6 +81,9 @@ Result<protocol::Reply> config(const nlohmann::json& params, const protocol::Cal
     for (const plan::EffectiveSetting& setting : loaded.config.settings()) {
         if (action == "list" || setting.key == arguments.words[1]) {
             settings.push_back(setting_to_json(setting));
+            if (action != "get") {
+                redact(settings.back()["value"]);
+            }
         }
     }
     if (action == "get" && settings.empty()) {

@@ -146,3 +146,17 @@ TEST_CASE("host --export replaces a file whole, follows a symlink and writes to 
     }
     CHECK(files == 2); // no temporary file is left
 }
+
+TEST_CASE("a channel's token is told by config get alone") {
+    const Client client;
+    const std::string channel = "https://me:s3cret@host/t/tk-1/c";
+    const Ran set = client.run({"config", "set", "resolve.channels", channel});
+    CHECK(set.status == 0);
+    for (const Ran& ran :
+         {set, client.run({"config", "list"}), client.run({"config", "list", "--json"}),
+          client.run({"resolve", "torch"})}) {
+        CHECK(ran.out.find("s3cret") == std::string::npos);
+        CHECK(ran.out.find("https://***@host/t/***/c") != std::string::npos);
+    }
+    CHECK(client.run({"config", "get", "resolve.channels"}).out.find(channel) != std::string::npos);
+}
