@@ -183,8 +183,13 @@ void advise(const Request& request, const Attempt& attempt, const Records& recor
     advise_driver(attempt, outcome);
     advise_gpus(attempt, records, outcome);
     advise_build(request, attempt, outcome);
-    const bool cpu_build = std::any_of(records.begin(), records.end(), [](const auto* record) {
-        return (record->name == "torch" || record->name == "tensorflow") && record->build == "cpu";
+    const bool cpu_build = std::any_of(records.begin(), records.end(), [&](const auto* record) {
+        // conda-forge says cpu_generic_py312_h1, pytorch's own channel py3.12_cpu_0.
+        return attempt.catalogue
+                   ? (record->name == "torch" || record->name == "tensorflow") &&
+                         record->build == "cpu"
+                   : (record->name == "pytorch" || record->name == "tensorflow") &&
+                         record->build.find("cpu") != std::string::npos && !outcome.cuda;
     });
     if (cpu_build && !attempt.question.cpu_asked) {
         const facts::Host& host = attempt.world->host();

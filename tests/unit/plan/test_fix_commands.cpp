@@ -1,6 +1,7 @@
 // What a conflict offers to paste says all that its solve assumed.
 #include "hosts.hpp"
 #include "solver/plan/resolve.hpp"
+#include "toy_channel.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -112,4 +113,18 @@ TEST_CASE("a token in a spec's channel is told to nobody") {
     for (const auto& fix : outcome->conflict->fixes) {
         CHECK(fix.command.find("s3cret") == std::string::npos);
     }
+}
+
+TEST_CASE("a channel's CPU build is said to be one, unless it was asked for") {
+    test::ToyChannel channel("toy");
+    channel.add("pytorch", "2.5.0", "py39_cpu_0");
+    const std::vector<const plan::Channel*> channels{&channel};
+    plan::Request request;
+    request.specs = {{"pytorch", "argument 1"}};
+    const auto outcome = plan::resolve(request, HostBuilder().host(), channels);
+    REQUIRE(outcome);
+    REQUIRE(outcome->warnings.size() == 1);
+    CHECK(outcome->warnings[0].code == "CE208");
+    request.cpu = true;
+    CHECK(plan::resolve(request, HostBuilder().host(), channels)->warnings.empty());
 }
