@@ -1,8 +1,9 @@
 #include "host/compilers.hpp"
 
+#include "base/ascii.hpp"
+
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <set>
 #include <tuple>
@@ -22,10 +23,8 @@ bool names_wrapper(std::string_view text) {
 }
 
 bool is_version(std::string_view text) {
-    return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0 &&
-           std::all_of(text.begin(), text.end(), [](char c) {
-               return c == '.' || std::isdigit(static_cast<unsigned char>(c)) != 0;
-           });
+    return !text.empty() && is_digit(text.front()) &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c == '.' || is_digit(c); });
 }
 
 // Directories of /opt and /usr/local whose name says that they hold a compiler.

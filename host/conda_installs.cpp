@@ -1,10 +1,10 @@
 #include "host/conda_installs.hpp"
 
+#include "base/ascii.hpp"
 #include "host/toolkit_text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <set>
 #include <tuple>
 
@@ -209,8 +209,7 @@ private:
 std::string parse_tool_version(std::string_view text) {
     const auto line = trim(text.substr(0, text.find('\n')));
     for (const auto word : split(line, ' ')) {
-        if (word.find('.') != std::string_view::npos &&
-            std::isdigit(static_cast<unsigned char>(word.front())) != 0) {
+        if (word.find('.') != std::string_view::npos && is_digit(word.front())) {
             return std::string(word);
         }
     }

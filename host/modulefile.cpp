@@ -1,11 +1,11 @@
 #include "host/modulefile.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "host/file_system.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <optional>
 
@@ -24,7 +24,7 @@ struct ModuleName {
 };
 
 bool is_name(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    return is_alnum(c) || c == '_';
 }
 
 // Collects what the two languages find.
@@ -232,8 +232,7 @@ public:
 
 private:
     std::string_view rest() {
-        while (m_at < m_text.size() &&
-               std::isspace(static_cast<unsigned char>(m_text[m_at])) != 0) {
+        while (m_at < m_text.size() && is_space(m_text[m_at])) {
             ++m_at;
         }
         return m_text.substr(std::min(m_at, m_text.size()));

@@ -1,9 +1,9 @@
 #include "host/preprocessor.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -13,7 +13,7 @@ namespace cudaenv::host {
 namespace {
 
 bool is_word(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    return is_alnum(c) || c == '_';
 }
 
 // Comments become a space, a backslash before a line's end joins the lines.
@@ -50,7 +50,7 @@ std::vector<std::string> tokens_of(std::string_view text) {
     constexpr std::array<std::string_view, 6> k_pairs = {"&&", "||", "==", "!=", "<=", ">="};
     std::vector<std::string> tokens;
     for (std::size_t i = 0; i < text.size();) {
-        if (std::isspace(static_cast<unsigned char>(text[i])) != 0) {
+        if (is_space(text[i])) {
             ++i;
             continue;
         }
@@ -74,7 +74,7 @@ std::vector<std::string> tokens_of(std::string_view text) {
 
 // An integer literal, decimal or hexadecimal, its suffix dropped.
 std::optional<long> number_of(std::string_view token) {
-    if (token.empty() || std::isdigit(static_cast<unsigned char>(token.front())) == 0) {
+    if (token.empty() || !is_digit(token.front())) {
         return std::nullopt;
     }
     while (token.size() > 1 && (token.back() == 'L' || token.back() == 'U' || token.back() == 'l' ||
@@ -237,8 +237,7 @@ private:
             return *number;
         }
         // A name followed by a parenthesis is a call, as __has_include(...): not for us.
-        if (token.empty() || !is_word(token.front()) || peek() == "(" ||
-            std::isdigit(static_cast<unsigned char>(token.front())) != 0) {
+        if (token.empty() || !is_word(token.front()) || peek() == "(" || is_digit(token.front())) {
             m_failed = true;
             return 0;
         }

@@ -1,9 +1,9 @@
 #include "host/toolkit_places.hpp"
 
+#include "base/ascii.hpp"
 #include "host/modulefile.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace cudaenv::host {
 
@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t k_modulefile_limit = std::size_t{64} * 1024;
 
 bool starts_with_digit(std::string_view text) {
-    return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0;
+    return !text.empty() && is_digit(text.front());
 }
 
 class PlaceSearch {

@@ -1,5 +1,6 @@
 #include "host/channels/channel_location.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -12,20 +13,16 @@ constexpr std::string_view k_local_hint =
     "give a directory or a file:// URL that holds linux-64/ and noarch/ with repodata.json or "
     "repodata.json.zst";
 
-bool is_alpha(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 // "https" of "https://host/x"; empty for a path. One letter is not a scheme.
 std::string_view scheme_of(std::string_view text) {
     const auto colon = text.find(':');
-    if (colon == std::string_view::npos || colon < 2 || !is_alpha(text[0]) ||
+    if (colon == std::string_view::npos || colon < 2 || !is_letter(text[0]) ||
         colon + 1 >= text.size() || text[colon + 1] != '/') {
         return {};
     }
     const auto scheme = text.substr(0, colon);
     const bool fits = std::all_of(scheme.begin(), scheme.end(), [](char c) {
-        return is_alpha(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+        return is_alnum(c) || c == '+' || c == '-' || c == '.';
     });
     return fits ? scheme : std::string_view{};
 }
@@ -110,7 +107,7 @@ std::string file_url(std::string_view absolute_path) {
     static constexpr std::string_view k_hex = "0123456789ABCDEF";
     std::string out = "file://";
     for (const char c : absolute_path) {
-        if (is_alpha(c) || (c >= '0' && c <= '9') || k_plain.find(c) != std::string_view::npos) {
+        if (is_alnum(c) || k_plain.find(c) != std::string_view::npos) {
             out += c;
         } else {
             const auto byte = static_cast<unsigned char>(c);

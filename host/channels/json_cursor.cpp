@@ -1,5 +1,7 @@
 #include "host/channels/json_cursor.hpp"
 
+#include "base/ascii.hpp"
+
 #include <bit>
 #include <charconv>
 #include <cstring>
@@ -17,10 +19,6 @@ constexpr std::size_t k_deepest = 256;
 
 unsigned char byte_at(const char* p) {
     return static_cast<unsigned char>(*p);
-}
-
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
 }
 
 int hex_value(char c) {

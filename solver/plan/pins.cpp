@@ -1,5 +1,6 @@
 #include "solver/plan/pins.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "solver/plan/printable.hpp"
 
@@ -36,11 +37,8 @@ constexpr std::array<PinName, 12> k_names{{
 // A name longer than this is not a slip of the pen: no nearest name is looked for.
 constexpr std::size_t k_longest_name = 64;
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 bool is_name_char(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+    return is_alnum(c) || c == '-' || c == '_';
 }
 bool is_operator_char(char c) {
     return c == '=' || c == '<' || c == '>' || c == '!' || c == '~';

@@ -1,5 +1,6 @@
 #include "solver/specs/match_spec_parser.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "solver/specs/spec_text.hpp"
 
@@ -12,11 +13,8 @@ namespace {
 
 constexpr auto k_npos = std::string_view::npos;
 
-constexpr bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 constexpr bool is_lower_alnum(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z');
+    return is_digit(c) || is_lower(c);
 }
 
 // Longer words are not worth a guess at what was meant.

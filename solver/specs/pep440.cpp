@@ -1,5 +1,6 @@
 #include "solver/specs/pep440.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -8,12 +9,6 @@ namespace cudaenv::specs {
 
 namespace {
 
-constexpr bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-constexpr bool is_lower(char c) {
-    return c >= 'a' && c <= 'z';
-}
 constexpr bool is_separator(char c) {
     return c == '.' || c == '_' || c == '-';
 }

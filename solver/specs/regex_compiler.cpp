@@ -1,4 +1,5 @@
 // Regular expressions in Python's syntax, turned into the program that pattern.cpp follows.
+#include "base/ascii.hpp"
 #include "solver/specs/pattern.hpp"
 
 #include <optional>
@@ -9,13 +10,6 @@ namespace cudaenv::specs {
 namespace {
 constexpr std::size_t k_longest_program = 20'000;
 constexpr int k_deepest_group = 100;
-
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 } // namespace
 
 class RegexCompiler {

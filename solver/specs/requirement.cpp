@@ -1,5 +1,6 @@
 #include "solver/specs/requirement.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -11,14 +12,8 @@ namespace {
 
 constexpr auto k_npos = std::string_view::npos;
 
-constexpr bool is_alnum(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 constexpr bool is_word(char c) {
     return is_alnum(c) || c == '_';
-}
-constexpr bool is_space(char c) {
-    return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 struct VariableName {

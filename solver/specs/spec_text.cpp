@@ -1,5 +1,7 @@
 #include "solver/specs/spec_text.hpp"
 
+#include "base/ascii.hpp"
+
 #include <algorithm>
 
 namespace cudaenv::specs {
@@ -9,7 +11,7 @@ namespace {
 constexpr auto k_npos = std::string_view::npos;
 
 constexpr bool is_lower_alnum(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+    return is_digit(c) || is_lower(c);
 }
 constexpr bool is_key_char(char c) {
     return is_lower_alnum(c) || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
@@ -25,16 +27,13 @@ bool is_name_tail(std::string_view tail) {
     return true;
 }
 
-constexpr bool is_space(char c) {
-    return c == ' ' || (c >= '\t' && c <= '\r') || (c >= '\x1c' && c <= '\x1f');
-}
 } // namespace
 
 std::string_view strip(std::string_view text) {
-    while (!text.empty() && is_space(text.front())) {
+    while (!text.empty() && is_python_space(text.front())) {
         text.remove_prefix(1);
     }
-    while (!text.empty() && is_space(text.back())) {
+    while (!text.empty() && is_python_space(text.back())) {
         text.remove_suffix(1);
     }
     return text;

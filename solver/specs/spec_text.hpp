@@ -1,11 +1,18 @@
 // The pieces of a MatchSpec's text: brackets, keys, version and build, names. Pure.
 #pragma once
 
+#include "base/ascii.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace cudaenv::specs {
+
+// White space of ASCII as conda's language counts it: the four separators 0x1c-0x1f are some too.
+constexpr bool is_python_space(char c) {
+    return is_space(c) || (c >= '\x1c' && c <= '\x1f');
+}
 
 // Without white space at both ends, as conda's language counts it.
 [[nodiscard]] std::string_view strip(std::string_view text);

@@ -1,6 +1,8 @@
 #include "solver/specs/version.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
+#include "solver/specs/spec_text.hpp"
 
 #include <algorithm>
 
@@ -13,15 +15,8 @@ constexpr std::size_t k_longest_version = std::size_t{1} << 20;
 // A run of more digits is refused by conda too (its language's own limit on reading integers).
 constexpr std::size_t k_most_digits = 4300;
 
-constexpr bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-constexpr bool is_space(char c) {
-    return c == ' ' || (c >= '\t' && c <= '\r') || (c >= '\x1c' && c <= '\x1f');
-}
 constexpr bool is_version_char(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || c == '*' || c == '.' || c == '+' || c == '!' ||
-           c == '_';
+    return is_digit(c) || is_lower(c) || c == '*' || c == '.' || c == '+' || c == '!' || c == '_';
 }
 
 tl::unexpected<Error> bad_version(std::string_view text, std::string what, std::size_t offset,
@@ -42,10 +37,10 @@ tl::unexpected<Error> bad_version(std::string_view text, std::string what, std::
 Result<Version> Version::parse(std::string_view text) {
     std::size_t first = 0;
     std::size_t last = text.size();
-    while (first < last && is_space(text[first])) {
+    while (first < last && is_python_space(text[first])) {
         ++first;
     }
-    while (last > first && is_space(text[last - 1])) {
+    while (last > first && is_python_space(text[last - 1])) {
         --last;
     }
     if (first == last) {

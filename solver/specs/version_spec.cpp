@@ -8,9 +8,6 @@ namespace cudaenv::specs {
 
 namespace {
 
-constexpr bool is_space(char c) {
-    return c == ' ' || (c >= '\t' && c <= '\r') || (c >= '\x1c' && c <= '\x1f');
-}
 constexpr bool is_delimiter(char c) {
     return c == '(' || c == ')' || c == '|' || c == ',';
 }
@@ -102,7 +99,7 @@ private:
 
     Token next_token(std::size_t& at) {
         std::size_t begin = at;
-        while (begin < m_text.size() && is_space(m_text[begin])) {
+        while (begin < m_text.size() && is_python_space(m_text[begin])) {
             ++begin;
         }
         if (begin < m_text.size() && m_text[begin] == '^') {
