@@ -1,6 +1,7 @@
 #include "host/version_cache.hpp"
 
 #include "base/fd.hpp"
+#include "base/private_files.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -21,16 +22,10 @@ constexpr std::size_t k_entry_limit = 2000;
 // A refusal may heal without the program changing (a missing library installed): it is asked again.
 constexpr std::int64_t k_refusal_life = 600;
 
-// Ours alone: nobody else may have written what we are going to believe.
-bool trusted(const struct stat& status, mode_t kind) {
-    return (status.st_mode & S_IFMT) == kind && status.st_uid == ::geteuid() &&
-           (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
 std::string read_trusted(const std::string& path) {
     const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat status {};
-    if (!file || ::fstat(file.get(), &status) != 0 || !trusted(status, S_IFREG) ||
+    if (!file || ::fstat(file.get(), &status) != 0 || !is_ours_alone(status, S_IFREG) ||
         status.st_size > static_cast<off_t>(k_size_limit)) {
         return {};
     }
@@ -44,18 +39,6 @@ std::string read_trusted(const std::string& path) {
         have += static_cast<std::size_t>(got);
     }
     return text;
-}
-
-// Every missing parent too, each 0700.
-bool make_directories(const std::string& path) {
-    for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
-        if (::mkdir(path.substr(0, slash).c_str(), 0700) != 0 && errno != EEXIST) {
-            return false;
-        }
-        if (slash == std::string::npos) {
-            return true;
-        }
-    }
 }
 
 bool write_all(int file, const std::string& text) {
@@ -125,12 +108,12 @@ void VersionCache::keep(const std::string& key, KeptVersion answer) {
 }
 
 void VersionCache::save() const {
-    if (!m_changed || m_directory.empty() || !make_directories(m_directory)) {
+    if (!m_changed || m_directory.empty() || !make_private_directories(m_directory)) {
         return;
     }
     const Fd directory(::open(m_directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     struct stat status {};
-    if (!directory || ::fstat(directory.get(), &status) != 0 || !trusted(status, S_IFDIR)) {
+    if (!directory || ::fstat(directory.get(), &status) != 0 || !is_ours_alone(status, S_IFDIR)) {
         return;
     }
     nlohmann::json entries = nlohmann::json::object();

@@ -1,5 +1,7 @@
 #include "host/channels/index_cache.hpp"
 
+#include "base/private_files.hpp"
+
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -89,21 +91,6 @@ std::uint64_t header_checksum(const Header& header) {
 
 std::int64_t nanoseconds(const timespec& time) {
     return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-// Every missing directory of `path`, for this user only.
-bool make_directories(const std::string& path) {
-    for (std::size_t at = 1; at != std::string::npos;) {
-        at = path.find('/', at + 1);
-        const std::string parent = path.substr(0, at);
-        if (::mkdir(parent.c_str(), 0700) != 0 && errno != EEXIST) {
-            struct stat status {};
-            if (::stat(parent.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
-                return false;
-            }
-        }
-    }
-    return true;
 }
 
 } // namespace
@@ -254,8 +241,7 @@ std::optional<CachedIndex> IndexCache::load(const std::string& repodata_path,
     out.file.reset(
         ::open(file_for(repodata_path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat status {};
-    if (!out.file || ::fstat(out.file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-        status.st_uid != ::geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    if (!out.file || ::fstat(out.file.get(), &status) != 0 || !is_ours_alone(status, S_IFREG)) {
         return std::nullopt;
     }
     std::array<char, k_cache_header_size> header{};
@@ -283,7 +269,7 @@ std::optional<CachedIndex> IndexCache::load(const std::string& repodata_path,
 
 std::optional<IndexCache::Draft> IndexCache::begin(const std::string& repodata_path) const {
     static std::atomic<unsigned> s_serial{0};
-    if (!enabled() || !make_directories(m_directory)) {
+    if (!enabled() || !make_private_directories(m_directory)) {
         return std::nullopt;
     }
     Draft draft;

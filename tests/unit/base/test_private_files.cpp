@@ -1,0 +1,55 @@
+#include "base/private_files.hpp"
+#include "tests/support/temporary_tree.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace cudaenv {
+namespace {
+
+using test::TemporaryTree;
+
+struct stat status_of(const std::string& path) {
+    struct stat status {};
+    REQUIRE(::stat(path.c_str(), &status) == 0);
+    return status;
+}
+
+TEST_CASE("missing directories are made for their owner alone, those that are there stay") {
+    TemporaryTree tree;
+    const std::string path = tree.path() + "/a/b/c";
+    REQUIRE(make_private_directories(path));
+    CHECK((status_of(tree.path() + "/a").st_mode & 0777) == 0700);
+    CHECK(is_ours_alone(status_of(path), S_IFDIR));
+    REQUIRE(::chmod(path.c_str(), 0750) == 0);
+    CHECK(make_private_directories(path));
+    CHECK((status_of(path).st_mode & 0777) == 0750);
+}
+
+TEST_CASE("a file in the way of a directory is told") {
+    TemporaryTree tree;
+    tree.file("a", "");
+    CHECK_FALSE(make_private_directories(tree.path() + "/a/b"));
+}
+
+TEST_CASE("what a group, everybody or another user can write is not ours alone") {
+    TemporaryTree tree;
+    tree.file("a", "");
+    const std::string path = tree.path() + "/a";
+    REQUIRE(::chmod(path.c_str(), 0644) == 0);
+    CHECK(is_ours_alone(status_of(path), S_IFREG));
+    CHECK_FALSE(is_ours_alone(status_of(path), S_IFDIR));
+    for (const mode_t mode : {0664, 0646}) {
+        REQUIRE(::chmod(path.c_str(), mode) == 0);
+        CHECK_FALSE(is_ours_alone(status_of(path), S_IFREG));
+    }
+    struct stat others = status_of(path);
+    others.st_mode = S_IFREG | 0600;
+    others.st_uid = ::geteuid() + 1;
+    CHECK_FALSE(is_ours_alone(others, S_IFREG));
+}
+
+} // namespace
+} // namespace cudaenv
