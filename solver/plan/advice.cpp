@@ -178,8 +178,7 @@ void advise_build(const Request& request, const Attempt& attempt, Outcome& outco
 } // namespace
 
 void advise(const Request& request, const Attempt& attempt, const Records& records,
-            const WorldOptions& world, Outcome& outcome) {
-    (void)world;
+            Outcome& outcome) {
     advise_driver(attempt, outcome);
     advise_gpus(attempt, records, outcome);
     advise_build(request, attempt, outcome);

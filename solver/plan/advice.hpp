@@ -9,7 +9,6 @@ namespace cudaenv::plan {
 
 // Fills `outcome.warnings`, `.missing` and `.notes`.
 void advise(const Request& request, const Attempt& attempt,
-            const std::vector<const specs::PackageRecord*>& records, const WorldOptions& world,
-            Outcome& outcome);
+            const std::vector<const specs::PackageRecord*>& records, Outcome& outcome);
 
 } // namespace cudaenv::plan

@@ -4,6 +4,7 @@
 #include "solver/plan/command_line.hpp"
 #include "solver/plan/conflict.hpp"
 #include "solver/plan/conflict_reasons.hpp"
+#include "solver/plan/pins.hpp"
 
 #include <fmt/format.h>
 
@@ -164,10 +165,12 @@ private:
         Request changed = m_search.request();
         for (const std::size_t i : wishes) {
             const Item& item = *m_elements[i].item;
-            const std::string name =
-                item.kind == Item::Kind::Pin && item.name == "torch" && !m_attempt.catalogue
-                    ? "pytorch"
-                    : item.name;
+            const PinName* const known = item.kind == Item::Kind::Pin && !m_attempt.catalogue
+                                             ? find_pin_name(item.name)
+                                             : nullptr;
+            const std::string name = known != nullptr && !known->conda_name.empty()
+                                         ? std::string(known->conda_name)
+                                         : item.name;
             const bool cuda_pin = item.kind == Item::Kind::Pin && item.name == "cuda";
             const auto chosen =
                 std::find_if(records.begin(), records.end(), [&](const auto* record) {

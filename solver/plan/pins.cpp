@@ -20,18 +20,18 @@ constexpr std::array<std::string_view, 1> k_jax_aliases{"jaxlib"};
 constexpr std::array<std::string_view, 2> k_python_aliases{"py", "python3"};
 
 constexpr std::array<PinName, 12> k_names{{
-    {"cuda", k_cuda_aliases, "the CUDA runtime and toolkit", "", ""},
-    {"cudnn", {}, "NVIDIA's library for neural networks", "cudnn", ""},
-    {"nccl", {}, "NVIDIA's library for several GPUs", "nccl", ""},
-    {"torch", k_torch_aliases, "PyTorch", "pytorch", "torch"},
-    {"torchvision", {}, "PyTorch's partner for images", "torchvision", "torchvision"},
-    {"torchaudio", {}, "PyTorch's partner for sound", "torchaudio", "torchaudio"},
-    {"tensorflow", k_tensorflow_aliases, "TensorFlow", "tensorflow", "tensorflow"},
-    {"jax", k_jax_aliases, "JAX", "jax", "jax"},
-    {"cupy", {}, "NumPy's interface on CUDA", "cupy", ""},
-    {"numpy", {}, "NumPy", "numpy", "numpy"},
-    {"python", k_python_aliases, "the Python interpreter", "python", ""},
-    {"gcc", {}, "the host compiler", "", ""},
+    {"cuda", k_cuda_aliases, "the CUDA runtime and toolkit", ""},
+    {"cudnn", {}, "NVIDIA's library for neural networks", "cudnn"},
+    {"nccl", {}, "NVIDIA's library for several GPUs", "nccl"},
+    {"torch", k_torch_aliases, "PyTorch", "pytorch"},
+    {"torchvision", {}, "PyTorch's partner for images", "torchvision"},
+    {"torchaudio", {}, "PyTorch's partner for sound", "torchaudio"},
+    {"tensorflow", k_tensorflow_aliases, "TensorFlow", "tensorflow"},
+    {"jax", k_jax_aliases, "JAX", "jax"},
+    {"cupy", {}, "NumPy's interface on CUDA", "cupy"},
+    {"numpy", {}, "NumPy", "numpy"},
+    {"python", k_python_aliases, "the Python interpreter", "python"},
+    {"gcc", {}, "the host compiler", ""},
 }};
 
 // A name longer than this is not a slip of the pen: no nearest name is looked for.

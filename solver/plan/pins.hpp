@@ -16,15 +16,13 @@
 
 namespace cudaenv::plan {
 
-// One name of the vocabulary. The package names are empty where there is no single one: CUDA is
-// whichever of cudatoolkit, cuda-version and pytorch-cuda a channel uses, and pip's CUDA libraries
-// carry the CUDA major version in their names.
+// One name of the vocabulary; PyPI's where PyPI has it. conda's name is empty where there is no
+// single one: CUDA is whichever of cudatoolkit, cuda-version and pytorch-cuda a channel uses.
 struct PinName {
     std::string_view name;
     std::span<const std::string_view> aliases;
     std::string_view what;       // "the deep learning framework PyTorch"
     std::string_view conda_name; // "pytorch"
-    std::string_view pip_name;   // "torch"
 };
 
 // All of them, CUDA first.

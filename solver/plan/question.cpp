@@ -1,6 +1,7 @@
 #include "solver/plan/question.hpp"
 
 #include "base/text.hpp"
+#include "solver/plan/pins.hpp"
 #include "solver/specs/ask.hpp"
 #include "solver/specs/match_spec.hpp"
 
@@ -42,8 +43,9 @@ std::vector<std::string> conda_names_of_pin(std::string_view pin) {
         return {"cudatoolkit",  "cuda-version", "pytorch-cuda", "cuda-cudart",
                 "cuda-runtime", "cuda-toolkit", "cuda-nvcc"};
     }
-    if (pin == "torch") {
-        return {"pytorch", "torch"};
+    const PinName* const known = find_pin_name(pin);
+    if (known != nullptr && !known->conda_name.empty() && known->conda_name != pin) {
+        return {std::string(known->conda_name), std::string(pin)};
     }
     return {std::string(pin)};
 }

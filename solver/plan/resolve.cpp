@@ -272,7 +272,7 @@ Result<Outcome> resolve_in_catalogue(const Request& request, const facts::Host& 
             outcome.alternatives.push_back(*std::move(other));
         }
     }
-    advise(request, answer.attempt, answer.records, answer.world, outcome);
+    advise(request, answer.attempt, answer.records, outcome);
     if (request.tell_choices) {
         CUDAENV_TRY_VOID(tell_choices(request, host, {}, answer, outcome));
     }
@@ -306,7 +306,7 @@ Result<Outcome> resolve(const Request& request, const facts::Host& host,
     if (answer) {
         describe_packages(*answer, outcome);
         outcome.driver_assumed = answer->attempt.world->driver_assumed();
-        advise(request, answer->attempt, answer->records, answer->world, outcome);
+        advise(request, answer->attempt, answer->records, outcome);
         if (request.tell_choices) {
             CUDAENV_TRY_VOID(tell_choices(request, host, channels, *answer, outcome));
         }

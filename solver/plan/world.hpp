@@ -46,9 +46,8 @@ struct WorldOptions {
     bool cpu_asked = false;
     bool strict_host = false;
     Purpose purpose = Purpose::Run;
-    bool every_gpu = true;                   // else: at least one GPU is served
-    bool nvcc_same_minor = true;             // else: the same major is enough (11 and newer)
-    std::vector<DottedVersion> cuda_targets; // CUDA versions that a pin names
+    bool every_gpu = true;       // else: at least one GPU is served
+    bool nvcc_same_minor = true; // else: the same major is enough (11 and newer)
 };
 
 class World {
