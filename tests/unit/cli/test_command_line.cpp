@@ -1,9 +1,11 @@
 #include "cli/command_line.hpp"
+#include "cli/command_table.hpp"
 #include "cli/help.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <filesystem>
 
 using namespace cudaenv;
 using namespace cudaenv::cli;
@@ -131,4 +133,21 @@ TEST_CASE("every example of the help is a command line that is understood") {
             CHECK(parse_command_line(words).has_value());
         }
     }
+}
+
+TEST_CASE("cudaenv schema offers every schema that the daemon has, and no other") {
+    std::vector<std::string> known;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(CUDAENV_SOURCE_DIR "/daemon/schemas")) {
+        if (entry.path().extension() == ".json") {
+            known.push_back(entry.path().stem().string());
+        }
+    }
+    const CommandRow* const schema = find_command("schema");
+    REQUIRE(schema != nullptr);
+    const auto& choices = schema->arguments.choices;
+    std::vector<std::string> offered(choices.begin(), choices.end());
+    std::ranges::sort(known);
+    std::ranges::sort(offered);
+    CHECK(offered == known);
 }
