@@ -20,8 +20,8 @@ std::string to_lower_ascii(std::string_view text);
 // (distance at most 2 and less than half the word). For "did you mean".
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 
-// `text` with the password, token and query of every URL in it replaced by "***": `https://user:pw@host/`
-// and conda's `/t/TOKEN/`.
+// `text` with the password, token and query of every URL in it replaced by "***":
+// `https://user:pw@host/` and conda's `/t/TOKEN/`.
 std::string redact_urls(std::string_view text);
 
 } // namespace cudaenv
