@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -95,6 +96,15 @@ Host read_host(const Member& member) {
     member.objects("compilers", [&](const Member& compiler) {
         host.compilers.push_back(read_compiler(compiler));
     });
+    // A file need not say which compiler is the default: then it is the g++ or clang++ of that very
+    // name.
+    if (std::none_of(host.compilers.begin(), host.compilers.end(),
+                     [](const Compiler& one) { return one.is_default; })) {
+        for (Compiler& compiler : host.compilers) {
+            compiler.is_default =
+                compiler.path.ends_with("/g++") || compiler.path.ends_with("/clang++");
+        }
+    }
     host.glibc = member.version("glibc");
     host.machine = member.text("machine");
     host.kernel = member.text("kernel");

@@ -22,10 +22,10 @@ std::string display(const specs::PackageRecord& record, const Attempt& attempt) 
                : fmt::format("{} {} ({})", record.name, record.version, record.build);
 }
 
-Conflict explain_conflict(const Attempt& attempt, const Request& request) {
+ExplainedConflict explain_conflict(const Attempt& attempt, const Request& request) {
     const ConflictSearch search(attempt, request);
     const auto cores = search.cores();
-    Conflict conflict;
+    ExplainedConflict conflict;
     for (const Core& core : cores) {
         for (Reason& reason : reasons_of(search, core)) {
             const bool told =

@@ -4,12 +4,18 @@
 #pragma once
 
 #include "solver/plan/attempt.hpp"
+#include "solver/plan/conflict_fixes.hpp"
 #include "solver/plan/outcome.hpp"
 
 namespace cudaenv::plan {
 
+struct ExplainedConflict {
+    std::vector<Reason> reasons;
+    std::vector<ProposedFix> fixes; // cheapest first
+};
+
 // `attempt` was made with Narrowing::None and has no answer.
-Conflict explain_conflict(const Attempt& attempt, const Request& request);
+ExplainedConflict explain_conflict(const Attempt& attempt, const Request& request);
 
 // "torch 1.12.1+cu113", "pytorch 1.7.0 (py3.8_cuda11.0...)": a record as people write it.
 std::string display(const specs::PackageRecord& record, const Attempt& attempt);

@@ -18,7 +18,7 @@ constexpr std::size_t k_most_fixes = 6;
 
 // A fix and what it is sorted by beside its cost.
 struct Candidate {
-    RankedFix fix;
+    ProposedFix proposed;
     bool cpu = false; // a CPU build is not what was asked for: the last of its cost
 };
 
@@ -98,9 +98,12 @@ public:
         } else if (element.nvcc) {
             Request run = m_search.request();
             run.purpose = Purpose::Run;
-            add({{"to run it only, without building: " + summary(m_attempt, *records),
-                  // said in full: a project's `for = "build"` would hold otherwise
-                  resolve_command(run, m_attempt) + " --for run", 3}});
+            const std::string lead = "to run it only, without building: ";
+            // The command says it in full: a project's `for = "build"` would hold otherwise.
+            add({{{lead + summary(m_attempt, *records),
+                   resolve_command(run, m_attempt) + " --for run", 3},
+                  lead,
+                  run}});
         } else {
             change_facts({i}, *records);
         }
@@ -118,23 +121,45 @@ public:
         }
     }
 
+    // Facts and wishes at once: the host changed, and the question with it.
+    void loosen_both(const std::set<std::size_t>& facts, const std::set<std::size_t>& wishes) {
+        std::set<std::size_t> all = facts;
+        all.insert(wishes.begin(), wishes.end());
+        const auto records = m_search.solve_without(all);
+        if (!records) {
+            return;
+        }
+        std::vector<std::string> texts;
+        int cost = 2;
+        for (const std::size_t i : facts) {
+            const HostChange change = change_of(*m_elements[i].fact, *records);
+            texts.push_back(change.text);
+            cost = std::max(cost, change.cost);
+        }
+        add({{{join(texts, "; and ") + ": then " + summary(m_attempt, *records),
+               resolve_command(changed_by(wishes, *records), m_attempt), cost},
+              {},
+              {}}});
+    }
+
     // Something that the user can do without root or new hardware, and that is what was asked for.
     [[nodiscard]] bool user_can() const {
-        return std::any_of(m_found.begin(), m_found.end(),
-                           [](const Candidate& one) { return one.fix.cost <= 3 && !one.cpu; });
+        return std::any_of(m_found.begin(), m_found.end(), [](const Candidate& one) {
+            return one.proposed.fix.cost <= 3 && !one.cpu;
+        });
     }
     [[nodiscard]] bool empty() const { return m_found.empty(); }
 
-    std::vector<RankedFix> ranked() {
+    std::vector<ProposedFix> ranked() {
         const auto order = [](const Candidate& one) {
-            return 2 * one.fix.cost + (one.cpu ? 1 : 0);
+            return 2 * one.proposed.fix.cost + (one.cpu ? 1 : 0);
         };
         std::stable_sort(m_found.begin(), m_found.end(),
                          [&](const auto& a, const auto& b) { return order(a) < order(b); });
-        std::vector<RankedFix> fixes;
+        std::vector<ProposedFix> fixes;
         for (Candidate& one : m_found) {
             if (fixes.size() < k_most_fixes) {
-                fixes.push_back(std::move(one.fix));
+                fixes.push_back(std::move(one.proposed));
             }
         }
         return fixes;
@@ -143,8 +168,10 @@ public:
 private:
     void add(Candidate candidate) {
         const bool known = std::any_of(m_found.begin(), m_found.end(), [&](const Candidate& other) {
-            return other.fix.text == candidate.fix.text ||
-                   (!candidate.fix.command.empty() && other.fix.command == candidate.fix.command);
+            const RankedFix& old = other.proposed.fix;
+            const RankedFix& fresh = candidate.proposed.fix;
+            return old.text == fresh.text ||
+                   (!fresh.command.empty() && old.command == fresh.command);
         });
         if (!known) {
             m_found.push_back(std::move(candidate));
@@ -156,12 +183,15 @@ private:
         if (text.empty()) {
             text = "without " + m_elements[*wishes.begin()].item->text;
         }
-        add({{std::move(text), command_with(wishes, records), cost}});
+        Request changed = changed_by(wishes, records);
+        add({{{std::move(text), resolve_command(changed, m_attempt), cost},
+              {},
+              std::move(changed)}});
     }
 
-    // The command with what was loosened replaced by what the solve chose.
-    [[nodiscard]] std::string command_with(const std::set<std::size_t>& wishes,
-                                           const Records& records) const {
+    // The question with what was loosened replaced by what the solve chose.
+    [[nodiscard]] Request changed_by(const std::set<std::size_t>& wishes,
+                                     const Records& records) const {
         Request changed = m_search.request();
         for (const std::size_t i : wishes) {
             const Item& item = *m_elements[i].item;
@@ -194,7 +224,7 @@ private:
                 }
             }
         }
-        return resolve_command(changed, m_attempt);
+        return changed;
     }
 
     void change_facts(const std::set<std::size_t>& facts, const Records& records) {
@@ -210,7 +240,8 @@ private:
                     Request cpu = m_search.request();
                     cpu.cpu = true;
                     std::erase_if(cpu.pins, [](const Pin& pin) { return pin.name == "cuda"; });
-                    add({{"a CPU build: " + with, resolve_command(cpu, m_attempt), 2}, true});
+                    const std::string lead = "a CPU build: ";
+                    add({{{lead + with, resolve_command(cpu, m_attempt), 2}, lead, cpu}, true});
                 }
                 return;
             }
@@ -221,7 +252,7 @@ private:
             }
             cost = std::max(cost, change.cost);
         }
-        add({{join(texts, "; and ") + ": then " + with, join(commands, " && "), cost}});
+        add({{{join(texts, "; and ") + ": then " + with, join(commands, " && "), cost}, {}, {}}});
     }
 
     [[nodiscard]] HostChange change_of(const Assumption& fact, const Records& records) const {
@@ -292,9 +323,47 @@ private:
     std::vector<Candidate> m_found;
 };
 
+// The last resort: everything loosened, then put back what can be, facts of the host first: what is
+// left is a minimal change, however many things it takes.
+void loosen_least(const ConflictSearch& search, Fixes& fixes) {
+    const std::vector<Element>& elements = search.elements();
+    std::set<std::size_t> loosened;
+    std::vector<std::size_t> order;
+    for (const bool fact : {true, false}) {
+        for (std::size_t i = 0; i < elements.size(); ++i) {
+            const bool may_give_way =
+                fact ? elements[i].fact != nullptr && elements[i].fact->kind != FactKind::CudaGiven
+                     : elements[i].loosenable();
+            if (may_give_way) {
+                loosened.insert(i);
+                order.push_back(i);
+            }
+        }
+    }
+    if (!search.solve_without(loosened)) {
+        return;
+    }
+    for (const std::size_t i : order) {
+        loosened.erase(i);
+        if (!search.solve_without(loosened)) {
+            loosened.insert(i);
+        }
+    }
+    std::set<std::size_t> facts;
+    std::set<std::size_t> wishes;
+    for (const std::size_t i : loosened) {
+        (elements[i].fact != nullptr ? facts : wishes).insert(i);
+    }
+    if (facts.empty()) {
+        fixes.loosen_wishes(wishes);
+    } else {
+        fixes.loosen_both(facts, wishes);
+    }
+}
+
 } // namespace
 
-std::vector<RankedFix> fixes_for(const ConflictSearch& search, const std::vector<Core>& cores) {
+std::vector<ProposedFix> fixes_for(const ConflictSearch& search, const std::vector<Core>& cores) {
     const std::vector<Element>& elements = search.elements();
     Fixes fixes(search);
     std::set<std::size_t> facts_of_all;
@@ -333,6 +402,9 @@ std::vector<RankedFix> fixes_for(const ConflictSearch& search, const std::vector
                 fixes.loosen_facts({i, j});
             }
         }
+    }
+    if (fixes.empty()) {
+        loosen_least(search, fixes);
     }
     return fixes.ranked();
 }

@@ -6,7 +6,15 @@
 
 namespace cudaenv::plan {
 
-// `cores`: what excludes each other, from ConflictSearch::cores().
-std::vector<RankedFix> fixes_for(const ConflictSearch& search, const std::vector<Core>& cores);
+// A fix before it is told. Where it is a question asked differently, `asked` is that question: its
+// text is `lead` and then what the question's own answer is.
+struct ProposedFix {
+    RankedFix fix;
+    std::string lead;
+    std::optional<Request> asked;
+};
+
+// `cores`: what excludes each other, from ConflictSearch::cores(). Cheapest first.
+std::vector<ProposedFix> fixes_for(const ConflictSearch& search, const std::vector<Core>& cores);
 
 } // namespace cudaenv::plan

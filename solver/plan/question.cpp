@@ -279,7 +279,12 @@ Result<Question> read_question(const Request& request, const facts::Host& host,
     // The catalogue's answer is for the GPU of a driver that is named alone. A channel's is
     // conda's, which looks at the driver.
     const bool unknown_gpu = vocabulary == Vocabulary::Catalogue && host.gpus_absent.empty();
-    const bool usable_gpu = host.driver.has_value() && (!host.gpus.empty() || unknown_gpu);
+    // A GPU that the user names is there to be used, with or without a driver beside it.
+    const bool named_gpu =
+        !host.gpus.empty() && std::find(request.host_words.begin(), request.host_words.end(),
+                                        "--gpu") != request.host_words.end();
+    const bool usable_gpu =
+        named_gpu || (host.driver.has_value() && (!host.gpus.empty() || unknown_gpu));
     question.cuda_asked = !question.cpu_asked && (question.cuda_asked || usable_gpu);
     return question;
 }

@@ -233,8 +233,9 @@ Result<void> tell_choices(const Request& request, const facts::Host& host,
     return {};
 }
 
-Result<Outcome> resolve_in_catalogue(const Request& request, const facts::Host& host,
-                                     Outcome outcome) {
+// The catalogue's answer from whichever manager has the newer one; std::nullopt: there is none.
+Result<std::optional<Outcome>> answer_in_catalogue(const Request& request, const facts::Host& host,
+                                                   Outcome outcome) {
     std::optional<Answer> conda;
     std::optional<Answer> pip;
     if (request.manager != ManagerChoice::Conda) {
@@ -252,14 +253,7 @@ Result<Outcome> resolve_in_catalogue(const Request& request, const facts::Host& 
         }
     }
     if (!conda && !pip) {
-        AttemptOptions options;
-        options.world = worlds_to_try(request, host).back();
-        options.manager = request.manager == ManagerChoice::Conda ? Manager::Conda : Manager::Pip;
-        options.narrowing = Narrowing::None;
-        CUDAENV_TRY(const Attempt attempt, make_attempt(request, host, {}, options));
-        outcome.driver_assumed = attempt.world->driver_assumed();
-        outcome.conflict = explain_conflict(attempt, request);
-        return outcome;
+        return std::optional<Outcome>();
     }
     // The newer answer; of two equal ones conda's, which brings Python and toolkit along.
     const bool use_conda = conda && (!pip || first_version(*conda) >= first_version(*pip));
@@ -276,6 +270,53 @@ Result<Outcome> resolve_in_catalogue(const Request& request, const facts::Host& 
     if (request.tell_choices) {
         CUDAENV_TRY_VOID(tell_choices(request, host, {}, answer, outcome));
     }
+    return std::optional<Outcome>(std::move(outcome));
+}
+
+// "torch 1.12.1+cu113, torchvision 0.13.1+cu113 on CUDA 11.3"
+std::string summary(const Outcome& outcome) {
+    std::string text;
+    for (const ChosenPackage& package : outcome.packages) {
+        if (package.asked && package.name != "python") {
+            text += (text.empty() ? "" : ", ") + package.name + ' ' + package.version;
+        }
+    }
+    return outcome.cuda ? text + " on CUDA " + outcome.cuda->major_minor() : text;
+}
+
+// A fix that is a question asked differently is told by that question's own answer: two managers
+// have different builds, and what is read has to be what the pasted command gives.
+Result<Conflict> told_by_answers(ExplainedConflict explained, const facts::Host& host) {
+    Conflict conflict;
+    conflict.reasons = std::move(explained.reasons);
+    for (ProposedFix& proposed : explained.fixes) {
+        if (proposed.asked) {
+            CUDAENV_TRY(const auto outcome, answer_in_catalogue(*proposed.asked, host, {}));
+            if (!outcome) {
+                continue;
+            }
+            if (const std::string found = summary(*outcome); !found.empty()) {
+                proposed.fix.text = proposed.lead + found;
+            }
+        }
+        conflict.fixes.push_back(std::move(proposed.fix));
+    }
+    return conflict;
+}
+
+Result<Outcome> resolve_in_catalogue(const Request& request, const facts::Host& host,
+                                     Outcome outcome) {
+    CUDAENV_TRY(auto answered, answer_in_catalogue(request, host, outcome));
+    if (answered) {
+        return *std::move(answered);
+    }
+    AttemptOptions options;
+    options.world = worlds_to_try(request, host).back();
+    options.manager = request.manager == ManagerChoice::Conda ? Manager::Conda : Manager::Pip;
+    options.narrowing = Narrowing::None;
+    CUDAENV_TRY(const Attempt attempt, make_attempt(request, host, {}, options));
+    outcome.driver_assumed = attempt.world->driver_assumed();
+    CUDAENV_TRY(outcome.conflict, told_by_answers(explain_conflict(attempt, request), host));
     return outcome;
 }
 
@@ -294,6 +335,14 @@ Result<Outcome> resolve(const Request& request, const facts::Host& host,
     if (request.specs.empty() && request.pins.empty()) {
         return bad_input("nothing-asked", "nothing was asked for",
                          "name what is wanted, as in: cudaenv resolve torch --cuda 12.4");
+    }
+    if (request.cpu) {
+        for (const Pin& pin : request.pins) {
+            if (pin.name == "cuda" && pin.origin == "--cuda") {
+                return bad_input("cpu-and-cuda", "--cpu and --cuda were given together",
+                                 "leave one of them out");
+            }
+        }
     }
     if (channels.empty()) {
         return resolve_in_catalogue(request, host, std::move(outcome));
@@ -317,7 +366,11 @@ Result<Outcome> resolve(const Request& request, const facts::Host& host,
     options.narrowing = Narrowing::None;
     CUDAENV_TRY(const Attempt attempt, make_attempt(request, host, channels, options));
     outcome.driver_assumed = attempt.world->driver_assumed();
-    outcome.conflict = explain_conflict(attempt, request);
+    ExplainedConflict explained = explain_conflict(attempt, request);
+    outcome.conflict = Conflict{std::move(explained.reasons), {}};
+    for (ProposedFix& proposed : explained.fixes) {
+        outcome.conflict->fixes.push_back(std::move(proposed.fix));
+    }
     return outcome;
 }
 

@@ -300,3 +300,48 @@ TEST_CASE("every torch release and variant that the catalogue has can be asked f
     }
     CHECK(asked > 140);
 }
+
+TEST_CASE("three things that clash still get a change that was solved") {
+    const auto host = HostBuilder()
+                          .driver("384.145")
+                          .gpu("GeForce GTX 860M", "3.0")
+                          .toolkit("13.0.88")
+                          .gcc("12.2.0")
+                          .host();
+    for (const Ask& ask : {Ask{{"torch==2.4"}, "12.1", "3.6", true},
+                           Ask{{"torch==1.4"}, "", "3.10"}, Ask{{"torch<1.0"}}}) {
+        const auto outcome = resolve(ask, host);
+        INFO(words_of(outcome));
+        REQUIRE_FALSE(outcome.solved());
+        CHECK_FALSE(outcome.conflict->reasons.empty());
+        CHECK_FALSE(outcome.conflict->fixes.empty());
+    }
+}
+
+TEST_CASE("--cpu and --cuda exclude each other at the door") {
+    plan::Request request;
+    request.specs.push_back({"torch", "argument 1"});
+    request.pins.push_back({"cuda", "12.1", "--cuda"});
+    request.cpu = true;
+    const auto outcome = plan::resolve(request, HostBuilder().host(), {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().kind == ErrorKind::BadInput);
+}
+
+TEST_CASE("what a fix says is what its command gives, whichever manager answers") {
+    const auto host = HostBuilder().driver("470.199.02").gpu("GeForce GTX 860M", "3.0").host();
+    const auto outcome = resolve({{"torch==1.12.1"}}, host);
+    REQUIRE_FALSE(outcome.solved());
+    for (const auto& fix : outcome.conflict->fixes) {
+        const std::string prefix = "cudaenv resolve torch==";
+        if (!fix.command.starts_with(prefix) || fix.text.find("CPU") != std::string::npos) {
+            continue;
+        }
+        const std::string version =
+            fix.command.substr(prefix.size(), fix.command.find(' ', prefix.size()) - prefix.size());
+        const auto again = resolve({{"torch==" + version}}, host);
+        INFO(fix.text << '\n' << words_of(again));
+        REQUIRE(again.solved());
+        CHECK(fix.text.find(again.cuda->major_minor()) != std::string::npos);
+    }
+}
