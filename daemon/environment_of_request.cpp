@@ -3,9 +3,10 @@
 #include "base/text.hpp"
 #include "daemon/host_of_request.hpp"
 #include "host/project/project.hpp"
+#include "host/toolkit_text.hpp"
 #include "protocol/json_field.hpp"
+#include "solver/specs/requirement.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -64,32 +65,6 @@ std::vector<std::string> entries_of(const fs::path& directory) {
     return names;
 }
 
-// "pytorch-1.12.1-py3.9_cuda11.3_cudnn8.3.2_0.json": neither version nor build holds a '-'.
-void add_conda(const std::string& file, std::set<std::string>& installed) {
-    const std::size_t build = file.rfind('-');
-    if (!file.ends_with(".json") || build == std::string::npos || build == 0) {
-        return;
-    }
-    const std::size_t version = file.rfind('-', build - 1);
-    if (version != std::string::npos && version > 0) {
-        installed.insert(file.substr(0, version) +
-                         "==" + file.substr(version + 1, build - version - 1));
-    }
-}
-
-// "torch-1.12.1+cu113.dist-info"; the name as PyPI normalises it.
-void add_distribution(const std::string& directory, std::set<std::string>& installed) {
-    constexpr std::string_view k_ending = ".dist-info";
-    const std::size_t dash = directory.find('-');
-    if (!directory.ends_with(k_ending) || dash == 0 || dash + k_ending.size() > directory.size()) {
-        return;
-    }
-    std::string name = to_lower_ascii(directory.substr(0, dash));
-    std::ranges::replace(name, '_', '-');
-    installed.insert(
-        name + "==" + directory.substr(dash + 1, directory.size() - k_ending.size() - dash - 1));
-}
-
 } // namespace
 
 Result<std::string> prefix_of(const nlohmann::json& params, const protocol::Caller& caller) {
@@ -125,13 +100,18 @@ std::vector<std::string> installed_in(const std::string& prefix) {
         return {};
     }
     for (const std::string& file : entries_of(prefix + "/conda-meta")) {
-        add_conda(file, installed);
+        if (const auto package = host::parse_conda_meta_name(file)) {
+            installed.insert(package->name + "==" + package->version);
+        }
     }
     for (const std::string& library : entries_of(prefix + "/lib")) {
         if (library.starts_with("python")) {
             for (const std::string& entry :
                  entries_of(prefix + "/lib/" + library + "/site-packages")) {
-                add_distribution(entry, installed);
+                if (const auto package = host::parse_dist_info_name(entry)) {
+                    installed.insert(specs::normalize_project_name(package->name) +
+                                     "==" + package->version);
+                }
             }
         }
     }
