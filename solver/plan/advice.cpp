@@ -128,7 +128,7 @@ void advise_gpus(const Attempt& attempt, const Records& records, Outcome& outcom
         }
     }
     if (code->derived) {
-        outcome.notes.emplace_back("the build's GPU list is not known; its toolkit's was taken");
+        outcome.notes.emplace_back(k_gpu_list_unknown);
     }
 }
 

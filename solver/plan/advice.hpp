@@ -7,6 +7,10 @@
 
 namespace cudaenv::plan {
 
+// The note of an answer whose build says nothing of the GPUs that it has code for.
+inline constexpr const char* k_gpu_list_unknown =
+    "the build's GPU list is not known; its toolkit's was taken";
+
 // Fills `outcome.warnings`, `.missing` and `.notes`.
 void advise(const Request& request, const Attempt& attempt,
             const std::vector<const specs::PackageRecord*>& records, Outcome& outcome);

@@ -281,7 +281,13 @@ std::string summary(const Outcome& outcome) {
             text += (text.empty() ? "" : ", ") + package.name + ' ' + package.version;
         }
     }
-    return outcome.cuda ? text + " on CUDA " + outcome.cuda->major_minor() : text;
+    if (outcome.cuda) {
+        text += " on CUDA " + outcome.cuda->major_minor();
+    }
+    const bool guessed =
+        std::any_of(outcome.notes.begin(), outcome.notes.end(),
+                    [](const std::string& note) { return note == k_gpu_list_unknown; });
+    return guessed ? text + "; which GPUs that build has code for is not known" : text;
 }
 
 // A fix that is a question asked differently is told by that question's own answer: two managers
