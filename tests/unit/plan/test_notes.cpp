@@ -318,7 +318,7 @@ TEST_CASE("three things that clash still get a change that was solved") {
     }
 }
 
-TEST_CASE("--cpu and --cuda exclude each other at the door") {
+TEST_CASE("the options --cpu and --cuda exclude each other at the door") {
     plan::Request request;
     request.specs.push_back({"torch", "argument 1"});
     request.pins.push_back({"cuda", "12.1", "--cuda"});
