@@ -193,44 +193,29 @@ Result<Item> read_pin(const Pin& pin, Vocabulary vocabulary) {
     item.origin = pin.origin;
     item.name = pin.name;
     item.demand = "__pin_" + pin.name;
-    const std::string spec = pin_version_spec(pin.constraint);
+    auto constraint = PinConstraint::parse(pin.constraint);
+    if (!constraint) {
+        return tl::unexpected(at_origin(constraint.error(), pin.origin));
+    }
     std::vector<std::string> names{pin.name};
     if (vocabulary == Vocabulary::Conda) {
         names = conda_names_of_pin(pin.name);
     }
     for (const std::string& name : names) {
-        std::string of_this = spec;
+        std::string spec = constraint->conda_version_spec();
         // These carry major.minor only: a pin of a patch release still means them.
         if (name == "cuda" || name == "cuda-version" || name == "pytorch-cuda") {
-            const auto exact =
-                DottedVersion::parse(std::string_view(pin.constraint)
-                                         .substr(std::min(pin.constraint.find_first_not_of('='),
-                                                          pin.constraint.size())));
-            if (exact && exact->parts().size() > 2) {
-                of_this = exact->major_minor() + ".*";
+            const auto single = constraint->single();
+            if (single && single->parts().size() > 2) {
+                spec = single->major_minor() + ".*";
             }
         }
-        item.constrains.push_back(name + ' ' + of_this);
-        auto parsed = specs::MatchSpec::parse(item.constrains.back());
-        if (!parsed) {
-            Error error = at_origin(parsed.error(), pin.origin);
-            error.message =
-                fmt::format("\"{}\" is not a version for the pin {}", pin.constraint, pin.name);
-            return tl::unexpected(std::move(error));
-        }
+        item.constrains.push_back(name + ' ' + spec);
     }
     return item;
 }
 
 } // namespace
-
-std::string pin_version_spec(std::string_view constraint) {
-    const std::string_view text = trim(constraint);
-    if (text.empty() || text.find_first_of("=<>!~*|,") != std::string_view::npos) {
-        return std::string(text.empty() ? "*" : text);
-    }
-    return std::string(text) + ".*";
-}
 
 Result<Question> read_question(const Request& request, const facts::Host& host,
                                std::span<const Channel* const> channels, Vocabulary vocabulary) {

@@ -37,7 +37,4 @@ struct Question {
 Result<Question> read_question(const Request& request, const facts::Host& host,
                                std::span<const Channel* const> channels, Vocabulary vocabulary);
 
-// A pin's constraint as a conda version spec: 11.3 -> 11.3.*, ==11.3.1 -> ==11.3.1, >=8.2 -> >=8.2.
-std::string pin_version_spec(std::string_view constraint);
-
 } // namespace cudaenv::plan
