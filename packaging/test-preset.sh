@@ -17,7 +17,7 @@ status=0
 ctest --preset "$preset" --parallel "$jobs" --no-tests=error "$@" </dev/null >"$log" 2>&1 || status=$?
 # A passed test is not worth a line; a failed one is, with all it said. Skipped ones follow by reason.
 sed -e '/^The following tests did not run:/,/^$/d' "$log" |
-    grep -vE '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .*(Passed|\*\*\*Skipped) |^ *Start +[0-9]+: |^$' || true
+    grep -vE '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .*(Passed|\*\*\*Skipped) |^ *Start +[0-9]+: |^[0-9]+% tests passed|^$' || true
 
 # Catch2 writes a skip's reason as "explicitly with message:" and the text below it, wrapped.
 reasons=$(awk '/explicitly with message:/ { reading = 1; text = ""; next }
