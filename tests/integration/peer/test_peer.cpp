@@ -135,6 +135,14 @@ std::vector<std::string> proof_faults(const plan::Outcome& outcome, const json& 
     return faults;
 }
 
+// The answers are the same under a sanitizer and take twenty times as long: there one case of eight
+// is enough to walk the code.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::size_t k_one_of = 8;
+#else
+constexpr std::size_t k_one_of = 1;
+#endif
+
 TEST_CASE(
     "cudaenv and py-rattler agree, but for the differences written down, and every answer holds") {
     if (!fs::exists(slices())) {
@@ -149,9 +157,10 @@ TEST_CASE(
     Channels open;
     std::size_t agreed = 0;
     const json cases = peer_file("peer_cases.json").at("cases");
+    std::size_t number = 0;
     for (const json& test_case : cases) {
         const auto name = test_case.at("name").get<std::string>();
-        if (only != nullptr && name != only) {
+        if (only != nullptr ? name != only : number++ % k_one_of != 0) {
             continue;
         }
         std::vector<const plan::Channel*> channels;
@@ -184,7 +193,7 @@ TEST_CASE(
     std::cerr << agreed << " cases answered as the peer does, " << known.size()
               << " differences written down\n";
     if (only == nullptr) {
-        CHECK(agreed >= 120);
+        CHECK(agreed >= 120 / k_one_of);
     }
 }
 
