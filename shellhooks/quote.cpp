@@ -91,6 +91,8 @@ std::string quote_word(Shell shell, std::string_view word) {
     }
     switch (shell) {
     case Shell::Posix:
+    case Shell::Bash:
+    case Shell::Zsh:
         break;
     case Shell::Fish:
         return fish(word);

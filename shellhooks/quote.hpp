@@ -4,17 +4,12 @@
 // its bytes, newlines included. A word holds no NUL: no shell can pass one on.
 #pragma once
 
+#include "shellhooks/shell.hpp"
+
 #include <string>
 #include <string_view>
 
 namespace cudaenv::shellhooks {
-
-enum class Shell {
-    Posix, // sh, bash, zsh, ksh, dash
-    Fish,
-    Tcsh, // and csh
-    Xonsh,
-};
 
 // As short as it can be: a word of letters, digits and _@%+:,./- stays as it is, and = where it is
 // not the first character.

@@ -1,0 +1,45 @@
+// Which CUDA a shell is to have, and which toolkit gives it (design decision 14). Pure.
+//
+// Law: the ladder is: `cudaenv use` in this shell > project pin > what the user or a module set by
+// hand > the environment's pin > what its framework was built with > the CUDA runtime it carries >
+// the user's default > the administrator's > nothing. A disagreement with a rung below that the
+// user wrote is one warning. No answer is a guess: each says why.
+#pragma once
+
+#include "solver/plan/activation/situation.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudaenv::plan {
+
+enum class Rung { Shell, Project, ByHand, EnvironmentPin, Framework, Runtime, User, System };
+std::string_view name_of(Rung rung); // "shell", "project", "by-hand", ... for JSON
+
+// How the toolkit relates to the CUDA that is wanted.
+enum class ToolkitMatch {
+    Exact,     // the pin allows it, or major.minor are the same
+    SameMajor, // 11 and newer: accepted with a warning
+    ByHand,    // what the user set, whatever it is
+};
+
+struct Choice {
+    // Nothing is to be done: no rung says anything.
+    [[nodiscard]] bool none() const { return !rung; }
+
+    std::optional<Rung> rung;
+    std::string cuda;   // "11.3", or a constraint of a pin: ">=11,<12"
+    std::string reason; // for the quiet line: "pinned in ~/work/apex", "torch 1.12.1+cu113"
+    std::string origin; // the place that said so: "/p/cudaenv.toml line 2", "CUDA_HOME", a file
+    std::optional<facts::Toolkit> toolkit; // none: this machine and this environment have none
+    ToolkitMatch match = ToolkitMatch::Exact;
+    bool environments_own = false; // the toolkit lies inside the environment
+    std::vector<std::string> warnings; // one line each: a disagreement, a toolkit of another minor
+    // Where there is no toolkit: how to get one without root, one line ready to paste.
+    std::string remedy;
+};
+
+Choice choose(const Situation& situation);
+
+} // namespace cudaenv::plan

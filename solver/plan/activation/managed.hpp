@@ -1,0 +1,18 @@
+// The variables that activation may set, and those that tell it what is active: the one list. Pure.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace cudaenv::plan {
+
+// Set or added to by a patch, sorted: CUDA_HOME, PATH, CC, ... All are in
+// protocol::caller_variables() (a test holds the two together).
+std::span<const std::string_view> managed_variables();
+// Lists of directories among them, sorted: PATH, LD_LIBRARY_PATH, ...
+std::span<const std::string_view> managed_lists();
+// What tells a shell that another decision may be due, sorted: the managed ones that the user may
+// set, CONDA_PREFIX, VIRTUAL_ENV, LOADEDMODULES, CUDAENV_CUDA, CUDAENV_DISABLE, the journal.
+std::span<const std::string_view> watched_variables();
+
+} // namespace cudaenv::plan

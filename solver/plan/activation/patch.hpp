@@ -1,0 +1,101 @@
+// What cudaenv changes in a shell's environment, and how that is taken back. Pure: an environment is
+// a value.
+//
+// Law: for every environment E, patch P and edit U of the user's that does not look at what the
+// patch put there, undo(U(apply(E, P))) == U(E), byte for byte; unset, empty and set are three
+// things. Two edits cannot be told from the patch's own doing: setting a variable to exactly what it
+// was set to, and `X:$LIST` on a list that was unset before.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::plan {
+
+// An environment: what is unset is missing.
+using Variables = std::map<std::string, std::string, std::less<>>;
+
+struct SetVariable {
+    std::string name;
+    std::string value;
+};
+
+enum class End { Front, Back };
+
+// One directory on a list such as PATH: neither empty nor with a ':' in it.
+struct AddEntry {
+    std::string list;
+    std::string entry;
+    End end = End::Front;
+};
+
+struct Patch {
+    std::vector<SetVariable> variables; // each name once
+    std::vector<AddEntry> entries;      // in order: of two at the front, the first ends up first
+};
+
+// What stood in a variable before it was set; no value: it was unset.
+struct VariableUndo {
+    std::string name;
+    std::optional<std::string> before;
+    std::string after; // what it was set to: another value is the user's, and stays
+};
+
+enum class ListBefore { Unset, Empty, Filled };
+
+struct ListUndo {
+    std::string name;
+    ListBefore before = ListBefore::Filled;
+    std::vector<std::string> front; // entries added, first first
+    std::vector<std::string> back;
+};
+
+// The undo, as it travels in the environment (`k_journal_variable`).
+struct Journal {
+    std::string place;   // host and boot that it was written on
+    std::string context; // what it was decided for: `context_of`
+    std::vector<VariableUndo> variables;
+    std::vector<ListUndo> lists;
+
+    [[nodiscard]] bool empty() const { return variables.empty() && lists.empty(); }
+};
+
+constexpr std::string_view k_journal_variable = "__CUDAENV_UNDO";
+
+// Only letters, digits and _ . / + - : , = % ; so that every shell takes it unquoted; one line.
+std::string write_journal(const Journal& journal);
+// Reads what write_journal wrote. Error: "bad-journal" (somebody changed or cut it).
+Result<Journal> read_journal(std::string_view text);
+
+struct Applied {
+    Variables environment; // with the journal in it, where anything was changed
+    Journal journal;
+};
+// `base` has no journal. A list that has the entry at that end already is left alone, as is a
+// variable that has the value already.
+Applied apply(const Variables& base, const Patch& patch, std::string place, std::string context);
+
+// Without our changes and without the journal; reads it from the environment itself. Also mends what
+// others copied while we were active (`is_snapshot_variable`). A journal that cannot be read is
+// dropped, and nothing else is touched.
+Variables undo(const Variables& environment);
+
+// Variables in which others keep an earlier value of a variable: venv's _OLD_VIRTUAL_PATH, conda's
+// __CONDA_SHLVL_1_CUDA_HOME. None: no snapshot; else the name of the variable that it keeps.
+std::optional<std::string_view> snapshot_of(std::string_view name);
+
+// One change; no value: it is to be unset.
+struct Change {
+    std::string name;
+    std::optional<std::string> value;
+};
+// Sorted by name.
+std::vector<Change> difference(const Variables& from, const Variables& to);
+
+} // namespace cudaenv::plan

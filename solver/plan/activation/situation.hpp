@@ -1,0 +1,29 @@
+// All that activation decides from, as one value. Pure data.
+#pragma once
+
+#include "solver/facts/environment.hpp"
+#include "solver/facts/host.hpp"
+#include "solver/plan/activation/patch.hpp"
+#include "solver/plan/config.hpp"
+#include "solver/plan/pin_layers.hpp"
+#include "solver/plan/request.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudaenv::plan {
+
+struct Situation {
+    Variables base;   // the shell's environment without our changes (`undo`)
+    facts::Host host; // toolkits, compilers and GPUs of this machine
+    std::optional<facts::EnvironmentFacts> environment; // the active one
+    EffectivePins pins;
+    Config config;
+    facts::BuildMachine machine;
+    std::string project_directory; // of the nearest cudaenv.toml; empty: none
+    // Variables that the shell has without exporting them: they are the user's and are not touched.
+    std::vector<std::string> kept;
+};
+
+} // namespace cudaenv::plan
