@@ -1,8 +1,9 @@
 #include "cli/run.hpp"
 
+#include "cli/ask.hpp"
+#include "cli/caller.hpp"
 #include "cli/command_line.hpp"
 #include "cli/completions.hpp"
-#include "cli/connection.hpp"
 #include "cli/oracle_stream.hpp"
 #include "cli/output.hpp"
 #include "cli/render/render.hpp"
@@ -12,36 +13,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 namespace cudaenv::cli {
 
 namespace {
-
-constexpr std::chrono::seconds k_deadline{60};
-// A first solve may have to read a channel of hundreds of megabytes from a slow disk.
-constexpr std::chrono::seconds k_solve_deadline{600};
-
-std::string current_directory() {
-    std::array<char, 4096> path{};
-    return ::getcwd(path.data(), path.size()) == nullptr ? "/" : path.data();
-}
-
-protocol::Caller this_caller(const Terminal& terminal) {
-    protocol::Caller caller;
-    caller.cwd = current_directory();
-    for (const std::string_view name : protocol::caller_variables()) {
-        if (const char* value = std::getenv(name.data()); value != nullptr) {
-            caller.environment.emplace(name, value);
-        }
-    }
-    caller.is_terminal = terminal.is_terminal;
-    caller.columns = terminal.columns;
-    caller.utf8 = locale_is_utf8(::getenv);
-    caller.uid = static_cast<unsigned>(::getauxval(AT_UID)); // no system call
-    return caller;
-}
 
 std::string as_json(const nlohmann::json& object) {
     return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
@@ -78,10 +54,6 @@ int fail(const Error& error, bool json) {
     return status;
 }
 
-bool solves(const CommandRow& command) {
-    return command.name == "resolve" || command.name == "explain" || command.name == "pin";
-}
-
 Result<int> export_facts(const Invocation& invocation, const protocol::Reply& reply,
                          const protocol::Caller& caller) {
     const std::string text = as_json(reply.object);
@@ -112,11 +84,8 @@ Result<int> ask_and_show(Invocation invocation) {
     if (invocation.alone) {
         invocation.params["alone"] = true;
     }
-    CUDAENV_TRY(auto daemon, Connection::start_child());
     CUDAENV_TRY(const auto reply,
-                daemon.ask({0, std::string(invocation.command->method),
-                            std::move(invocation.params), caller},
-                           solves(*invocation.command) ? k_solve_deadline : k_deadline));
+                ask_daemon(invocation.command->method, std::move(invocation.params), caller));
     if (exports) {
         return export_facts(invocation, reply, caller);
     }
@@ -128,21 +97,37 @@ Result<int> ask_and_show(Invocation invocation) {
     return reply.status;
 }
 
-Result<int> carry_out(Invocation invocation) {
-    const std::string_view name = invocation.command->name;
-    if (name == "completions") {
-        const auto shell = invocation.params["arguments"][0].get<std::string>();
-        CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, completions_for(shell)));
-        return 0;
-    }
-    if (name == "debug") {
-        CUDAENV_TRY_VOID(stream_oracle(this_caller(Terminal{})));
-        return 0;
-    }
-    if (name == "schema") {
-        invocation.params["schema"] = invocation.params["arguments"][0];
-    }
+Result<int> print_completions(Invocation& invocation) {
+    const auto shell = invocation.params["arguments"][0].get<std::string>();
+    CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, completions_for(shell)));
+    return 0;
+}
+
+Result<int> debug(Invocation& /*invocation*/) {
+    CUDAENV_TRY_VOID(stream_oracle(this_caller(Terminal{})));
+    return 0;
+}
+
+Result<int> show_schema(Invocation& invocation) {
+    invocation.params["schema"] = invocation.params["arguments"][0];
     return ask_and_show(std::move(invocation));
+}
+
+// Commands that are more than a question to the daemon and its answer laid out.
+struct OwnCommand {
+    std::string_view name;
+    Result<int> (*function)(Invocation&);
+};
+constexpr auto k_own_commands = std::to_array<OwnCommand>({
+    {"completions", print_completions},
+    {"debug", debug},
+    {"schema", show_schema},
+});
+
+Result<int> carry_out(Invocation invocation) {
+    const auto own = std::ranges::find(k_own_commands, invocation.command->name, &OwnCommand::name);
+    return own == k_own_commands.end() ? ask_and_show(std::move(invocation))
+                                       : own->function(invocation);
 }
 
 Result<int> carry_out_words(std::span<const char* const> words) {

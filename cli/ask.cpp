@@ -1,0 +1,30 @@
+#include "cli/ask.hpp"
+
+#include "cli/connection.hpp"
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace cudaenv::cli {
+
+namespace {
+
+constexpr std::chrono::seconds k_deadline{60};
+// A first solve may have to read a channel of hundreds of megabytes from a slow disk.
+constexpr std::chrono::seconds k_solve_deadline{600};
+
+bool solves(std::string_view method) {
+    return method == "resolve" || method == "explain" || method == "pin";
+}
+
+} // namespace
+
+Result<protocol::Reply> ask_daemon(std::string_view method, nlohmann::json params,
+                                   const protocol::Caller& caller) {
+    CUDAENV_TRY(auto daemon, Connection::start_child());
+    return daemon.ask({0, std::string(method), std::move(params), caller},
+                      solves(method) ? k_solve_deadline : k_deadline);
+}
+
+} // namespace cudaenv::cli

@@ -1,0 +1,18 @@
+// One question to the daemon: the one place that decides how it is reached and how long it may
+// take.
+#pragma once
+
+#include "base/result.hpp"
+#include "protocol/message.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string_view>
+
+namespace cudaenv::cli {
+
+// Errors: those of Connection.
+Result<protocol::Reply> ask_daemon(std::string_view method, nlohmann::json params,
+                                   const protocol::Caller& caller);
+
+} // namespace cudaenv::cli

@@ -1,0 +1,16 @@
+// This process as the daemon is told of it: directory, variables, terminal.
+#pragma once
+
+#include "cli/terminal.hpp"
+#include "protocol/caller.hpp"
+
+#include <string>
+
+namespace cudaenv::cli {
+
+// "/" where it cannot be had.
+std::string current_directory();
+// Only the variables of protocol::caller_variables().
+protocol::Caller this_caller(const Terminal& terminal);
+
+} // namespace cudaenv::cli
