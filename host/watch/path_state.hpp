@@ -18,15 +18,24 @@ struct PathState {
     bool operator==(const PathState&) const = default;
 };
 
+// What cannot be looked at counts as not there. To be taken before the path itself is read: a
+// change in between is then seen the next time.
 PathState observe(FileSystem& files, const std::string& path);
 // Whether any of them is no longer as it was.
 bool changed(FileSystem& files, const std::vector<PathState>& states);
+// Whether every change after `now_ns` gives the path another modification time than it has in
+// `state`. File systems count time in ticks of up to 10 ms: two changes within one leave the same.
+bool is_settled(const PathState& state, std::int64_t now_ns);
 
 // A file whose modification time is that of `state`, for shells, which compare files' times with
-// -nt and -ot but cannot read them. Made in `directory`/stamps, named by path and time, so that it
-// is right for every shell for ever. Nothing where it cannot be made.
+// -nt and -ot but cannot read them. Made in `directory`/stamps (`directory` must be the user's own
+// and closed to others), named by the time: it is right for every path of that time, in every
+// shell, for ever, and never there with another time. One `lstat` where it is there already.
+// Nothing for a path that is not there, and where it cannot be made: a directory that is not to be
+// written, a file system that does not keep nanoseconds.
 std::optional<std::string> stamp_of(const std::string& directory, const PathState& state);
-// Removes stamps that have not been asked for in 30 days.
+// Removes stamps that have not been asked for in 30 days. A shell that still compares with one of
+// them sees "changed", asks, and has it made anew.
 void prune_stamps(const std::string& directory);
 
 } // namespace cudaenv::host

@@ -1,0 +1,163 @@
+#include "host/watch/path_state.hpp"
+
+#include "base/fd.hpp"
+#include "base/private_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <dirent.h>
+#include <fcntl.h>
+#include <memory>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cudaenv::host {
+
+namespace {
+
+constexpr std::int64_t k_second_ns = 1'000'000'000;
+constexpr std::time_t k_day = std::time_t{24} * 60 * 60;
+constexpr std::time_t k_kept = 30 * k_day;
+constexpr const char* k_folder = "stamps";
+constexpr int k_directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+timespec timespec_of(std::int64_t ns) {
+    std::int64_t seconds = ns / k_second_ns;
+    std::int64_t rest = ns % k_second_ns;
+    if (rest < 0) { // before 1970
+        rest += k_second_ns;
+        --seconds;
+    }
+    timespec time{};
+    time.tv_sec = static_cast<std::time_t>(seconds);
+    time.tv_nsec = static_cast<decltype(time.tv_nsec)>(rest);
+    return time;
+}
+
+bool has_time(const struct stat& status, const timespec& time) {
+    return S_ISREG(status.st_mode) && status.st_mtim.tv_sec == time.tv_sec &&
+           status.st_mtim.tv_nsec == time.tv_nsec;
+}
+
+std::string name_of(const timespec& time) {
+    std::array<char, 48> text{};
+    (void)std::snprintf(text.data(), text.size(), "%lld.%09ld", static_cast<long long>(time.tv_sec),
+                        static_cast<long>(time.tv_nsec));
+    return text.data();
+}
+
+// The directory of stamps, made where it is missing; none where it, or what it lies in, is not the
+// user's own alone.
+Fd open_folder(const std::string& directory, bool make) {
+    const Fd parent(::open(directory.c_str(), k_directory_flags));
+    struct stat status {};
+    if (!parent || ::fstat(parent.get(), &status) != 0 || !is_ours_alone(status, S_IFDIR)) {
+        return {};
+    }
+    Fd folder(::openat(parent.get(), k_folder, k_directory_flags));
+    if (!folder && errno == ENOENT && make) {
+        if (::mkdirat(parent.get(), k_folder, 0700) != 0 && errno != EEXIST) {
+            return {};
+        }
+        folder = Fd(::openat(parent.get(), k_folder, k_directory_flags));
+    }
+    if (!folder || ::fstat(folder.get(), &status) != 0 || !is_ours_alone(status, S_IFDIR)) {
+        return {};
+    }
+    return folder;
+}
+
+bool make_stamp(const Fd& folder, const std::string& name, const timespec& time) {
+    static std::atomic<unsigned> s_made{0}; // several threads of one process
+    const auto temporary = ".new-" + std::to_string(::getpid()) + '-' + std::to_string(s_made++);
+    const Fd file(::openat(folder.get(), temporary.c_str(),
+                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file) {
+        return false;
+    }
+    timespec now{};
+    now.tv_nsec = UTIME_NOW;
+    const std::array<timespec, 2> times{now, time};
+    struct stat status {};
+    // Read back: a file system may round a time, or have an end of times.
+    const bool made = ::futimens(file.get(), times.data()) == 0 &&
+                      ::fstat(file.get(), &status) == 0 && has_time(status, time) &&
+                      ::renameat(folder.get(), temporary.c_str(), folder.get(), name.c_str()) == 0;
+    if (!made) {
+        ::unlinkat(folder.get(), temporary.c_str(), 0);
+    }
+    return made;
+}
+
+} // namespace
+
+PathState observe(FileSystem& files, const std::string& path) {
+    const auto status = files.status(path);
+    return {path, status ? std::optional(status->modified_ns) : std::nullopt};
+}
+
+bool changed(FileSystem& files, const std::vector<PathState>& states) {
+    return std::any_of(states.begin(), states.end(),
+                       [&](const PathState& state) { return observe(files, state.path) != state; });
+}
+
+bool is_settled(const PathState& state, std::int64_t now_ns) {
+    constexpr std::int64_t k_ticks = 20'000'000; // two of the longest
+    return !state.modified_ns || *state.modified_ns < now_ns - k_ticks;
+}
+
+std::optional<std::string> stamp_of(const std::string& directory, const PathState& state) {
+    if (!state.modified_ns) {
+        return std::nullopt;
+    }
+    const auto time = timespec_of(*state.modified_ns);
+    const auto name = name_of(time);
+    auto path = directory + '/' + k_folder + '/' + name;
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) == 0 && status.st_uid == ::geteuid() &&
+        has_time(status, time)) {
+        // The time of access tells prune_stamps that it is in use; once a day is enough.
+        if (status.st_atim.tv_sec < std::time(nullptr) - k_day) {
+            timespec now{};
+            now.tv_nsec = UTIME_NOW;
+            timespec same{};
+            same.tv_nsec = UTIME_OMIT;
+            const std::array<timespec, 2> times{now, same};
+            // Refused on a file system that has become read-only, where nothing is pruned either.
+            (void)::utimensat(AT_FDCWD, path.c_str(), times.data(), AT_SYMLINK_NOFOLLOW);
+        }
+        return path;
+    }
+    const Fd folder = open_folder(directory, true);
+    if (!folder || !make_stamp(folder, name, time)) {
+        return std::nullopt;
+    }
+    return path;
+}
+
+void prune_stamps(const std::string& directory) {
+    Fd folder = open_folder(directory, false);
+    if (!folder) {
+        return; // nothing was ever stamped, or it is not ours to prune
+    }
+    const int fd = folder.get();
+    const std::unique_ptr<DIR, int (*)(DIR*)> listed(::fdopendir(fd), &::closedir);
+    if (!listed) {
+        return; // the next prune does it
+    }
+    (void)folder.release(); // the listing's now
+    const std::time_t oldest = std::time(nullptr) - k_kept;
+    while (const dirent* entry = ::readdir(listed.get())) {
+        struct stat status {};
+        if (::fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(status.st_mode) && status.st_atim.tv_sec < oldest) {
+            ::unlinkat(fd, entry->d_name, 0); // gone already is as good
+        }
+    }
+}
+
+} // namespace cudaenv::host
