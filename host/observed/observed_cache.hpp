@@ -1,0 +1,84 @@
+// Values computed from files, kept as long as the files they came from are as they were. Safe to use
+// from several threads; the same value may then be computed twice, never wrongly.
+#pragma once
+
+#include "host/observed/recording_file_system.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cudaenv::host {
+
+template <typename Value>
+class ObservedCache {
+public:
+    // At most `most` values are kept; the one not asked for longest goes first.
+    explicit ObservedCache(std::size_t most) : m_most(most) {}
+
+    // The value of `key`: the kept one while it holds, else `compute(FileSystem&)`. `longest`: how
+    // long a value is believed whatever the files say, for what is not told by files.
+    template <typename Compute>
+    Value get(const std::string& key, FileSystem& files, std::chrono::seconds longest,
+              const Compute& compute) {
+        const auto now = std::chrono::steady_clock::now();
+        if (auto kept = find(key); kept && now < kept->until && hold(files, kept->observations)) {
+            return std::move(kept->value);
+        }
+        RecordingFileSystem recording(files);
+        Value value = compute(recording);
+        if (settled(recording.newest())) {
+            keep(key, {value, recording.observations(), now + longest, 0});
+        }
+        return value;
+    }
+
+private:
+    // File systems count time in ticks of up to 10 ms: two changes within one leave the same
+    // modification time, so what changed just now is not believed to stay.
+    static bool settled(std::int64_t newest_ns) {
+        const auto now = std::chrono::system_clock::now().time_since_epoch();
+        return std::chrono::nanoseconds(newest_ns) < now - std::chrono::milliseconds(20);
+    }
+
+    struct Kept {
+        Value value;
+        std::vector<Observation> observations;
+        std::chrono::steady_clock::time_point until;
+        std::uint64_t used = 0;
+    };
+
+    std::optional<Kept> find(const std::string& key) {
+        const std::lock_guard lock(m_mutex);
+        const auto found = m_kept.find(key);
+        if (found == m_kept.end()) {
+            return std::nullopt;
+        }
+        found->second.used = ++m_clock;
+        return found->second;
+    }
+
+    void keep(const std::string& key, Kept kept) {
+        const std::lock_guard lock(m_mutex);
+        kept.used = ++m_clock;
+        m_kept.insert_or_assign(key, std::move(kept));
+        if (m_kept.size() > m_most) {
+            m_kept.erase(std::min_element(
+                m_kept.begin(), m_kept.end(),
+                [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
+        }
+    }
+
+    std::size_t m_most;
+    std::mutex m_mutex;
+    std::uint64_t m_clock = 0;
+    std::map<std::string, Kept> m_kept;
+};
+
+} // namespace cudaenv::host

@@ -1,0 +1,52 @@
+// A FileSystem that remembers what was asked of it and what the answers rested on, so that a value
+// computed from files can be kept and known to be right later: every answer is checked again, which
+// costs one `stat` or so each, where computing the value costs reading.
+//
+// Law: while `hold` says true, every question that was asked would be answered the same way again
+// (as far as modification times, sizes and inodes tell).
+#pragma once
+
+#include "host/file_system.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::host {
+
+enum class Question { Contents, Status, RealPath, Link };
+
+struct Observation {
+    Question question = Question::Status;
+    std::string path;
+    std::string answer; // what must be the same again
+};
+
+class RecordingFileSystem final : public FileSystem {
+public:
+    explicit RecordingFileSystem(FileSystem& files) : m_files(&files) {}
+
+    Result<std::string> read_file(const std::string& path, std::size_t limit) override;
+    Result<std::vector<std::string>> list_directory(const std::string& path) override;
+    Result<std::string> real_path(const std::string& path) override;
+    Result<FileStatus> status(const std::string& path) override;
+    Result<std::string> read_link(const std::string& path) override;
+
+    [[nodiscard]] std::vector<Observation> observations() const;
+    // Of the files and directories that were asked for: the newest modification time, nanoseconds
+    // since the epoch; 0 where there is none.
+    [[nodiscard]] std::int64_t newest() const { return m_newest; }
+
+private:
+    void record(Question question, const std::string& path);
+
+    FileSystem* m_files;
+    std::map<std::pair<Question, std::string>, std::string> m_seen;
+    std::int64_t m_newest = 0;
+};
+
+bool hold(FileSystem& files, const std::vector<Observation>& observations);
+
+} // namespace cudaenv::host
