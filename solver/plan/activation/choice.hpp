@@ -24,7 +24,7 @@ enum class ToolkitMatch {
     ByHand,    // what the user set, whatever it is
 };
 
-struct Choice {
+struct CudaChoice {
     // Nothing is to be done: no rung says anything.
     [[nodiscard]] bool none() const { return !rung; }
 
@@ -40,6 +40,6 @@ struct Choice {
     std::string remedy;
 };
 
-Choice choose(const Situation& situation);
+CudaChoice choose(const Situation& situation);
 
 } // namespace cudaenv::plan

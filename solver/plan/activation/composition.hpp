@@ -23,12 +23,12 @@ struct Composition {
 };
 
 // `layout` is of the choice's toolkit; absent where there is none.
-Composition compose(const Situation& situation, const Choice& choice,
+Composition compose(const Situation& situation, const CudaChoice& choice,
                     const std::optional<facts::ToolkitLayout>& layout);
 
 // The one quiet line, without "cudaenv: ": "CUDA 11.3 · /usr/local/cuda-11.3 · g++-9   (pinned in
 // ~/work/apex)". Empty for nothing. `ascii` where the locale is not UTF-8.
-std::string quiet_line(const Situation& situation, const Choice& choice,
+std::string quiet_line(const Situation& situation, const CudaChoice& choice,
                        const Composition& composition, bool ascii);
 
 } // namespace cudaenv::plan
