@@ -1,14 +1,17 @@
-// What cudaenv changes in a shell's environment, and how that is taken back. Pure: an environment is
-// a value.
+// What cudaenv changes in a shell's environment, and how that is taken back. Pure: an environment
+// is a value.
 //
 // Law: for every environment E, patch P and edit U of the user's that does not look at what the
 // patch put there, undo(U(apply(E, P))) == U(E), byte for byte; unset, empty and set are three
-// things. Two edits cannot be told from the patch's own doing: setting a variable to exactly what it
-// was set to, and `X:$LIST` on a list that was unset before.
+// things. Some edits cannot be told from the patch's own doing: setting a variable to exactly what
+// it was set to, or a list anew with an entry that the patch added; `X:$LIST` on a list that was
+// unset or empty before (without the patch it leaves `X:`, with it `X`); taking the last entry of
+// one's own off a list (it ends up unset, as Environment Modules leave it).
 #pragma once
 
 #include "base/result.hpp"
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <span>
@@ -49,11 +52,20 @@ struct VariableUndo {
 
 enum class ListBefore { Unset, Empty, Filled };
 
+// An entry that was added though the list had it elsewhere: without the patch it stands there, and
+// zsh's `typeset -U path` or a restored PATH leave only one of the two.
+struct OwnEntry {
+    std::string entry;
+    std::size_t count = 1; // how often the list had it
+    std::string after;     // what stood before the first of them; empty: nothing
+};
+
 struct ListUndo {
     std::string name;
     ListBefore before = ListBefore::Filled;
     std::vector<std::string> front; // entries added, first first
     std::vector<std::string> back;
+    std::vector<OwnEntry> own; // of those added, in the list's order
 };
 
 // The undo, as it travels in the environment (`k_journal_variable`).
@@ -68,21 +80,25 @@ struct Journal {
 
 constexpr std::string_view k_journal_variable = "__CUDAENV_UNDO";
 
-// Only letters, digits and _ . / + - : , = % ; so that every shell takes it unquoted; one line.
+constexpr std::size_t k_most_journal_bytes = std::size_t{64} << 10;
+
+// Only letters, digits and _ . / + - : , % so that every shell takes it unquoted; one line.
 std::string write_journal(const Journal& journal);
-// Reads what write_journal wrote. Error: "bad-journal" (somebody changed or cut it).
+// Reads what write_journal wrote. Error: "bad-journal": somebody changed or cut it, it is longer
+// than the limit, or it names a variable that is not managed (nobody's journal unsets HOME).
 Result<Journal> read_journal(std::string_view text);
 
 struct Applied {
     Variables environment; // with the journal in it, where anything was changed
     Journal journal;
 };
-// `base` has no journal. A list that has the entry at that end already is left alone, as is a
-// variable that has the value already.
+// `base` has no journal, `patch` names managed variables only. A list that has the entry at that
+// end already is left alone, as is a variable that has the value already. What could not be taken
+// back is not done: where the journal would outgrow its limit, nothing is changed.
 Applied apply(const Variables& base, const Patch& patch, std::string place, std::string context);
 
-// Without our changes and without the journal; reads it from the environment itself. Also mends what
-// others copied while we were active (`is_snapshot_variable`). A journal that cannot be read is
+// Without our changes and without the journal; reads it from the environment itself. Also mends
+// what others copied while we were active (`snapshot_of`). A journal that cannot be read is
 // dropped, and nothing else is touched.
 Variables undo(const Variables& environment);
 

@@ -1,0 +1,10 @@
+# What is changed in an environment and how it is taken back: nothing but base below it, so that the
+# static client leaves an environment by itself.
+cudaenv_library(patch
+    ${CMAKE_CURRENT_LIST_DIR}/journal.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/managed.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/patch.cpp)
+target_link_libraries(cudaenv_patch PUBLIC cudaenv_base)
+if(EXISTS "${CMAKE_CURRENT_LIST_DIR}/update.cpp")
+    target_sources(cudaenv_patch PRIVATE ${CMAKE_CURRENT_LIST_DIR}/update.cpp)
+endif()

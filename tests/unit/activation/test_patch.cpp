@@ -1,0 +1,282 @@
+#include "solver/plan/activation/managed.hpp"
+#include "solver/plan/activation/patch.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+
+using namespace cudaenv::plan;
+
+namespace {
+
+constexpr auto k_journal = "__CUDAENV_UNDO";
+
+// CUDA 11.3 as a shell gets it.
+Patch toolkit(const std::string& root) {
+    return {{{"CUDA_HOME", root}, {"CUDA_PATH", root}},
+            {{"PATH", root + "/bin", End::Front}, {"LD_LIBRARY_PATH", root + "/lib64", End::Back}}};
+}
+
+Patch front(const std::string& list, const std::vector<std::string>& entries) {
+    Patch patch;
+    for (const auto& entry : entries) {
+        patch.entries.push_back({list, entry, End::Front});
+    }
+    return patch;
+}
+
+Patch back(const std::string& list, const std::vector<std::string>& entries) {
+    Patch patch;
+    for (const auto& entry : entries) {
+        patch.entries.push_back({list, entry, End::Back});
+    }
+    return patch;
+}
+
+Variables applied(const Variables& base, const Patch& patch) {
+    return apply(base, patch, "host/boot", "context").environment;
+}
+
+std::string value(const Variables& environment, const std::string& name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? "(unset)" : found->second;
+}
+
+// The list after leaving, where it was `before` and the user made `edited` of what was active.
+std::string left(const Variables& before, const Patch& patch, const std::string& list,
+                 const std::string& active, const std::string& edited) {
+    Variables shell = applied(before, patch);
+    REQUIRE(value(shell, list) == active);
+    shell[list] = edited;
+    const Variables after = undo(shell);
+    CHECK_FALSE(after.contains(k_journal));
+    return value(after, list);
+}
+
+} // namespace
+
+TEST_CASE("a toolkit is put in front of PATH and behind LD_LIBRARY_PATH, and goes again") {
+    const Variables base{{"HOME", "/h"}, {"PATH", "/usr/bin:/bin"}, {"LD_LIBRARY_PATH", "/mine"}};
+    const Variables shell = applied(base, toolkit("/opt/cuda-11.3"));
+    CHECK(value(shell, "CUDA_HOME") == "/opt/cuda-11.3");
+    CHECK(value(shell, "CUDA_PATH") == "/opt/cuda-11.3");
+    CHECK(value(shell, "PATH") == "/opt/cuda-11.3/bin:/usr/bin:/bin");
+    CHECK(value(shell, "LD_LIBRARY_PATH") == "/mine:/opt/cuda-11.3/lib64");
+    CHECK(value(shell, "HOME") == "/h");
+    CHECK(undo(shell) == base);
+    CHECK(undo(undo(shell)) == base);
+}
+
+TEST_CASE("unset, empty and set come back as what they were") {
+    const Patch patch{{{"CUDA_HOME", "/c"}, {"CC", "gcc-9"}, {"CXX", "g++-9"}},
+                      {{"LD_LIBRARY_PATH", "/c/lib", End::Back},
+                       {"LIBRARY_PATH", "/c/lib", End::Back},
+                       {"PATH", "/c/bin", End::Front}}};
+    const Variables base{{"CUDA_HOME", ""}, {"CC", "cc"}, {"LIBRARY_PATH", ""}, {"PATH", "/bin"}};
+    const Variables shell = applied(base, patch);
+    CHECK(value(shell, "LD_LIBRARY_PATH") == "/c/lib");
+    CHECK(value(shell, "LIBRARY_PATH") == "/c/lib");
+    CHECK(undo(shell) == base);
+}
+
+TEST_CASE("of several entries at an end the first stands first") {
+    CHECK(value(applied({{"PATH", "/bin"}}, front("PATH", {"/a", "/b"})), "PATH") == "/a:/b:/bin");
+    CHECK(value(applied({{"PATH", "/bin"}}, back("PATH", {"/a", "/b"})), "PATH") == "/bin:/a:/b");
+}
+
+TEST_CASE("what is there already is left alone, and then there is no journal") {
+    const Variables base{
+        {"CUDA_HOME", "/c"}, {"PATH", "/c/bin:/bin"}, {"LIBRARY_PATH", "/l:/c/lib"}};
+    Patch patch{{{"CUDA_HOME", "/c"}},
+                {{"PATH", "/c/bin", End::Front}, {"LIBRARY_PATH", "/c/lib", End::Back}}};
+    const Applied none = apply(base, patch, "host/boot", "context");
+    CHECK(none.environment == base);
+    CHECK(none.journal.empty());
+    CHECK(apply(base, {}, "host/boot", "context").environment == base);
+
+    const Variables elsewhere{{"PATH", "/bin:/c/bin"}};
+    CHECK(value(applied(elsewhere, front("PATH", {"/c/bin"})), "PATH") == "/c/bin:/bin:/c/bin");
+    CHECK(undo(applied(elsewhere, front("PATH", {"/c/bin"}))) == elsewhere);
+    // The order asked for counts, also where one of them is in front already.
+    const Variables half{{"PATH", "/b:/bin"}};
+    CHECK(value(applied(half, front("PATH", {"/a", "/b"})), "PATH") == "/a:/b:/bin");
+    CHECK(undo(applied(half, front("PATH", {"/a", "/b"}))) == half);
+    const Variables wrong_order{{"PATH", "/b:/a:/bin"}};
+    CHECK(undo(applied(wrong_order, front("PATH", {"/b", "/c"}))) == wrong_order);
+}
+
+TEST_CASE("a variable that the user has changed or unset stays as the user left it") {
+    const Variables base{{"CC", "cc"}};
+    const Patch patch{{{"CC", "gcc-9"}, {"CUDA_HOME", "/c"}, {"CUDA_PATH", "/c"}}, {}};
+    Variables shell = applied(base, patch);
+    shell["CUDA_HOME"] = "/mine";
+    shell["CUDA_PATH"] = "";
+    shell.erase("CC");
+    CHECK(undo(shell) == Variables{{"CUDA_HOME", "/mine"}, {"CUDA_PATH", ""}});
+}
+
+TEST_CASE("of a list only our entries go, wherever the user has moved them") {
+    const Variables base{{"PATH", "/a:/b"}};
+    const Patch patch = front("PATH", {"/c/bin"});
+    const auto after = [&](const std::string& edited) {
+        return left(base, patch, "PATH", "/c/bin:/a:/b", edited);
+    };
+    CHECK(after("/x:/c/bin:/a:/b") == "/x:/a:/b");
+    CHECK(after("/c/bin:/a:/b:/x") == "/a:/b:/x");
+    CHECK(after("/a:/c/bin:/b") == "/a:/b");
+    CHECK(after("/a:/b:/c/bin") == "/a:/b");
+    CHECK(after("/a:/b") == "/a:/b");
+    CHECK(after("/x") == "/x");
+    CHECK(after("") == "");
+    CHECK(after("/c/bin/sub:/a") == "/c/bin/sub:/a");
+}
+
+TEST_CASE("a list that the user has unset stays unset") {
+    Variables shell = applied({{"LIBRARY_PATH", "/a"}}, back("LIBRARY_PATH", {"/c"}));
+    shell.erase("LIBRARY_PATH");
+    CHECK(undo(shell) == Variables{});
+}
+
+TEST_CASE("an entry of the user's that equals ours stays where the user put it") {
+    CHECK(left({{"PATH", "/a"}}, front("PATH", {"/c"}), "PATH", "/c:/a", "/c:/a:/c") == "/a:/c");
+    CHECK(left({{"PATH", "/a"}}, front("PATH", {"/c"}), "PATH", "/c:/a", "/c:/c:/a") == "/c:/a");
+    CHECK(left({{"PATH", "/a"}}, back("PATH", {"/c"}), "PATH", "/a:/c", "/c:/a:/c") == "/c:/a");
+    CHECK(left({{"PATH", "/a"}}, back("PATH", {"/c"}), "PATH", "/a:/c", "/a:/c:/c") == "/a:/c");
+}
+
+TEST_CASE("the user's empty entries survive byte for byte, and none is made") {
+    for (const std::string before : {":", "::", ":/a", "/a:", "/a::/b", ":/a::", "/a:/b"}) {
+        for (const Patch& patch : {front("PATH", {"/c", "/d"}), back("PATH", {"/c", "/d"})}) {
+            const Variables base{{"PATH", before}};
+            CHECK(undo(applied(base, patch)) == base);
+        }
+    }
+    CHECK(value(applied({{"LIBRARY_PATH", ""}}, back("LIBRARY_PATH", {"/c"})), "LIBRARY_PATH") ==
+          "/c");
+    CHECK(left({{"PATH", "/a"}}, front("PATH", {"/c"}), "PATH", "/c:/a", "/x::/c:/a:") ==
+          "/x::/a:");
+}
+
+TEST_CASE("a list that was unset gets the user's entries without a colon of ours") {
+    const Patch patch = back("LD_LIBRARY_PATH", {"/c"});
+    CHECK(left({}, patch, "LD_LIBRARY_PATH", "/c", "/x:/c") == "/x");
+    CHECK(left({}, patch, "LD_LIBRARY_PATH", "/c", "/c:/x") == "/x");
+    CHECK(left({}, patch, "LD_LIBRARY_PATH", "/c", "/x") == "/x");
+    CHECK(left({}, patch, "LD_LIBRARY_PATH", "/c", "") == "");
+    CHECK(left({{"LD_LIBRARY_PATH", ""}}, patch, "LD_LIBRARY_PATH", "/c", "/c") == "");
+    // As Environment Modules leave a list that nothing is on any more.
+    CHECK(left({{"LD_LIBRARY_PATH", "/m"}}, patch, "LD_LIBRARY_PATH", "/m:/c", "/c") == "(unset)");
+}
+
+TEST_CASE("an entry that the list had by itself outlives a restored list and one without doubles") {
+    const Variables base{{"PATH", "/a:/c:/b"}};
+    const Patch patch = front("PATH", {"/c"});
+    const std::string active = "/c:/a:/c:/b";
+    CHECK(left(base, patch, "PATH", active, "/a:/c:/b") == "/a:/c:/b");
+    CHECK(left(base, patch, "PATH", active, "/c:/a:/b") == "/a:/c:/b"); // typeset -U path
+    CHECK(left(base, patch, "PATH", active, "/x:/c:/a:/b") == "/x:/a:/c:/b");
+    CHECK(left(base, patch, "PATH", active, "/a:/b") == "/a:/b");
+    CHECK(left(base, patch, "PATH", active, "/c:/b") == "/c:/b");
+    const Variables reversed{{"PATH", "/a:/d:/c"}};
+    CHECK(left(reversed, front("PATH", {"/c", "/d"}), "PATH", "/c:/d:/a:/d:/c", "/c:/d:/a") ==
+          "/a:/d:/c");
+    CHECK(left(base, back("PATH", {"/c"}), "PATH", "/a:/c:/b:/c", "/a:/c:/b") == "/a:/c:/b");
+}
+
+TEST_CASE("the same directory at both ends goes from both") {
+    Patch patch = front("PATH", {"/c"});
+    patch.entries.push_back({"PATH", "/c", End::Back});
+    const Variables base{{"PATH", "/a"}};
+    const Variables shell = applied(base, patch);
+    CHECK(value(shell, "PATH") == "/c:/a:/c");
+    CHECK(undo(shell) == base);
+}
+
+TEST_CASE("from one toolkit to another and back is as if it had been there at once") {
+    const Variables base{{"PATH", "/bin"}, {"CUDA_HOME", "/old"}};
+    const Variables first = applied(base, toolkit("/c/11.3"));
+    const Variables second = applied(undo(first), toolkit("/c/12.4"));
+    CHECK(second == applied(base, toolkit("/c/12.4")));
+    CHECK(applied(undo(second), toolkit("/c/11.3")) == first);
+    CHECK(undo(second) == base);
+}
+
+TEST_CASE("venv's snapshot of PATH loses our entries and stays otherwise as it is") {
+    const Variables base{{"PATH", "/bin"}};
+    Variables shell = applied(base, toolkit("/c"));
+    shell["_OLD_VIRTUAL_PATH"] = shell["PATH"];
+    shell["PATH"] = "/venv/bin:" + shell["PATH"];
+    CHECK(undo(shell) == Variables{{"PATH", "/venv/bin:/bin"}, {"_OLD_VIRTUAL_PATH", "/bin"}});
+    shell["_OLD_VIRTUAL_PATH"] = "/other:/usr/bin";
+    CHECK(value(undo(shell), "_OLD_VIRTUAL_PATH") == "/other:/usr/bin");
+}
+
+TEST_CASE("conda's snapshots of what we had set become what was there before") {
+    const Variables base{{"CC", "cc"}, {"CUDA_PATH", ""}, {"LD_LIBRARY_PATH", "/mine"}};
+    const Patch patch{
+        {{"CC", "gcc-9"}, {"CUDA_HOME", "/c"}, {"CUDA_PATH", "/c"}, {"CXX", "g++-9"}},
+        {{"LD_LIBRARY_PATH", "/c/lib", End::Back}, {"LIBRARY_PATH", "/c/lib", End::Back}}};
+    Variables shell = applied(base, patch);
+    for (const char* name : {"CC", "CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "LIBRARY_PATH"}) {
+        shell[std::string("__CONDA_SHLVL_12_") + name] = shell[name];
+        shell[name] = "conda's";
+    }
+    shell["__CONDA_SHLVL_1_CXX"] = "clang++";
+    shell["__CONDA_SHLVL_1_HOME"] = "/c";
+    CHECK(undo(shell) == Variables{{"CC", "conda's"},
+                                   {"CUDA_HOME", "conda's"},
+                                   {"CUDA_PATH", "conda's"},
+                                   {"LD_LIBRARY_PATH", "conda's"},
+                                   {"LIBRARY_PATH", "conda's"},
+                                   {"__CONDA_SHLVL_12_CC", "cc"},
+                                   {"__CONDA_SHLVL_12_LD_LIBRARY_PATH", "/mine"},
+                                   {"__CONDA_SHLVL_1_CXX", "clang++"},
+                                   {"__CONDA_SHLVL_1_HOME", "/c"}});
+}
+
+TEST_CASE("a snapshot is known by its name") {
+    CHECK(snapshot_of("_OLD_VIRTUAL_PATH") == "PATH");
+    CHECK(snapshot_of("__CONDA_SHLVL_0_CUDA_HOME") == "CUDA_HOME");
+    CHECK(snapshot_of("__CONDA_SHLVL_123_PATH") == "PATH");
+    for (const char* none : {"", "PATH", "__CONDA_SHLVL_", "__CONDA_SHLVL_1", "__CONDA_SHLVL_1_",
+                             "__CONDA_SHLVL__PATH", "__CONDA_SHLVL_x_PATH", "__CONDA_SHLVL_1PATH",
+                             "CONDA_SHLVL_1_PATH", "_OLD_VIRTUAL_PATHS"}) {
+        CHECK_FALSE(snapshot_of(none));
+    }
+}
+
+TEST_CASE("a journal that cannot be read goes, and nothing else is touched") {
+    Variables shell = applied({{"PATH", "/bin"}}, toolkit("/c"));
+    shell[k_journal].pop_back();
+    Variables expected = shell;
+    expected.erase(k_journal);
+    CHECK(undo(shell) == expected);
+    CHECK(undo({{"PATH", "/c"}, {k_journal, ""}}) == Variables{{"PATH", "/c"}});
+}
+
+TEST_CASE("what could not be written down is not done") {
+    const Variables base{{"CC", std::string(70'000, 'x')}, {"PATH", "/bin"}};
+    Patch patch = toolkit("/c");
+    patch.variables.push_back({"CC", "gcc-9"});
+    const Applied none = apply(base, patch, "host/boot", "context");
+    CHECK(none.environment == base);
+    CHECK(none.journal.empty());
+}
+
+TEST_CASE("a difference says what to set and what to unset, by name") {
+    const Variables from{{"A", "1"}, {"B", "2"}, {"C", ""}, {"E", "5"}, {"F", "6"}};
+    const Variables to{{"A", "1"}, {"B", "3"}, {"D", ""}, {"E", ""}, {"G", "7"}};
+    std::string said;
+    for (const auto& [name, changed] : difference(from, to)) {
+        said += name + (changed ? "=" + *changed : " goes") + "\n";
+    }
+    CHECK(said == "B=3\nC goes\nD=\nE=\nF goes\nG=7\n");
+    CHECK(difference(from, from).empty());
+}
+
+TEST_CASE("lists are managed, and watched are no names twice") {
+    CHECK(std::ranges::is_sorted(managed_variables()));
+    CHECK(std::ranges::includes(managed_variables(), managed_lists()));
+    CHECK(std::ranges::adjacent_find(watched_variables()) == watched_variables().end());
+    CHECK(std::ranges::binary_search(watched_variables(), k_journal_variable));
+}
