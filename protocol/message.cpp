@@ -4,6 +4,7 @@
 #include "protocol/frame.hpp"
 #include "protocol/json_field.hpp"
 
+#include <limits>
 #include <utility>
 
 namespace cudaenv::protocol {
@@ -57,8 +58,17 @@ bool is_version_two(const nlohmann::json& object) {
 } // namespace
 
 nlohmann::json hello_to_json(const Hello& hello) {
-    return {
-        {"protocol", hello.protocol}, {"build", hello.build}, {"capabilities", hello.capabilities}};
+    nlohmann::json object = {{"protocol", hello.protocol},
+                             {"build", hello.build},
+                             {"built", hello.built},
+                             {"capabilities", hello.capabilities}};
+    if (hello.listening) {
+        object["listening"] = true;
+    }
+    if (!hello.why_not_listening.empty()) {
+        object["why_not_listening"] = hello.why_not_listening;
+    }
+    return object;
 }
 
 Result<Hello> hello_from_json(const nlohmann::json& object) {
@@ -71,6 +81,12 @@ Result<Hello> hello_from_json(const nlohmann::json& object) {
     CUDAENV_TRY(auto build, string_field(object, "build"));
     hello.build = std::move(build).value_or("");
     CUDAENV_TRY(hello.capabilities, strings_field(object, "capabilities"));
+    CUDAENV_TRY(const long long built,
+                integer_field(object, "built", 0, std::numeric_limits<long long>::max(), 0));
+    hello.built = built;
+    CUDAENV_TRY(hello.listening, bool_field(object, "listening", false));
+    CUDAENV_TRY(auto why, string_field(object, "why_not_listening"));
+    hello.why_not_listening = std::move(why).value_or("");
     return hello;
 }
 

@@ -36,6 +36,9 @@ struct Hello {
     int protocol = k_protocol_number;
     std::string build;                     // protocol::build_id()
     std::vector<std::string> capabilities; // the daemon's: its methods, sorted
+    std::int64_t built = 0;                // protocol::built()
+    bool listening = false;                // the daemon's: others can connect to it
+    std::string why_not_listening;         // the daemon's, where it was to listen and does not
 };
 
 struct Request {

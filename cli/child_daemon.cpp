@@ -1,0 +1,133 @@
+#include "cli/child_daemon.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <string_view>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
+
+namespace cudaenv::cli {
+
+namespace {
+
+// The directory of this program, symlinks resolved; empty where /proc is not there.
+std::string own_directory() {
+    std::array<char, 4096> path{};
+    const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
+    if (size <= 0 || std::cmp_equal(size, path.size())) {
+        return {};
+    }
+    const std::string_view whole(path.data(), static_cast<std::size_t>(size));
+    return std::string(whole.substr(0, whole.rfind('/')));
+}
+
+struct Candidates {
+    std::array<std::string, 3> paths;
+    std::size_t count = 0;
+};
+
+// Where the daemon may be, best first.
+Candidates daemon_candidates() {
+    if (const char* chosen = std::getenv("CUDAENV_DAEMON"); chosen != nullptr && *chosen != '\0') {
+        return {{chosen, {}, {}}, 1};
+    }
+    const std::string here = own_directory();
+    return {
+        {here + "/../libexec/cudaenv/cudaenvd", here + "/../daemon/cudaenvd", here + "/cudaenvd"},
+        3};
+}
+
+// What a daemon keeps of the environment of the shell that happened to start it: where its files
+// are, what a test of the build needs, and nothing that the next request would wrongly get, or that
+// would lie in /proc for fifteen minutes.
+constexpr auto k_kept = std::to_array<std::string_view>(
+    {"HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "CUDAENV_STATE_DIR", "CUDAENV_LOG",
+     "CUDAENV_IDLE_SECONDS", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"});
+using Kept = std::array<char*, k_kept.size() + 1>; // ends with a null pointer
+
+Kept kept_environment() {
+    Kept kept{};
+    std::size_t count = 0;
+    for (char** variable = environ; *variable != nullptr && count < k_kept.size(); ++variable) {
+        const std::string_view text(*variable);
+        for (const std::string_view name : k_kept) {
+            if (text.size() > name.size() && text[name.size()] == '=' && text.starts_with(name)) {
+                kept[count++] = *variable;
+                break;
+            }
+        }
+    }
+    return kept;
+}
+
+// vfork, because it costs one system call where posix_spawn costs six, and because the child can
+// then try one path after another. Between vfork and exec the child only makes system calls.
+[[gnu::noinline]] pid_t start(const Candidates& candidates, const char* option,
+                              char* const* environment, int child_end) {
+    std::array<std::array<const char*, 3>, 3> arguments{};
+    for (std::size_t i = 0; i < candidates.count; ++i) {
+        arguments[i] = {candidates.paths[i].c_str(), option, nullptr};
+    }
+    const pid_t child = ::vfork();
+    if (child != 0) {
+        return child;
+    }
+    if (::dup2(child_end, 0) < 0 || ::dup2(child_end, 1) < 0) {
+        ::_exit(k_status_not_started);
+    }
+    for (std::size_t i = 0; i < candidates.count; ++i) {
+        ::execve(arguments[i][0], const_cast<char* const*>(arguments[i].data()), environment);
+    }
+    ::_exit(errno == ENOENT || errno == ENOTDIR ? k_status_not_found : k_status_not_started);
+}
+
+tl::unexpected<Error> system_error(const char* code, const std::string& what) {
+    return unavailable(code, what + ": " + std::strerror(errno));
+}
+
+} // namespace
+
+int above_standard(int fd) {
+    if (fd > 2 || fd < 0) {
+        return fd;
+    }
+    const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    ::close(fd);
+    return moved;
+}
+
+Result<ChildDaemon> start_child_daemon(ChildKind kind) {
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+        return system_error("no-socket", "cannot make a socket pair");
+    }
+    Fd ours(above_standard(ends[0]));
+    const Fd theirs(above_standard(ends[1]));
+    if (!ours || !theirs) {
+        return system_error("no-socket", "cannot make a socket pair");
+    }
+    const Candidates candidates = daemon_candidates();
+    const Kept kept = kind == ChildKind::Stays ? kept_environment() : Kept{};
+    const pid_t pid = kind == ChildKind::Stays
+                          ? start(candidates, "--stay", kept.data(), theirs.get())
+                          : start(candidates, "--stdio", environ, theirs.get());
+    if (pid < 0) {
+        return system_error("no-process", "cannot start cudaenvd");
+    }
+    return ChildDaemon{std::move(ours), pid};
+}
+
+std::string child_daemon_places() {
+    std::string places;
+    const Candidates candidates = daemon_candidates();
+    for (std::size_t i = 0; i < candidates.count; ++i) {
+        places += (i == 0 ? "" : ", ") + candidates.paths[i];
+    }
+    return places;
+}
+
+} // namespace cudaenv::cli
