@@ -7,9 +7,6 @@
 
 namespace cudaenv::daemon {
 
-namespace {
-
-// cudaenv-probe beside this program, or where a build tree has it; empty where it is in neither.
 std::string probe_beside_this_program() {
     std::array<char, 4096> path{};
     const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
@@ -25,8 +22,6 @@ std::string probe_beside_this_program() {
     }
     return {};
 }
-
-} // namespace
 
 facts::Host this_host(const protocol::Caller& caller,
                       const std::vector<std::string>& toolkit_directories) {

@@ -12,4 +12,7 @@ namespace cudaenv::daemon {
 facts::Host this_host(const protocol::Caller& caller,
                       const std::vector<std::string>& toolkit_directories);
 
+// cudaenv-probe beside this program, or where a build tree has it; empty where it is in neither.
+std::string probe_beside_this_program();
+
 } // namespace cudaenv::daemon

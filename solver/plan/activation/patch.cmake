@@ -3,7 +3,8 @@
 cudaenv_library(patch
     ${CMAKE_CURRENT_LIST_DIR}/journal.cpp
     ${CMAKE_CURRENT_LIST_DIR}/managed.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/patch.cpp)
+    ${CMAKE_CURRENT_LIST_DIR}/patch.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/update.cpp)
 target_link_libraries(cudaenv_patch PUBLIC cudaenv_base)
 if(EXISTS "${CMAKE_CURRENT_LIST_DIR}/update.cpp")
     target_sources(cudaenv_patch PRIVATE ${CMAKE_CURRENT_LIST_DIR}/update.cpp)

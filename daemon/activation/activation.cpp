@@ -1,0 +1,197 @@
+#include "daemon/activation/activation.hpp"
+
+#include "daemon/environment_of_request.hpp"
+#include "daemon/host_of_request.hpp"
+#include "host/environments/environments.hpp"
+#include "host/platform.hpp"
+#include "protocol/json_field.hpp"
+
+#include <algorithm>
+
+namespace cudaenv::daemon {
+
+namespace {
+
+// Which machine and which boot of it: what was exported elsewhere does not hold here.
+std::string place_of_this_process() {
+    static const std::string place = [] {
+        host::DiskFileSystem disk;
+        host::FileSystem& files = disk;
+        std::string text = host::system_identity().hostname + '/' +
+                           files.read_file("/proc/sys/kernel/random/boot_id").value_or("");
+        std::erase(text, '\n');
+        return text;
+    }();
+    return place;
+}
+
+// The environment that is meant is the active one, or with -p and -n another, as if it were active.
+plan::Variables as_if_active(plan::Variables base, const std::string& prefix,
+                             const protocol::Caller& caller) {
+    if (prefix.empty() || prefix == project::active_prefix(caller.environment)) {
+        return base;
+    }
+    std::error_code failed;
+    base.erase("CONDA_PREFIX");
+    base.erase("VIRTUAL_ENV");
+    base[project::pin_file_of(prefix) == prefix + "/cudaenv.toml" ? "VIRTUAL_ENV"
+                                                                  : "CONDA_PREFIX"] = prefix;
+    return base;
+}
+
+Result<facts::Host> machine_of(const nlohmann::json& params, const protocol::Caller& caller,
+                               const Activation& activation, Machine& machine) {
+    const bool described = params.contains("host") || params.contains("driver") ||
+                           params.contains("gpu") ||
+                           caller.variable("CUDAENV_HOST").value_or("") != "";
+    if (described) {
+        return host_of(params, caller);
+    }
+    const bool builds = activation.project.config.purpose() == plan::Purpose::Build;
+    return machine.host(activation.situation.base, activation.project.prefix,
+                        activation.project.config.toolkit_directories(),
+                        builds ? Gpus::Needed : Gpus::NotNeeded);
+}
+
+} // namespace
+
+Result<Activation> activation_of(const nlohmann::json& params, const protocol::Caller& caller,
+                                 Machine& machine) {
+    Activation activation;
+    plan::Situation& situation = activation.situation;
+    situation.base = plan::undo(caller.environment);
+    const auto disable = caller.variable("CUDAENV_DISABLE");
+    activation.disabled = disable && !disable->empty();
+    if (activation.disabled) {
+        activation.applied.environment = situation.base;
+        activation.changes = plan::difference(caller.environment, activation.applied.environment);
+        return activation;
+    }
+    CUDAENV_TRY(const auto prefix, prefix_of(params, caller));
+    situation.base = as_if_active(std::move(situation.base), prefix, caller);
+    CUDAENV_TRY(const auto cuda, protocol::string_field(params, "cuda"));
+    plan::Variables asked = situation.base;
+    if (cuda) {
+        asked["CUDAENV_CUDA"] = *cuda;
+    }
+    CUDAENV_TRY(situation.kept, protocol::strings_field(params, "keep"));
+    project::LoadOptions options;
+    options.prefix = prefix;
+    options.unknown = plan::UnknownKeys::Note;
+    options.user = caller.uid;
+    CUDAENV_TRY(activation.project, project::load_project(caller.cwd, asked, options));
+    situation.pins = activation.project.pins;
+    situation.config = activation.project.config;
+    if (activation.project.search.found) {
+        situation.project_directory = activation.project.search.found->directory;
+    }
+    CUDAENV_TRY(situation.host, machine_of(params, caller, activation, machine));
+    situation.environment = machine.environment(prefix);
+    if (situation.config.purpose() == plan::Purpose::Build) {
+        host::DiskFileSystem files;
+        situation.machine = host::build_machine(files);
+    }
+    activation.choice = plan::choose(situation);
+    if (activation.choice.toolkit) {
+        activation.layout = machine.layout(activation.choice.toolkit->path);
+    }
+    activation.composition = plan::compose(situation, activation.choice, activation.layout);
+    if (activation.choice.none() && activation.project.notes.empty()) {
+        activation.applied.environment = situation.base;
+    } else {
+        activation.applied =
+            plan::update(caller.environment, activation.composition.patch, place_of_this_process(),
+                         plan::context_of(situation.base, situation.project_directory));
+    }
+    activation.changes = plan::difference(caller.environment, activation.applied.environment);
+    return activation;
+}
+
+namespace {
+
+nlohmann::json texts(const std::vector<std::string>& lines) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const std::string& line : lines) {
+        list.push_back(protocol::bytes_to_json(line));
+    }
+    return list;
+}
+
+nlohmann::json optional_text(const std::string& text) {
+    return text.empty() ? nlohmann::json() : protocol::bytes_to_json(text);
+}
+
+std::string_view name_of(plan::ToolkitMatch match) {
+    switch (match) {
+    case plan::ToolkitMatch::Exact:
+        return "exact";
+    case plan::ToolkitMatch::SameMajor:
+        return "same-major";
+    case plan::ToolkitMatch::ByHand:
+        break;
+    }
+    return "by-hand";
+}
+
+nlohmann::json toolkit_to_json(const plan::CudaChoice& choice) {
+    if (!choice.toolkit) {
+        return nullptr;
+    }
+    const auto& version = choice.toolkit->version;
+    return {{"path", protocol::bytes_to_json(choice.toolkit->path)},
+            {"version", version ? nlohmann::json(version->str()) : nlohmann::json()},
+            {"match", name_of(choice.match)}};
+}
+
+nlohmann::json compiler_to_json(const std::optional<facts::Compiler>& compiler) {
+    if (!compiler) {
+        return nullptr;
+    }
+    return {{"family", compiler->family == facts::CompilerFamily::Gcc ? "gcc" : "clang"},
+            {"version", compiler->version.str()},
+            {"path", protocol::bytes_to_json(compiler->path)}};
+}
+
+} // namespace
+
+nlohmann::json activation_to_json(const Activation& activation, bool utf8) {
+    const plan::CudaChoice& choice = activation.choice;
+    nlohmann::json changes = nlohmann::json::array();
+    for (const plan::Change& change : activation.changes) {
+        changes.push_back(
+            {{"name", change.name},
+             {"value", change.value ? protocol::bytes_to_json(*change.value) : nlohmann::json()}});
+    }
+    nlohmann::json set = nlohmann::json::object();
+    for (const plan::SetVariable& variable : activation.composition.patch.variables) {
+        set[variable.name] = protocol::bytes_to_json(variable.value);
+    }
+    nlohmann::json front = nlohmann::json::object();
+    nlohmann::json back = nlohmann::json::object();
+    for (const plan::AddEntry& entry : activation.composition.patch.entries) {
+        nlohmann::json& lists = entry.end == plan::End::Front ? front : back;
+        lists[entry.list].push_back(protocol::bytes_to_json(entry.entry));
+    }
+    std::vector<std::string> warnings = choice.warnings;
+    warnings.insert(warnings.end(), activation.composition.warnings.begin(),
+                    activation.composition.warnings.end());
+    const std::string line =
+        plan::quiet_line(activation.situation, choice, activation.composition, !utf8);
+    return {{"schema", "cudaenv.env/1"},
+            {"cuda", optional_text(choice.cuda)},
+            {"rung", choice.rung ? nlohmann::json(plan::name_of(*choice.rung)) : nlohmann::json()},
+            {"reason", optional_text(choice.reason)},
+            {"origin", optional_text(choice.origin)},
+            {"toolkit", toolkit_to_json(choice)},
+            {"host_compiler", compiler_to_json(activation.composition.host_compiler)},
+            {"changes", std::move(changes)},
+            {"set", std::move(set)},
+            {"front", std::move(front)},
+            {"back", std::move(back)},
+            {"line", optional_text(line)},
+            {"notes", texts(activation.composition.notes)},
+            {"warnings", texts(warnings)},
+            {"remedy", optional_text(choice.remedy)}};
+}
+
+} // namespace cudaenv::daemon

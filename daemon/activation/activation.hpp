@@ -1,0 +1,39 @@
+// What a shell is to be: gathered, decided and turned into changes. The one way for prompts, `env`,
+// `run` and `status`.
+#pragma once
+
+#include "base/result.hpp"
+#include "daemon/activation/machine.hpp"
+#include "host/project/project.hpp"
+#include "protocol/caller.hpp"
+#include "solver/plan/activation/composition.hpp"
+#include "solver/plan/activation/update.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudaenv::daemon {
+
+struct Activation {
+    project::LoadedProject project;
+    plan::Situation situation;
+    plan::CudaChoice choice;
+    std::optional<facts::ToolkitLayout> layout; // of the choice's toolkit
+    plan::Composition composition;
+    plan::Applied applied;
+    std::vector<plan::Change> changes; // from the caller's environment to `applied`
+    bool disabled = false;             // CUDAENV_DISABLE: only undone
+};
+
+// Params: `prefix` or `name` (another environment than the active one), `cuda` (as `cudaenv use`),
+// `host`, `driver`, `gpu`, `keep`. Errors: those of pins, project files and environments.
+Result<Activation> activation_of(const nlohmann::json& params, const protocol::Caller& caller,
+                                 Machine& machine);
+
+// `cudaenv.env/1`.
+nlohmann::json activation_to_json(const Activation& activation, bool utf8);
+
+} // namespace cudaenv::daemon

@@ -1,0 +1,113 @@
+#include "daemon/activation/watch_of.hpp"
+
+#include "host/project/config_files.hpp"
+#include "host/project/project_search.hpp"
+#include "host/watch/path_state.hpp"
+#include "solver/plan/activation/managed.hpp"
+
+#include <algorithm>
+
+namespace cudaenv::daemon {
+
+namespace {
+
+// A project file that appears further up is noticed when the shell next asks.
+constexpr std::size_t k_most_directories = 8;
+
+// Where a project file counts for `directory`: itself and those above it, up to the one that has
+// it, the home directory or the root.
+std::vector<std::string> project_places(const std::string& directory, const std::string& found,
+                                        const std::string& home) {
+    std::vector<std::string> places;
+    std::string at = directory;
+    while (places.size() < k_most_directories && at.size() > 1) {
+        places.push_back(at);
+        if (at == found || at == home) {
+            break;
+        }
+        at.resize(std::max<std::size_t>(at.rfind('/'), 1));
+    }
+    return places;
+}
+
+std::vector<std::string> watched_paths(const Activation& activation, const protocol::Caller& caller,
+                                       const std::string& program) {
+    std::vector<std::string> paths;
+    const auto& found = activation.project.search.found;
+    const std::string home = caller.variable("HOME").value_or("");
+    for (const std::string& place :
+         project_places(activation.project.search.start, found ? found->directory : "", home)) {
+        paths.push_back(place + '/' + project::k_project_file);
+    }
+    if (found) {
+        paths.push_back(found->directory + '/' + project::k_local_file);
+    }
+    const auto config = project::config_paths(caller.environment);
+    for (const std::string& path : {config.user, config.system}) {
+        if (!path.empty()) {
+            paths.push_back(path);
+        }
+    }
+    if (activation.situation.environment) {
+        const auto& watch = activation.situation.environment->watch;
+        paths.insert(paths.end(), watch.begin(), watch.end());
+        if (const auto own = project::pin_file_of(activation.project.prefix)) {
+            paths.push_back(*own);
+        }
+    } else if (!activation.project.prefix.empty()) {
+        paths.push_back(activation.project.prefix);
+    }
+    if (!activation.choice.none()) {
+        paths.emplace_back("/usr/local");
+        for (const std::string& directory : activation.project.config.toolkit_directories()) {
+            paths.push_back(directory);
+        }
+    }
+    if (activation.choice.toolkit) {
+        paths.push_back(activation.choice.toolkit->path + "/bin/nvcc");
+    }
+    if (!program.empty()) {
+        paths.push_back(program);
+    }
+    return paths;
+}
+
+} // namespace
+
+shellhooks::WatchedFile watched_file(const std::string& path, const std::string& runtime_directory,
+                                     std::int64_t asked) {
+    host::DiskFileSystem files;
+    const host::PathState state = host::observe(files, path);
+    shellhooks::WatchedFile file{
+        path, state.modified_ns.has_value(), {}, state.modified_ns.value_or(0)};
+    if (state.modified_ns && !host::is_settled(state, asked)) {
+        // It changed while it was being read, or so shortly before that another change could leave
+        // the same time. Zero is no time that a file has: the shell asks again.
+        file.modified_ns = 0;
+    } else if (state.modified_ns && !runtime_directory.empty()) {
+        file.stamp = host::stamp_of(runtime_directory, state).value_or("");
+    }
+    return file;
+}
+
+shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller& caller,
+                           const std::string& program, const std::string& runtime_directory,
+                           std::int64_t asked) {
+    shellhooks::Watch watch;
+    watch.directory = caller.cwd;
+    for (const std::string_view name : plan::watched_variables()) {
+        const auto value = activation.applied.environment.find(name);
+        watch.variables.push_back({std::string(name), value == activation.applied.environment.end()
+                                                          ? std::nullopt
+                                                          : std::optional(value->second)});
+    }
+    if (activation.disabled) {
+        return watch;
+    }
+    for (const std::string& path : watched_paths(activation, caller, program)) {
+        watch.files.push_back(watched_file(path, runtime_directory, asked));
+    }
+    return watch;
+}
+
+} // namespace cudaenv::daemon

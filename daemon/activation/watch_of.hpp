@@ -1,0 +1,23 @@
+// What a shell has to watch so that it asks again when, and only when, another answer is possible.
+#pragma once
+
+#include "daemon/activation/activation.hpp"
+#include "shellhooks/render.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace cudaenv::daemon {
+
+// `asked` is when the request was begun, in nanoseconds since the epoch: what changed since then is
+// left without a stamp, so that the shell asks once more. Stamps are made in `runtime_directory`;
+// empty: none are.
+shellhooks::WatchedFile watched_file(const std::string& path, const std::string& runtime_directory,
+                                     std::int64_t asked);
+
+// `program` is the client's own path: a new binary is a reason to ask.
+shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller& caller,
+                           const std::string& program, const std::string& runtime_directory,
+                           std::int64_t asked);
+
+} // namespace cudaenv::daemon

@@ -1,0 +1,147 @@
+#include "base/runtime_directory.hpp"
+#include "daemon/activation/activation.hpp"
+#include "daemon/activation/watch_of.hpp"
+#include "daemon/methods/methods.hpp"
+#include "protocol/json_field.hpp"
+#include "shellhooks/render.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace cudaenv::daemon {
+
+namespace {
+
+std::int64_t now_in_nanoseconds() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+std::string runtime_directory_of(const protocol::Caller& caller) {
+    const auto xdg = caller.variable("XDG_RUNTIME_DIR");
+    const auto directory =
+        open_runtime_directory(xdg ? xdg->c_str() : nullptr, caller.uid, IfMissing::Make);
+    // Without one there are no stamps, and the shell asks at every prompt.
+    return directory ? directory->path : std::string();
+}
+
+bool only_the_journal(const std::vector<plan::Change>& changes) {
+    return std::ranges::all_of(changes, [](const plan::Change& change) {
+        return change.name == plan::k_journal_variable || plan::snapshot_of(change.name);
+    });
+}
+
+std::string context_before(const protocol::Caller& caller) {
+    const auto text = caller.variable(plan::k_journal_variable);
+    const auto journal = text ? plan::read_journal(*text) : bad_input("none", "");
+    return journal ? journal->context : std::string();
+}
+
+// What is said at the prompt: one line for what changed, and what the user should know of it. Where
+// nothing changed and the shell is where it was, nothing.
+nlohmann::json lines_to_say(const Activation& activation, const nlohmann::json& object,
+                            const protocol::Caller& caller) {
+    nlohmann::json say = nlohmann::json::array();
+    const bool changed = !only_the_journal(activation.changes);
+    const bool entered = activation.applied.journal.context != context_before(caller);
+    if (activation.choice.none()) {
+        if (changed) {
+            say.push_back("off, the shell is as it was");
+        }
+    } else if (changed || (entered && !activation.choice.remedy.empty())) {
+        for (const char* member : {"line", "remedy"}) {
+            if (!object[member].is_null()) {
+                say.push_back(object[member]);
+            }
+        }
+    }
+    if (changed || entered) {
+        for (const nlohmann::json& warning : object["warnings"]) {
+            say.push_back(warning);
+        }
+    }
+    if (entered) {
+        for (const std::string& note : activation.project.notes) {
+            say.push_back(protocol::bytes_to_json(note));
+        }
+    }
+    return say;
+}
+
+// A pin or project file that cannot be read: nothing is decided from it and what was active is
+// taken back, because it may no longer be what is meant.
+protocol::Reply refused(const Error& error, const protocol::Caller& caller, shellhooks::Shell shell,
+                        const std::string& program, std::int64_t asked) {
+    Activation activation;
+    activation.disabled = true;
+    activation.applied.environment = plan::undo(caller.environment);
+    activation.changes = plan::difference(caller.environment, activation.applied.environment);
+    std::string where = error.path;
+    if (error.line > 0) {
+        where += " line " + std::to_string(error.line);
+    }
+    std::string line = where.empty() ? error.message : where + ": " + error.message;
+    if (!error.hint.empty()) {
+        line += "; " + error.hint;
+    }
+    shellhooks::Watch watch = watch_of(activation, caller, program, {}, asked);
+    if (error.path.starts_with('/')) {
+        watch.files.push_back(watched_file(error.path, runtime_directory_of(caller), asked));
+    }
+    return {
+        0,
+        {{"schema", "cudaenv.env/1"},
+         {"text", protocol::bytes_to_json(shellhooks::render_changes(shell, activation.changes) +
+                                          shellhooks::render_watch(shell, watch))},
+         {"say", nlohmann::json::array({protocol::bytes_to_json(line)})}}};
+}
+
+// Params beside those of activation_of: `shell`, for whom the text is to be; `program`, the
+// client's path. With `watch`: true the text ends with what the shell is to watch.
+Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::Caller& caller,
+                                 Machine& machine) {
+    const std::int64_t asked = now_in_nanoseconds();
+    CUDAENV_TRY(const auto shell_name, protocol::string_field(params, "shell"));
+    CUDAENV_TRY(const auto program, protocol::string_field(params, "program"));
+    CUDAENV_TRY(const bool watches, protocol::bool_field(params, "watch", false));
+    std::optional<shellhooks::Shell> shell;
+    if (shell_name) {
+        shell = shellhooks::shell_named(*shell_name);
+        if (!shell) {
+            return bad_input("bad-shell",
+                             '"' + *shell_name + "\" is not a shell that cudaenv knows",
+                             "known are bash, zsh, fish, tcsh, xonsh and sh");
+        }
+    }
+    auto activation = activation_of(params, caller, machine);
+    if (!activation) {
+        if (watches && shell && activation.error().kind == ErrorKind::BadInput) {
+            return refused(activation.error(), caller, *shell, program.value_or(""), asked);
+        }
+        return tl::unexpected(std::move(activation).error());
+    }
+    nlohmann::json object = activation_to_json(*activation, caller.utf8);
+    if (shell) {
+        std::string text = shellhooks::render_changes(*shell, activation->changes);
+        if (watches) {
+            text +=
+                shellhooks::render_watch(*shell, watch_of(*activation, caller, program.value_or(""),
+                                                          runtime_directory_of(caller), asked));
+        }
+        object["text"] = protocol::bytes_to_json(text);
+    }
+    object["say"] = lines_to_say(*activation, object, caller);
+    return protocol::Reply{0, std::move(object)};
+}
+
+} // namespace
+
+void add_activate_methods(Service& service, const std::shared_ptr<Machine>& machine) {
+    service.add("activate",
+                [machine](const nlohmann::json& params, const protocol::Caller& caller) {
+                    return activate(params, caller, *machine);
+                });
+}
+
+} // namespace cudaenv::daemon
