@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <string_view>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -15,9 +16,12 @@ std::string current_directory() {
 protocol::Caller this_caller(const Terminal& terminal) {
     protocol::Caller caller;
     caller.cwd = current_directory();
-    for (const std::string_view name : protocol::caller_variables()) {
-        if (const char* value = std::getenv(name.data()); value != nullptr) {
-            caller.environment.emplace(name, value);
+    for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
+        const std::string_view text(*entry);
+        const std::string_view name = text.substr(0, text.find('='));
+        // Of one name twice the first counts, as for getenv.
+        if (name.size() < text.size() && protocol::is_caller_variable(name)) {
+            caller.environment.emplace(name, text.substr(name.size() + 1));
         }
     }
     caller.is_terminal = terminal.is_terminal;

@@ -12,29 +12,68 @@ namespace {
 
 constexpr std::array k_variables = std::to_array<std::string_view>({
     "CC",
+    "CI",
+    "CMAKE_PREFIX_PATH",
     "CONDA_EXE",
     "CONDA_PREFIX",
+    "CONDA_SHLVL",
+    "CPLUS_INCLUDE_PATH",
+    "CUDAARCHS",
+    "CUDACXX",
     "CUDAENV_CACHE_DIR",
     "CUDAENV_CONFIG_DIR",
     "CUDAENV_CUDA",
+    "CUDAENV_DISABLE",
     "CUDAENV_HOST",
+    "CUDAENV_LOG",
+    "CUDAENV_NO_DAEMON",
+    "CUDAENV_OFFLINE",
+    "CUDAENV_QUIET",
+    "CUDAENV_STATE_DIR",
     "CUDAHOSTCXX",
     "CUDA_HOME",
     "CUDA_PATH",
     "CUDA_VISIBLE_DEVICES",
+    "CUDNN_HOME",
+    "CUDNN_INCLUDE_DIR",
+    "CUDNN_LIBRARY",
+    "CUDNN_LIB_DIR",
+    "CUDNN_PATH",
     "CXX",
     "HOME",
     "LD_LIBRARY_PATH",
+    "LIBRARY_PATH",
+    "LOADEDMODULES",
+    "LSB_JOBID",
     "MAMBA_EXE",
     "MAMBA_ROOT_PREFIX",
+    "MAX_JOBS",
     "MODULEPATH",
+    "NVCC_APPEND_FLAGS",
     "NVCC_CCBIN",
+    "NVCC_PREPEND_FLAGS",
     "PATH",
+    "PBS_JOBID",
+    "PIXI_ENVIRONMENT_NAME",
+    "PIXI_PROJECT_ROOT",
+    "SLURM_JOB_ID",
+    "TORCH_CUDA_ARCH_LIST",
     "VIRTUAL_ENV",
     "XDG_CACHE_HOME",
     "XDG_CONFIG_HOME",
+    "XDG_RUNTIME_DIR",
+    "XLA_FLAGS",
+    "_OLD_VIRTUAL_PATH",
+    "__CUDAENV_UNDO",
 });
 static_assert(std::ranges::is_sorted(k_variables));
+
+// conda keeps the value that an environment replaces in __CONDA_SHLVL_1_NAME.
+constexpr std::string_view k_conda_snapshot = "__CONDA_SHLVL_";
+
+bool is_listed(std::string_view name) {
+    return std::ranges::binary_search(k_variables, name);
+}
 
 } // namespace
 
@@ -47,9 +86,23 @@ std::span<const std::string_view> caller_variables() {
     return k_variables;
 }
 
+bool is_caller_variable(std::string_view name) {
+    if (!name.starts_with(k_conda_snapshot)) {
+        return is_listed(name);
+    }
+    name.remove_prefix(k_conda_snapshot.size());
+    const std::size_t digits = std::min(name.size(), name.find_first_not_of("0123456789"));
+    return digits > 0 && digits < name.size() && name[digits] == '_' &&
+           is_listed(name.substr(digits + 1));
+}
+
 nlohmann::json caller_to_json(const Caller& caller) {
-    return {{"cwd", caller.cwd},
-            {"environment", nlohmann::json(caller.environment)},
+    nlohmann::json environment = nlohmann::json::object();
+    for (const auto& [name, value] : caller.environment) {
+        environment[name] = bytes_to_json(value);
+    }
+    return {{"cwd", bytes_to_json(caller.cwd)},
+            {"environment", std::move(environment)},
             {"is_terminal", caller.is_terminal},
             {"columns", caller.columns},
             {"utf8", caller.utf8},
@@ -61,8 +114,10 @@ Result<Caller> caller_from_json(const nlohmann::json& object) {
         return bad_input("bad-field", "\"caller\" is not an object");
     }
     Caller caller;
-    CUDAENV_TRY(auto cwd, string_field(object, "cwd"));
-    caller.cwd = cwd.value_or("/");
+    caller.cwd = "/";
+    if (const auto cwd = object.find("cwd"); cwd != object.end() && !cwd->is_null()) {
+        CUDAENV_TRY(caller.cwd, bytes_from_json(*cwd, "cwd"));
+    }
     if (caller.cwd.empty() || caller.cwd.front() != '/') {
         return bad_input("bad-field", "\"cwd\" of the caller is not an absolute path");
     }
@@ -78,11 +133,9 @@ Result<Caller> caller_from_json(const nlohmann::json& object) {
             return bad_input("bad-field", "\"environment\" of the caller is not an object");
         }
         for (const auto& [name, value] : environment->items()) {
-            if (!value.is_string()) {
-                return bad_input("bad-field", "the caller's variable " + name + " is not a string");
-            }
-            if (std::ranges::binary_search(k_variables, name)) {
-                caller.environment.emplace(name, value.get<std::string>());
+            CUDAENV_TRY(auto bytes, bytes_from_json(value, name));
+            if (is_caller_variable(name)) {
+                caller.environment.emplace(name, std::move(bytes));
             }
         }
     }

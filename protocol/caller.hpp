@@ -15,8 +15,8 @@
 namespace cudaenv::protocol {
 
 struct Caller {
-    std::string cwd; // absolute
-    // Only variables of `caller_variables()`; unset ones are missing.
+    std::string cwd; // absolute; any bytes
+    // Only those of `is_caller_variable`; unset ones are missing. Any bytes.
     std::map<std::string, std::string, std::less<>> environment;
     bool is_terminal = false; // the client's standard output is one
     int columns = 80;
@@ -30,6 +30,8 @@ struct Caller {
 // Every environment variable that cudaenv reads, sorted: the one list of them. Nothing else of the
 // user's environment travels, so no token or password does.
 std::span<const std::string_view> caller_variables();
+// Whether it is on the list, or conda's snapshot of one that is: __CONDA_SHLVL_1_CUDA_HOME.
+bool is_caller_variable(std::string_view name);
 
 nlohmann::json caller_to_json(const Caller& caller);
 // Variables that are not on the list are dropped. Error: "bad-field".

@@ -1,0 +1,66 @@
+#include "protocol/json_field.hpp"
+#include "protocol/message.hpp"
+#include "solver/plan/activation/managed.hpp"
+#include "solver/plan/activation/patch.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+
+using namespace cudaenv;
+using namespace cudaenv::protocol;
+
+TEST_CASE("conda's snapshots travel as far as the variable itself does") {
+    CHECK(is_caller_variable("CUDA_HOME"));
+    CHECK(is_caller_variable("__CONDA_SHLVL_0_CUDA_HOME"));
+    CHECK(is_caller_variable("__CONDA_SHLVL_12_LD_LIBRARY_PATH"));
+    for (const char* none :
+         {"", "GITHUB_TOKEN", "__CONDA_SHLVL_", "__CONDA_SHLVL_1", "__CONDA_SHLVL_1_",
+          "__CONDA_SHLVL__PATH", "__CONDA_SHLVL_1_GITHUB_TOKEN", "__CONDA_SHLVL_1PATH",
+          "__CONDA_SHLVL_x_PATH", "__CONDA_SHLVL_1_ PATH"}) {
+        CHECK_FALSE(is_caller_variable(none));
+    }
+    const auto caller = caller_from_json(
+        {{"cwd", "/"},
+         {"environment",
+          {{"__CONDA_SHLVL_1_CUDA_HOME", "/c"}, {"__CONDA_SHLVL_1_GITHUB_TOKEN", "secret"}}}});
+    REQUIRE(caller);
+    CHECK(caller->environment.size() == 1);
+    CHECK(caller->variable("__CONDA_SHLVL_1_CUDA_HOME") == "/c");
+}
+
+TEST_CASE("all that activation changes travels") {
+    const auto names = plan::managed_variables();
+    CHECK(std::ranges::all_of(names, is_caller_variable));
+    CHECK(std::ranges::all_of(plan::watched_variables(), is_caller_variable));
+    CHECK(is_caller_variable(plan::k_journal_variable));
+}
+
+TEST_CASE("a directory and values that are not UTF-8 survive the way byte for byte") {
+    for (const std::string bytes : {"/p/\xff", "/\xc3\xa9", "/\xc3", "/\xc0\xaf", "/\xe0\x80\xaf",
+                                    "/\xed\xa0\x80", "/\xf4\x90\x80\x80", "/\xf0\x9f\x98\x80",
+                                    "/\x80\n\"", "/\xe2\x82", "/\xf5\x80\x80\x80"}) {
+        Request request;
+        request.method = "activate";
+        request.caller = Caller{bytes, {{"PATH", bytes}, {"HOME", ""}}, false, 80, false, 0};
+        const auto line = encode_request(request);
+        REQUIRE(line);
+        const auto read = decode_request(*line);
+        REQUIRE(read);
+        CHECK(read->caller->cwd == bytes);
+        CHECK(read->caller->environment == request.caller->environment);
+    }
+    CHECK(bytes_to_json("/\xc3\xa9") == "/\xc3\xa9");
+    CHECK(bytes_to_json("/\xff") == nlohmann::json{{"hex", "2fff"}});
+}
+
+TEST_CASE("bytes that are neither text nor pairs of digits are refused") {
+    for (const char* wrong : {R"({"hex":"2"})", R"({"hex":"2g"})", R"({"hex":"g2"})",
+                              R"({"hex":"2F"})", R"({"hex":3})", "{}", "null", "3", "[]"}) {
+        const auto read = bytes_from_json(nlohmann::json::parse(wrong), "PATH");
+        REQUIRE_FALSE(read);
+        CHECK(read.error().code == "bad-field");
+        CHECK(read.error().message.find("PATH") != std::string::npos);
+    }
+    CHECK(bytes_from_json({{"hex", ""}}, "PATH")->empty());
+}
