@@ -287,7 +287,7 @@ private:
             return;
         }
         const auto& version = found.cudnn ? *found.cudnn : *found.cudnn_library;
-        if (!serves(version)) {
+        if (!cudnn_serves(version, m_toolkit.version)) {
             m_toolkit.absent["cudnn"] +=
                 "; the system's cuDNN " + version.str() + " is for other releases of CUDA";
             return;
@@ -304,23 +304,6 @@ private:
         }
         m_toolkit.warnings.insert(m_toolkit.warnings.end(), found.warnings.begin(),
                                   found.warnings.end());
-    }
-
-    // By the rows of this cuDNN's major.minor; a release that the table does not have is believed.
-    [[nodiscard]] bool serves(const DottedVersion& cudnn) const {
-        bool known = false;
-        for (const auto& release : knowledge::cudnn_releases()) {
-            if (release.cudnn.major_minor() != cudnn.major_minor() || release.cudas.empty()) {
-                continue;
-            }
-            known = true;
-            for (const auto& cuda : release.cudas) {
-                if (m_toolkit.version && m_toolkit.version->begins_with(cuda)) {
-                    return true;
-                }
-            }
-        }
-        return !known;
     }
 
     static bool same_release(const DottedVersion& a, const DottedVersion& b) {
@@ -409,6 +392,22 @@ private:
 };
 
 } // namespace
+
+bool cudnn_serves(const DottedVersion& cudnn, const std::optional<DottedVersion>& cuda) {
+    bool known = false;
+    for (const auto& release : knowledge::cudnn_releases()) {
+        if (release.cudnn.major_minor() != cudnn.major_minor() || release.cudas.empty()) {
+            continue;
+        }
+        known = true;
+        for (const auto& served : release.cudas) {
+            if (cuda && cuda->begins_with(served)) {
+                return true;
+            }
+        }
+    }
+    return !known;
+}
 
 facts::Toolkit inspect_toolkit(FileSystem& files, const std::string& path,
                                const std::string& machine, const VersionAsker& asker) {

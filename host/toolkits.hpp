@@ -23,4 +23,8 @@ ToolkitFindings find_toolkits(FileSystem& files, const Environment& environment,
 facts::Toolkit inspect_toolkit(FileSystem& files, const std::string& path,
                                const std::string& machine, const VersionAsker& asker);
 
+// Whether cuDNN of this version is for that CUDA, by the rows of its major.minor; a release that the
+// table does not have is believed.
+bool cudnn_serves(const DottedVersion& cudnn, const std::optional<DottedVersion>& cuda);
+
 } // namespace cudaenv::host

@@ -12,7 +12,8 @@
 namespace cudaenv::host {
 
 // Nothing where `prefix` is no environment (neither conda-meta/ nor pyvenv.cfg).
-std::optional<facts::EnvironmentFacts> read_environment(FileSystem& files, const std::string& prefix);
+std::optional<facts::EnvironmentFacts> read_environment(FileSystem& files,
+                                                        const std::string& prefix);
 
 // Where the parts of the toolkit at `path` are (a root as facts::Toolkit::path has it; Debian's
 // packages and conda's targets/ layouts too).
