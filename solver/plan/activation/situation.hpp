@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cudaenv::plan {
@@ -24,6 +25,15 @@ struct Situation {
     std::string project_directory; // of the nearest cudaenv.toml; empty: none
     // Variables that the shell has without exporting them: they are the user's and are not touched.
     std::vector<std::string> kept;
+
+    // A variable of `base` that says something; conda "unsets" by setting empty, so empty is not
+    // set. Null where there is none.
+    [[nodiscard]] const std::string* value(std::string_view name) const;
+    // The user has set it, exported or not.
+    [[nodiscard]] bool users(std::string_view name) const;
+    [[nodiscard]] bool is_kept(std::string_view name) const;
+    // For people: printable, the home directory as ~.
+    [[nodiscard]] std::string shown(std::string_view path) const;
 };
 
 } // namespace cudaenv::plan

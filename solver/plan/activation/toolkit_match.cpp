@@ -1,0 +1,168 @@
+#include "solver/plan/activation/toolkit_match.hpp"
+
+#include "solver/plan/activation/directories.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace cudaenv::plan {
+
+namespace {
+
+bool leads_to(const facts::Toolkit& toolkit, std::string_view directory) {
+    return normal_directory(toolkit.path) == directory ||
+           std::ranges::any_of(toolkit.aliases, [&](const std::string& alias) {
+               return normal_directory(alias) == directory;
+           });
+}
+
+// In an environment that is not the active one.
+bool is_anothers(const Situation& situation, const facts::Toolkit& toolkit) {
+    const std::string path = normal_directory(toolkit.path);
+    return toolkit.source.starts_with("conda environment ") ||
+           std::ranges::any_of(situation.host.conda, [&](const facts::CondaInstall& install) {
+               const std::string root = normal_directory(install.path);
+               return path == root || lies_in(path, root + "/envs");
+           });
+}
+
+bool is_usable(const facts::Toolkit& toolkit) {
+    return toolkit.nvcc && toolkit.problem.empty() && toolkit.version && !toolkit.version->empty();
+}
+
+bool driver_runs(const facts::Host& host, const DottedVersion& nvcc) {
+    return !host.driver || !host.driver->cuda ||
+           DottedVersion::of(nvcc.major_minor()) <=
+               DottedVersion::of(host.driver->cuda->major_minor());
+}
+
+} // namespace
+
+std::optional<WantedCuda> wanted_cuda(std::string_view text) {
+    auto constraint = PinConstraint::parse(text);
+    if (!constraint) {
+        return std::nullopt;
+    }
+    WantedCuda wanted;
+    wanted.text = std::string(text);
+    wanted.version = constraint->single();
+    wanted.constraint = std::move(*constraint);
+    return wanted;
+}
+
+bool allows(const WantedCuda& wanted, const DottedVersion& nvcc) {
+    return wanted.constraint.allows(nvcc) ||
+           (wanted.version && wanted.version->parts().size() >= 2 &&
+            wanted.version->major_minor() == nvcc.major_minor());
+}
+
+std::vector<KnownToolkit> known_toolkits(const Situation& situation) {
+    std::vector<KnownToolkit> known;
+    const auto add = [&](const facts::Toolkit& toolkit, bool own) {
+        const bool again = std::ranges::any_of(known, [&](const KnownToolkit& other) {
+            return normal_directory(other.toolkit.path) == normal_directory(toolkit.path);
+        });
+        if (!again) {
+            known.push_back({toolkit, own});
+        }
+    };
+    std::string prefix;
+    if (situation.environment) {
+        prefix = normal_directory(situation.environment->prefix);
+        for (const facts::Toolkit& toolkit : situation.environment->toolkits) {
+            add(toolkit, true);
+        }
+    }
+    for (const facts::Toolkit& toolkit : situation.host.toolkits) {
+        const bool own = lies_in(normal_directory(toolkit.path), prefix);
+        if (own || !is_anothers(situation, toolkit)) {
+            add(toolkit, own);
+        }
+    }
+    return known;
+}
+
+std::optional<ByHand> set_by_hand(const Situation& situation) {
+    for (const char* const variable : {"CUDA_HOME", "CUDA_PATH"}) {
+        const std::string* const value = situation.value(variable);
+        if (value == nullptr || situation.is_kept(variable)) {
+            continue;
+        }
+        const std::string directory = normal_directory(*value);
+        for (const KnownToolkit& known : known_toolkits(situation)) {
+            if (leads_to(known.toolkit, directory)) {
+                return ByHand{variable, *value, known.toolkit, known.environments_own};
+            }
+        }
+        // Another environment's is the user's choice all the same.
+        for (const facts::Toolkit& toolkit : situation.host.toolkits) {
+            if (leads_to(toolkit, directory)) {
+                return ByHand{variable, *value, toolkit, false};
+            }
+        }
+        facts::Toolkit unknown;
+        unknown.path = directory;
+        unknown.source = variable;
+        const bool own = situation.environment &&
+                         lies_in(directory, normal_directory(situation.environment->prefix));
+        return ByHand{variable, *value, std::move(unknown), own};
+    }
+    return std::nullopt;
+}
+
+std::optional<MatchedToolkit> match_toolkit(const Situation& situation, const WantedCuda& wanted) {
+    auto candidates = known_toolkits(situation);
+    const auto by_hand = set_by_hand(situation);
+    const auto is_by_hand = [&](const facts::Toolkit& toolkit) {
+        return by_hand && by_hand->toolkit.path == toolkit.path;
+    };
+    if (by_hand && std::ranges::none_of(candidates, [&](const KnownToolkit& known) {
+            return is_by_hand(known.toolkit);
+        })) {
+        candidates.push_back({by_hand->toolkit, by_hand->environments_own});
+    }
+    std::erase_if(candidates, [](const KnownToolkit& known) { return !is_usable(known.toolkit); });
+
+    const KnownToolkit* best = nullptr;
+    const auto rank = [&](const KnownToolkit& known) {
+        const DottedVersion& version = *known.toolkit.version;
+        return std::tuple(is_by_hand(known.toolkit), known.environments_own,
+                          wanted.preferred && version.begins_with(*wanted.preferred),
+                          driver_runs(situation.host, version));
+    };
+    for (const KnownToolkit& known : candidates) {
+        if (!allows(wanted, *known.toolkit.version)) {
+            continue;
+        }
+        if (best == nullptr || rank(known) > rank(*best) ||
+            (rank(known) == rank(*best) && *known.toolkit.version > *best->toolkit.version)) {
+            best = &known;
+        }
+    }
+    if (best != nullptr) {
+        return MatchedToolkit{best->toolkit, ToolkitMatch::Exact, best->environments_own};
+    }
+    // Before CUDA 11 nothing is promised between the minors of a major. A range is taken at its
+    // word.
+    if (!wanted.version || wanted.version->major() < 11) {
+        return std::nullopt;
+    }
+    const auto nearness = [&](const KnownToolkit& known) {
+        const std::uint32_t asked = wanted.version->minor();
+        const std::uint32_t has = known.toolkit.version->minor();
+        const bool below = has <= asked;
+        return std::tuple(!known.environments_own, !below, below ? asked - has : has - asked);
+    };
+    for (const KnownToolkit& known : candidates) {
+        if (known.toolkit.version->major() == wanted.version->major() &&
+            (best == nullptr || nearness(known) < nearness(*best))) {
+            best = &known;
+        }
+    }
+    if (best == nullptr) {
+        return std::nullopt;
+    }
+    return MatchedToolkit{best->toolkit, ToolkitMatch::SameMajor, best->environments_own};
+}
+
+} // namespace cudaenv::plan

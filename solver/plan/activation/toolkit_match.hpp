@@ -1,0 +1,56 @@
+// Which toolkit gives the CUDA that is wanted. Pure. Internal to solver/plan/activation.
+//
+// Law: a toolkit without nvcc or with a problem is never chosen; of two that fit, what the user set
+// by hand goes before the environment's own, that before the machine's.
+#pragma once
+
+#include "solver/plan/activation/choice.hpp"
+#include "solver/plan/pins.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::plan {
+
+struct WantedCuda {
+    std::string text; // "11.3", ">=11,<12"
+    PinConstraint constraint;
+    std::optional<DottedVersion> version;   // of a lone version; none for a range
+    std::optional<DottedVersion> preferred; // of several that are allowed
+};
+
+// None where `text` is no constraint.
+std::optional<WantedCuda> wanted_cuda(std::string_view text);
+
+// nvcc 11.3.109 is also what "==11.3.1" means: the release's own number is in no nvcc.
+bool allows(const WantedCuda& wanted, const DottedVersion& nvcc);
+
+struct KnownToolkit {
+    facts::Toolkit toolkit;
+    bool environments_own = false;
+};
+// Every toolkit of the environment and of the machine, the environment's first, each path once.
+// Those inside other environments are left out: their bin holds a python too.
+std::vector<KnownToolkit> known_toolkits(const Situation& situation);
+
+// What the user or a module set: CUDA_HOME, else CUDA_PATH, as torch reads them.
+struct ByHand {
+    std::string variable;   // "CUDA_HOME"
+    std::string value;      // as it is written
+    facts::Toolkit toolkit; // only its path where nothing is known of it
+    bool environments_own = false;
+};
+std::optional<ByHand> set_by_hand(const Situation& situation);
+
+struct MatchedToolkit {
+    facts::Toolkit toolkit;
+    ToolkitMatch match = ToolkitMatch::Exact;
+    bool environments_own = false;
+};
+// What is allowed, else for a lone version of CUDA 11 and newer the same major: nearest below, then
+// nearest above.
+std::optional<MatchedToolkit> match_toolkit(const Situation& situation, const WantedCuda& wanted);
+
+} // namespace cudaenv::plan
