@@ -1,0 +1,37 @@
+#include "shellhooks/hook.hpp"
+
+#include "shellhooks/quote.hpp"
+#include "shellhooks/renderers.hpp"
+#include "solver/plan/activation/managed.hpp"
+
+namespace cudaenv::shellhooks {
+
+namespace {
+
+std::string managed_words() {
+    std::string out;
+    for (const std::string_view name : plan::managed_variables()) {
+        out += out.empty() ? "" : " ";
+        out += name;
+    }
+    return out;
+}
+
+std::string replaced(std::string text, std::string_view mark, std::string_view with) {
+    for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += with.size()) {
+        text.replace(at, mark.size(), with);
+    }
+    return text;
+}
+
+} // namespace
+
+std::string hook_text(Shell shell, const HookOptions& options) {
+    std::string text(hook_template(shell));
+    text = replaced(std::move(text), "@CUDAENV_WRAP@", options.wrap ? "1" : "0");
+    text = replaced(std::move(text), "@CUDAENV_MANAGED@", managed_words());
+    // Last: a path may hold anything.
+    return replaced(std::move(text), "@CUDAENV_PROGRAM@", quote_word(shell, options.program));
+}
+
+} // namespace cudaenv::shellhooks

@@ -1,0 +1,224 @@
+# shellcheck shell=bash
+# The hook of cudaenv for bash 4.2 and newer: eval "$(cudaenv hook bash)"
+#
+# At each prompt it asks one question with builtins alone, "can anything have changed?"
+# (__cudaenv_stale, which every answer of the program defines anew), and calls the program only if
+# so. What to change is always the program's answer. Evaluating it again installs nothing twice.
+#
+# docs/decisions/0010-hooks.md says why it is as it is.
+
+__cudaenv_program=@CUDAENV_PROGRAM@
+__cudaenv_wrap=@CUDAENV_WRAP@
+
+# Until an answer says otherwise. It is not exported: a nested shell starts here as well.
+function __cudaenv_stale { return 0; }
+
+# True in a shell that a person types into; `bash -ic` is none.
+function __cudaenv_is_interactive { [[ $- == *i* && ! -v BASH_EXECUTION_STRING ]]; }
+
+# Asks the program and evaluates its answer; always true. Arguments go to the program. The one fork
+# also brings the user's INT trap (an interrupt must not leave half of the changes) and the bodies
+# of conda's functions (which show whether conda.sh was sourced again).
+function __cudaenv_update {
+    [[ -x $__cudaenv_program ]] || return 0
+    local __cudaenv_text __cudaenv_failed=0 __cudaenv_name __cudaenv_keep=
+    # ${name@a} is of bash 4.4; before, a variable that is not exported cannot be told.
+    if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then
+        # shellcheck disable=SC2043 # many names stand there in the end
+        for __cudaenv_name in @CUDAENV_MANAGED@; do
+            if [[ -v $__cudaenv_name && ${!__cudaenv_name@a} != *x* ]]; then
+                __cudaenv_keep=$__cudaenv_keep,$__cudaenv_name
+            fi
+        done
+    fi
+    if [[ -n $__cudaenv_keep ]]; then set -- "$@" --keep "${__cudaenv_keep#,}"; fi
+    # The words after exec are cudaenv's; _OLD_VIRTUAL_PATH is exported for it alone, where it is set.
+    __cudaenv_text=$(
+        \builtin trap -p INT
+        \builtin printf '\n%s\n' __cudaenv:functions
+        if [[ $__cudaenv_wrap == 1 ]]; then
+            \builtin declare -f conda mamba micromamba || :
+        fi
+        \builtin printf '\n%s\n' __cudaenv:answer
+        \builtin export _OLD_VIRTUAL_PATH
+        \builtin exec "$__cudaenv_program" prompt bash "$@"
+    ) || __cudaenv_failed=1
+    if [[ $__cudaenv_wrap == 1 ]]; then
+        __cudaenv_wrap_all "${__cudaenv_text%%$'\n__cudaenv:answer'*}"
+    fi
+    if [[ $__cudaenv_failed == 1 || $__cudaenv_text != *$'\n__cudaenv:answer\n'?* ]]; then
+        return 0
+    fi
+    local __cudaenv_interrupt=${__cudaenv_text%%$'\n__cudaenv:functions'*}
+    \builtin trap '' INT
+    \builtin eval "${__cudaenv_text#*$'\n__cudaenv:answer\n'}" || :
+    \builtin export -nf __cudaenv_stale || : # set -a would have exported it
+    \builtin eval "${__cudaenv_interrupt:-trap - INT}" || :
+    return 0
+}
+
+# At the end of PROMPT_COMMAND, so that what came before it (direnv, pyenv) is seen at once. $? stays
+# what it was for whatever is added behind it; with `set -e` a status would end the shell.
+function __cudaenv_prompt {
+    local __cudaenv_status=$? __cudaenv_name
+    # shellcheck disable=SC2050 # it depends on an option
+    if [[ a == A ]]; then # nocasematch, under which no comparison is exact
+        \builtin shopt -u nocasematch
+        if __cudaenv_stale; then __cudaenv_update --say; fi
+        \builtin shopt -s nocasematch
+    elif __cudaenv_stale; then
+        __cudaenv_update --say
+    fi
+    if [[ $__cudaenv_wrap == 1 ]]; then __cudaenv_wrap_new; fi
+    if [[ $- == *e* ]]; then return 0; fi
+    return "$__cudaenv_status"
+}
+
+# `declare -f +i` is the test for a function that neither forks nor prints.
+function __cudaenv_wrap_new {
+    local __cudaenv_name
+    for __cudaenv_name in conda mamba micromamba; do
+        if \builtin declare -f +i "$__cudaenv_name" &&
+            ! \builtin declare -f +i "__cudaenv_original_$__cudaenv_name"; then
+            __cudaenv_wrap_all "$(\builtin declare -f conda mamba micromamba || :)"
+            return 0
+        fi
+    done
+    return 0
+}
+
+# Puts our function before each of the three that is there and is not ours. $1 has their texts, as
+# `declare -f` prints them; the whole body lives on as __cudaenv_original_NAME.
+function __cudaenv_wrap_all {
+    local __cudaenv_rest=$'\n'$1 __cudaenv_name __cudaenv_body
+    for __cudaenv_name in micromamba mamba conda; do
+        [[ $__cudaenv_rest == *$'\n'"$__cudaenv_name () "* ]] || continue
+        __cudaenv_body=${__cudaenv_rest##*$'\n'"$__cudaenv_name () "}
+        __cudaenv_rest=${__cudaenv_rest%$'\n'"$__cudaenv_name () "*}
+        [[ $__cudaenv_body != *__cudaenv_wrapped* ]] || continue
+        if \builtin eval "function __cudaenv_original_$__cudaenv_name $__cudaenv_body" 2>/dev/null; then
+            \builtin eval "function $__cudaenv_name { __cudaenv_wrapped $__cudaenv_name \"\$@\"; }"
+        fi
+    done
+    return 0
+}
+
+# A wrapped function: our changes go before it and come back after it, so that nothing of ours is in
+# what it saves, and `conda activate x && nvcc --version` is right on one line.
+function __cudaenv_wrapped {
+    local __cudaenv_original=__cudaenv_original_$1 __cudaenv_result=0
+    \builtin shift
+    case ${1-} in
+    activate | deactivate | reactivate | install | update | upgrade | remove | uninstall) ;;
+    *)
+        "$__cudaenv_original" "$@"
+        return
+        ;;
+    esac
+    if [[ -v __CUDAENV_UNDO ]]; then __cudaenv_update --leave; fi
+    # No `||` here: it would switch `set -e` off inside of the function.
+    "$__cudaenv_original" "$@"
+    __cudaenv_result=$?
+    __cudaenv_update_now
+    return "$__cudaenv_result"
+}
+
+function __cudaenv_update_now {
+    if __cudaenv_is_interactive; then __cudaenv_update --say; else __cudaenv_update; fi
+}
+
+# RETURN trap: a file was sourced. Where conda or mamba is in its name, it may have brought their
+# functions anew, which only a fork can tell.
+function __cudaenv_sourced {
+    case $1 in
+    *[Cc][Oo][Nn][Dd][Aa]* | *[Mm][Aa][Mm][Bb][Aa]*)
+        __cudaenv_wrap_all "$(\builtin declare -f conda mamba micromamba || :)"
+        ;;
+    *) __cudaenv_wrap_new ;;
+    esac
+}
+
+# Before the program of the same name: `use` changes this shell, and what others change is looked
+# at at once.
+function cudaenv {
+    local __cudaenv_result=0 __cudaenv_text __cudaenv_word
+    case ${1-} in
+    '' | -* | completions | env | host | hook | init | prompt | run | schema | status)
+        "$__cudaenv_program" "$@"
+        return
+        ;;
+    use)
+        for __cudaenv_word in "$@"; do
+            case $__cudaenv_word in
+            -h | --help | --json | --shell | --shell=*)
+                "$__cudaenv_program" "$@"
+                return
+                ;;
+            esac
+        done
+        \builtin shift
+        __cudaenv_text=$("$__cudaenv_program" use --shell bash "$@") || __cudaenv_result=$?
+        if [[ $__cudaenv_result == 0 ]]; then \builtin eval "$__cudaenv_text" || :; fi
+        ;;
+    *)
+        "$__cudaenv_program" "$@"
+        __cudaenv_result=$?
+        ;;
+    esac
+    if __cudaenv_stale; then __cudaenv_update_now; fi
+    return "$__cudaenv_result"
+}
+
+function __cudaenv_install {
+    if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)) ||
+        [[ ${PROMPT_COMMAND[*]+${PROMPT_COMMAND[*]@a}} != *a* ]]; then
+        # A newline takes no offence at a ; or a comment before it.
+        PROMPT_COMMAND=${PROMPT_COMMAND:+$PROMPT_COMMAND$'\n'}__cudaenv_prompt
+    else
+        PROMPT_COMMAND+=(__cudaenv_prompt)
+    fi
+}
+
+# Takes everything back: our changes, the wrapping, the prompt, and then ourselves.
+function __cudaenv_unhook {
+    local __cudaenv_name __cudaenv_key
+    if [[ -v __CUDAENV_UNDO ]]; then __cudaenv_update --leave; fi
+    for __cudaenv_name in conda mamba micromamba; do
+        if [[ $(\builtin declare -f "$__cudaenv_name") == *__cudaenv_wrapped* ]]; then
+            __cudaenv_key=$(\builtin declare -f "__cudaenv_original_$__cudaenv_name")
+            \builtin eval "function $__cudaenv_name ${__cudaenv_key#* () }"
+        fi
+        \builtin unset -f "__cudaenv_original_$__cudaenv_name"
+    done
+    for __cudaenv_key in "${!PROMPT_COMMAND[@]}"; do
+        case ${PROMPT_COMMAND[__cudaenv_key]} in
+        __cudaenv_prompt) \builtin unset -v "PROMPT_COMMAND[$__cudaenv_key]" ;;
+        *)
+            PROMPT_COMMAND[__cudaenv_key]=${PROMPT_COMMAND[__cudaenv_key]/$'\n'__cudaenv_prompt/}
+            PROMPT_COMMAND[__cudaenv_key]=${PROMPT_COMMAND[__cudaenv_key]/__cudaenv_prompt/:}
+            ;;
+        esac
+    done
+    if [[ $(\builtin trap -p RETURN) == *__cudaenv_sourced* ]]; then \builtin trap - RETURN; fi
+    \builtin unset -v __cudaenv_program __cudaenv_wrap
+    \builtin unset -f __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_prompt \
+        __cudaenv_wrap_new __cudaenv_wrap_all __cudaenv_wrapped __cudaenv_update_now \
+        __cudaenv_sourced __cudaenv_install cudaenv __cudaenv_unhook
+}
+
+# `set -a` exports whatever is defined; these are this shell's alone.
+\builtin export -n __cudaenv_program __cudaenv_wrap
+\builtin export -nf __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_prompt \
+    __cudaenv_wrap_new __cudaenv_wrap_all __cudaenv_wrapped __cudaenv_update_now __cudaenv_sourced \
+    __cudaenv_install cudaenv __cudaenv_unhook
+if [[ $__cudaenv_wrap == 1 ]]; then
+    __cudaenv_wrap_all "$(\builtin declare -f conda mamba micromamba || :)"
+    if [[ -z $(\builtin trap -p RETURN) ]]; then
+        \builtin trap '__cudaenv_sourced "$BASH_COMMAND"' RETURN
+    fi
+fi
+if ! __cudaenv_is_interactive; then
+    __cudaenv_update
+elif [[ ${PROMPT_COMMAND[*]-} != *__cudaenv_prompt* ]]; then
+    __cudaenv_install
+fi

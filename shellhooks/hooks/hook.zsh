@@ -1,0 +1,169 @@
+# The hook of cudaenv for zsh 5.3 and newer: eval "$(cudaenv hook zsh)"
+#
+# At each prompt it asks one question with builtins alone, "can anything have changed?"
+# (__cudaenv_stale, which every answer of the program defines anew), and calls the program only if
+# so. What to change is always the program's answer. Evaluating it again installs nothing twice.
+#
+# Every function but those around the user's own begins with `emulate -L zsh`: options such as
+# ksharrays, shwordsplit and extendedglob are the user's and change nothing here.
+#
+# docs/decisions/0010-hooks.md says why it is as it is.
+
+typeset -g +x __cudaenv_program=@CUDAENV_PROGRAM@
+typeset -g +x __cudaenv_wrap=@CUDAENV_WRAP@
+
+# Until an answer says otherwise. A nested shell starts here as well.
+function __cudaenv_stale { return 0; }
+
+# True in a shell that a person types into; `zsh -ic` is none.
+function __cudaenv_is_interactive { [[ -o interactive && ! -v ZSH_EXECUTION_STRING ]] }
+
+# Asks the program and evaluates its answer; always true. Arguments go to the program.
+function __cudaenv_update {
+    emulate -L zsh
+    setopt no_aliases no_err_return
+    [[ -x $__cudaenv_program ]] || return 0
+    local __cudaenv_text __cudaenv_name
+    local -a __cudaenv_keep
+    for __cudaenv_name in @CUDAENV_MANAGED@; do
+        if [[ -v $__cudaenv_name && ${(tP)__cudaenv_name} != *export* ]]; then
+            __cudaenv_keep+=($__cudaenv_name)
+        fi
+    done
+    if (( $#__cudaenv_keep )); then set -- "$@" --keep ${(j:,:)__cudaenv_keep}; fi
+    # _OLD_VIRTUAL_PATH is exported for the program alone.
+    if __cudaenv_text=$(
+        if [[ -v _OLD_VIRTUAL_PATH ]]; then builtin export _OLD_VIRTUAL_PATH; fi
+        exec "$__cudaenv_program" prompt zsh "$@"
+    ); then
+        # An interrupt must not leave half of the changes. The user's own trap is back afterwards:
+        # emulate -L has set localtraps.
+        trap '' INT
+        builtin eval "$__cudaenv_text" || :
+    fi
+    if [[ $__cudaenv_wrap == 1 ]]; then __cudaenv_wrap_all; fi
+    return 0
+}
+
+# zsh gives $? back after its precmd functions by itself.
+function __cudaenv_prompt {
+    emulate -L zsh
+    if __cudaenv_stale; then
+        __cudaenv_update --say
+    elif [[ $__cudaenv_wrap == 1 ]]; then
+        __cudaenv_wrap_all
+    fi
+    return 0
+}
+
+# Puts our function before each of the three that is there and is not ours; the whole function lives
+# on as __cudaenv_original_NAME. $functions shows a body without a fork, so this is done at each
+# prompt, and conda.sh may be sourced at any time.
+function __cudaenv_wrap_all {
+    emulate -L zsh
+    local __cudaenv_name
+    for __cudaenv_name in conda mamba micromamba; do
+        if (( $+functions[$__cudaenv_name] )) &&
+            [[ $functions[$__cudaenv_name] != *(__cudaenv_wrapped|'builtin autoload')* ]]; then
+            functions[__cudaenv_original_$__cudaenv_name]=$functions[$__cudaenv_name]
+            functions[$__cudaenv_name]="__cudaenv_wrapped $__cudaenv_name \"\$@\""
+        fi
+    done
+    return 0
+}
+
+# A wrapped function: our changes go before it and come back after it, so that nothing of ours is in
+# what it saves, and `conda activate x && nvcc --version` is right on one line. The original runs
+# under the user's options, hence no emulate here.
+function __cudaenv_wrapped {
+    local __cudaenv_original=__cudaenv_original_$1 __cudaenv_result=0
+    builtin shift
+    case "${1-}" in
+    (activate|deactivate|reactivate|install|update|upgrade|remove|uninstall) ;;
+    (*)
+        "$__cudaenv_original" "$@"
+        return
+        ;;
+    esac
+    if [[ -v __CUDAENV_UNDO ]]; then __cudaenv_update --leave; fi
+    # No `||` here: it would switch `set -e` off inside of the function.
+    "$__cudaenv_original" "$@"
+    __cudaenv_result=$?
+    __cudaenv_update_now
+    return "$__cudaenv_result"
+}
+
+function __cudaenv_update_now {
+    if __cudaenv_is_interactive; then __cudaenv_update --say; else __cudaenv_update; fi
+}
+
+# A function of its own, so that the options under which the text is read are zsh's.
+function __cudaenv_evaluate {
+    emulate -L zsh
+    setopt no_aliases no_err_return
+    builtin eval "$1" || :
+    return 0
+}
+
+# Before the program of the same name: `use` changes this shell, and what others change is looked
+# at at once.
+function cudaenv {
+    local __cudaenv_result=0 __cudaenv_text __cudaenv_word
+    case "${1-}" in
+    (''|-*|completions|env|host|hook|init|prompt|run|schema|status)
+        "$__cudaenv_program" "$@"
+        return
+        ;;
+    (use)
+        for __cudaenv_word in "$@"; do
+            case "$__cudaenv_word" in
+            (-h|--help|--json|--shell|--shell=*)
+                "$__cudaenv_program" "$@"
+                return
+                ;;
+            esac
+        done
+        builtin shift
+        __cudaenv_text=$("$__cudaenv_program" use --shell zsh "$@") || __cudaenv_result=$?
+        if [[ $__cudaenv_result == 0 ]]; then __cudaenv_evaluate "$__cudaenv_text"; fi
+        ;;
+    (*)
+        "$__cudaenv_program" "$@"
+        __cudaenv_result=$?
+        ;;
+    esac
+    if __cudaenv_stale; then __cudaenv_update_now; fi
+    return "$__cudaenv_result"
+}
+
+function __cudaenv_install {
+    emulate -L zsh
+    typeset -ga precmd_functions
+    if (( ! ${precmd_functions[(Ie)__cudaenv_prompt]} )); then
+        precmd_functions+=(__cudaenv_prompt)
+    fi
+    return 0
+}
+
+# Takes everything back: our changes, the wrapping, the prompt, and then ourselves.
+function __cudaenv_unhook {
+    emulate -L zsh
+    local __cudaenv_name
+    if [[ -v __CUDAENV_UNDO ]]; then __cudaenv_update --leave; fi
+    for __cudaenv_name in conda mamba micromamba; do
+        if (( $+functions[__cudaenv_original_$__cudaenv_name] )); then
+            if [[ ${functions[$__cudaenv_name]-} == *__cudaenv_wrapped* ]]; then
+                functions[$__cudaenv_name]=$functions[__cudaenv_original_$__cudaenv_name]
+            fi
+            unset "functions[__cudaenv_original_$__cudaenv_name]"
+        fi
+    done
+    precmd_functions=(${precmd_functions:#__cudaenv_prompt})
+    unset __cudaenv_program __cudaenv_wrap
+    unfunction __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_prompt \
+        __cudaenv_wrap_all __cudaenv_wrapped __cudaenv_update_now __cudaenv_evaluate \
+        __cudaenv_install cudaenv __cudaenv_unhook
+}
+
+if [[ $__cudaenv_wrap == 1 ]]; then __cudaenv_wrap_all; fi
+if __cudaenv_is_interactive; then __cudaenv_install; else __cudaenv_update; fi
