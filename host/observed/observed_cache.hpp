@@ -1,5 +1,5 @@
-// Values computed from files, kept as long as the files they came from are as they were. Safe to use
-// from several threads; the same value may then be computed twice, never wrongly.
+// Values computed from files, kept as long as the files they came from are as they were. Safe to
+// use from several threads; the same value may then be computed twice, never wrongly.
 #pragma once
 
 #include "host/observed/recording_file_system.hpp"
@@ -69,9 +69,10 @@ private:
         kept.used = ++m_clock;
         m_kept.insert_or_assign(key, std::move(kept));
         if (m_kept.size() > m_most) {
-            m_kept.erase(std::min_element(
-                m_kept.begin(), m_kept.end(),
-                [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
+            m_kept.erase(
+                std::min_element(m_kept.begin(), m_kept.end(), [](const auto& a, const auto& b) {
+                    return a.second.used < b.second.used;
+                }));
         }
     }
 

@@ -1,0 +1,92 @@
+#include "solver/plan/activation/update.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace {
+
+using namespace cudaenv::plan;
+
+Patch cuda(const std::string& version) {
+    const std::string root = "/usr/local/cuda-" + version;
+    return {{{"CUDA_HOME", root}, {"CUDA_PATH", root}}, {{"PATH", root + "/bin", End::Front}}};
+}
+
+Variables shell() {
+    return {{"PATH", "/usr/bin:/bin"}, {"CONDA_PREFIX", "/e/a"}};
+}
+
+Variables updated(const Variables& from, const Patch& patch, std::string_view project = "/p") {
+    return update(from, patch, "here", context_of(undo(from), project)).environment;
+}
+
+} // namespace
+
+TEST_CASE("updating twice changes nothing the second time") {
+    const auto once = updated(shell(), cuda("11.3"));
+    CHECK(once.at("PATH") == "/usr/local/cuda-11.3/bin:/usr/bin:/bin");
+    CHECK(difference(once, updated(once, cuda("11.3"))).empty());
+}
+
+TEST_CASE("what the user puts before our entry stays before it") {
+    auto now = updated(shell(), cuda("11.3"));
+    now["PATH"] = "/home/u/bin:" + now["PATH"];
+    const auto again = updated(now, cuda("11.3"));
+    CHECK(again.at("PATH") == "/home/u/bin:/usr/local/cuda-11.3/bin:/usr/bin:/bin");
+    CHECK(undo(again).at("PATH") == "/home/u/bin:/usr/bin:/bin");
+}
+
+TEST_CASE("an entry that the user took out comes back, and leaves no trace") {
+    auto now = updated(shell(), cuda("11.3"));
+    now["PATH"] = "/usr/bin:/bin";
+    const auto again = updated(now, cuda("11.3"));
+    CHECK(again.at("PATH") == "/usr/local/cuda-11.3/bin:/usr/bin:/bin");
+    CHECK(undo(again) == shell());
+}
+
+TEST_CASE("another patch replaces the first and is undone to the same shell") {
+    const auto first = updated(shell(), cuda("11.3"));
+    const auto second = updated(first, cuda("12.4"));
+    CHECK(second.at("CUDA_HOME") == "/usr/local/cuda-12.4");
+    CHECK(second.at("PATH") == "/usr/local/cuda-12.4/bin:/usr/bin:/bin");
+    CHECK(undo(second) == shell());
+}
+
+TEST_CASE("another environment puts our entries in front again") {
+    auto now = updated(shell(), cuda("11.3"));
+    now["PATH"] = "/e/b/bin:" + now["PATH"];
+    now["CONDA_PREFIX"] = "/e/b";
+    CHECK(updated(now, cuda("11.3")).at("PATH") ==
+          "/usr/local/cuda-11.3/bin:/e/b/bin:/usr/bin:/bin");
+}
+
+TEST_CASE("a journal written on another machine is undone and written anew") {
+    const auto there = updated(shell(), cuda("11.3"));
+    const auto here = update(there, cuda("11.3"), "node-7", context_of(shell(), "/p"));
+    CHECK(here.environment.at("CUDA_HOME") == "/usr/local/cuda-11.3");
+    CHECK(read_journal(here.environment.at(std::string(k_journal_variable)))->place == "node-7");
+    CHECK(undo(here.environment) == shell());
+}
+
+TEST_CASE("a decision that changes nothing is remembered until it is undone") {
+    const auto now = updated(shell(), {});
+    CHECK(now.contains(k_journal_variable));
+    CHECK(undo(now) == shell());
+}
+
+TEST_CASE("a shell has left when its environment, its version or its directory is another") {
+    const auto context = context_of(shell(), "/p/apex");
+    CHECK(still_in(context, shell(), "/p/apex"));
+    CHECK(still_in(context, shell(), "/p/apex/csrc"));
+    CHECK_FALSE(still_in(context, shell(), "/p/apex-2"));
+    CHECK_FALSE(still_in(context, shell(), "/p"));
+    auto other = shell();
+    other["CONDA_PREFIX"] = "/e/a2";
+    CHECK_FALSE(still_in(context, other, "/p/apex"));
+    other = shell();
+    other["CUDAENV_CUDA"] = "12.4";
+    CHECK_FALSE(still_in(context, other, "/p/apex"));
+    other = shell();
+    other.erase("CONDA_PREFIX");
+    CHECK_FALSE(still_in(context, other, "/p/apex"));
+    CHECK(still_in(context_of({}, ""), {}, "/anywhere"));
+}
