@@ -366,6 +366,10 @@ std::string percent_decoded(std::string_view text) {
 
 } // namespace
 
+FrameworkFindings find_frameworks(FileSystem& files, const Packages& packages) {
+    return Search(files, packages).look();
+}
+
 std::optional<ToldCuda> parse_torch_version(std::string_view text) {
     ToldCuda told;
     if (const auto version = assigned(text, "__version__")) {
