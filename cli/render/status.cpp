@@ -50,6 +50,16 @@ void driver_row(const nlohmann::json& status, Page& page) {
              joined({text_at(driver, "version"), cuda.empty() ? "" : "gives CUDA " + cuda}, " · "));
 }
 
+void cuda_row(const nlohmann::json& status, Page& page) {
+    const nlohmann::json& cuda = member(status, "cuda");
+    if (!cuda.is_object()) {
+        return;
+    }
+    page.row("cuda", joined({text_at(cuda, "version"), text_at(cuda, "reason"),
+                             flag_at(status, "applied") ? "" : "not in this shell yet"},
+                            " · "));
+}
+
 void toolkit_row(const nlohmann::json& status, const Style& style, Page& page) {
     const nlohmann::json& toolkit = member(status, "toolkit");
     if (!toolkit.is_object()) {
@@ -69,6 +79,7 @@ std::string render_status(const nlohmann::json& status, const Style& style) {
     pin_rows(status, style, page);
     environment_row(status, style, page);
     driver_row(status, page);
+    cuda_row(status, page);
     toolkit_row(status, style, page);
     for (const std::string& note : texts_at(status, "notes")) {
         page.row("note", note);

@@ -138,10 +138,12 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
 } // namespace
 
 void add_activate_methods(Service& service, const std::shared_ptr<Machine>& machine) {
-    service.add("activate",
-                [machine](const nlohmann::json& params, const protocol::Caller& caller) {
-                    return activate(params, caller, *machine);
-                });
+    service.add(
+        "activate",
+        [machine](const nlohmann::json& params, const protocol::Caller& caller) {
+            return activate(params, caller, *machine);
+        },
+        Lane::Quick);
 }
 
 } // namespace cudaenv::daemon

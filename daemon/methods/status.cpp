@@ -1,7 +1,11 @@
+#include "daemon/activation/activation.hpp"
 #include "daemon/host_of_request.hpp"
 #include "daemon/methods/methods.hpp"
-#include "daemon/pin_meaning.hpp"
 #include "daemon/project_of_request.hpp"
+#include "daemon/toolkit_fit.hpp"
+#include "protocol/json_field.hpp"
+
+#include <algorithm>
 
 namespace cudaenv::daemon {
 
@@ -31,13 +35,33 @@ nlohmann::json project_to_json(const project::LoadedProject& loaded) {
             {"local_file", local ? nlohmann::json(*local) : nlohmann::json()}};
 }
 
-nlohmann::json toolkit_to_json(const facts::Toolkit& toolkit, const facts::Host& host,
-                               const std::string& why) {
-    const Fit fit = fit_of(toolkit, host);
-    return {{"path", toolkit.path},
-            {"version", toolkit.version->str()},
-            {"why", why},
+nlohmann::json toolkit_to_json(const plan::CudaChoice& choice, const facts::Host& host) {
+    if (!choice.toolkit) {
+        return nullptr;
+    }
+    const Fit fit = fit_of(*choice.toolkit, host);
+    const auto& version = choice.toolkit->version;
+    return {{"path", protocol::bytes_to_json(choice.toolkit->path)},
+            {"version", version ? version->str() : "unknown"},
+            {"why", choice.reason},
             {"fits", {{"state", name_of(fit.state)}, {"text", fit.text}}}};
+}
+
+nlohmann::json cuda_to_json(const plan::CudaChoice& choice) {
+    if (choice.none()) {
+        return nullptr;
+    }
+    return {{"version", choice.cuda},
+            {"rung", plan::name_of(*choice.rung)},
+            {"reason", protocol::bytes_to_json(choice.reason)},
+            {"origin", protocol::bytes_to_json(choice.origin)}};
+}
+
+// Whether the shell already has what is decided for it.
+bool is_applied(const Activation& activation) {
+    return std::ranges::all_of(activation.changes, [](const plan::Change& change) {
+        return change.name == plan::k_journal_variable;
+    });
 }
 
 // The newest toolkit that nothing speaks against: what a first pin could be.
@@ -53,8 +77,19 @@ const facts::Toolkit* newest_fitting(const facts::Host& host) {
     return newest;
 }
 
-std::string next_step(const project::LoadedProject& loaded, const facts::Host& host) {
-    if (!loaded.pins.pins.empty()) {
+std::string next_step(const Activation& activation, const facts::Host& host,
+                      const protocol::Caller& caller) {
+    if (!activation.disabled && !activation.choice.none()) {
+        if (!activation.choice.toolkit && !activation.choice.remedy.empty()) {
+            return activation.choice.remedy;
+        }
+        if (!is_applied(activation)) {
+            const std::string shell = caller.variable("SHELL").value_or("");
+            const auto name = shell.substr(shell.rfind('/') + 1);
+            return "cudaenv init " + (name.empty() ? "bash" : name);
+        }
+    }
+    if (!activation.project.pins.pins.empty()) {
         return "cudaenv resolve torch torchvision";
     }
     if (const facts::Toolkit* toolkit = newest_fitting(host)) {
@@ -63,20 +98,23 @@ std::string next_step(const project::LoadedProject& loaded, const facts::Host& h
     return "cudaenv resolve torch";
 }
 
-Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Caller& caller) {
-    CUDAENV_TRY(const auto loaded, project_of(params, caller));
+Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Caller& caller,
+                               Machine& machine) {
+    CUDAENV_TRY(const auto loaded, project_of(params, caller)); // refuses what the prompt notes
     CUDAENV_TRY(const auto host, host_of(params, caller));
+    CUDAENV_TRY(const auto activation, activation_of(params, caller, machine));
     std::vector<std::string> notes = loaded.notes;
     for (const plan::PinOverride& lost : loaded.pins.overridden) {
         notes.push_back(lost.text);
     }
-    nlohmann::json toolkit;
-    if (const plan::EffectivePin* cuda = loaded.pins.find("cuda")) {
-        if (const auto found = pinned_toolkit(host, cuda->pin.constraint)) {
-            toolkit = toolkit_to_json(*found, host, "pinned by " + cuda->pin.origin);
-        } else {
-            notes.push_back("no toolkit with nvcc here for CUDA " + cuda->pin.constraint);
-        }
+    for (const auto* lines : {&activation.choice.warnings, &activation.composition.warnings,
+                              &activation.composition.notes}) {
+        notes.insert(notes.end(), lines->begin(), lines->end());
+    }
+    if (activation.disabled) {
+        notes.emplace_back("CUDAENV_DISABLE is set: nothing is activated in this shell");
+    } else if (!activation.choice.none() && !activation.choice.toolkit) {
+        notes.push_back("no toolkit with nvcc here for CUDA " + activation.choice.cuda);
     }
     nlohmann::json driver;
     if (host.driver) {
@@ -84,6 +122,10 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
                                                    : nlohmann::json()},
                   {"cuda", host.driver->cuda ? nlohmann::json(host.driver->cuda->str())
                                              : nlohmann::json()}};
+    }
+    nlohmann::json note_texts = nlohmann::json::array();
+    for (const std::string& note : notes) {
+        note_texts.push_back(protocol::bytes_to_json(note));
     }
     return protocol::Reply{0,
                            {{"schema", "cudaenv.status/1"},
@@ -93,16 +135,20 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
                             {"environment", environment_to_json(loaded.prefix, caller)},
                             {"driver", std::move(driver)},
                             {"driver_absent", host.driver_absent},
-                            {"toolkit", std::move(toolkit)},
+                            {"cuda", cuda_to_json(activation.choice)},
+                            {"toolkit", toolkit_to_json(activation.choice, host)},
+                            {"applied", is_applied(activation)},
                             {"findings", nlohmann::json::array()},
-                            {"notes", notes},
-                            {"next", next_step(loaded, host)}}};
+                            {"notes", std::move(note_texts)},
+                            {"next", next_step(activation, host, caller)}}};
 }
 
 } // namespace
 
-void add_status_methods(Service& service) {
-    service.add("status", status);
+void add_status_methods(Service& service, const std::shared_ptr<Machine>& machine) {
+    service.add("status", [machine](const nlohmann::json& params, const protocol::Caller& caller) {
+        return status(params, caller, *machine);
+    });
 }
 
 } // namespace cudaenv::daemon

@@ -77,6 +77,8 @@ TEST_CASE("what each method answers is what its schema says") {
     check_fits(scratch.ask("host", {{"driver", "470.199.02"}, {"gpu", {"8.6"}}}));
     check_fits(scratch.ask("toolkits", {}));
     check_fits(scratch.ask("status", {}));
+    check_fits(scratch.ask("activate", nlohmann::json::object()));
+    check_fits(scratch.ask("activate", {{"cuda", "11.3"}, {"shell", "bash"}, {"watch", true}}));
     check_fits(
         scratch.ask("pin", {{"arguments", {"11.3", "torch=1.12"}}, {"driver", "470.199.02"}}));
     check_fits(scratch.ask("pin", nlohmann::json::object()));
