@@ -65,6 +65,7 @@ class Play:
         self.answer = None  # of the last step that is no expectation
         self.heard = ""     # all that was on the terminal since the last `hush`
         self.late = 0       # prompts that passed their deadline
+        self.seen_active = 0  # looks at which cudaenv had something set
         self.shell = None
 
     def __enter__(self):
@@ -181,8 +182,6 @@ class Play:
         self.type(self.words.local(name, value))
 
     def do_unset(self, name):
-        if self.shell.kind in ("xonsh", "fish") and name.encode() not in self.shell.environment():
-            return
         self.type(self.words.unset(name))
 
     def do_prepend(self, name, directory):
@@ -205,6 +204,14 @@ class Play:
             self.type("cudaenv use --clear")
         else:
             self.do_unset("CUDAENV_CUDA")
+
+    def do_begin(self, *words):
+        """Many variables at once, NAME=VALUE set and NAME unset, as one sourced file."""
+        lines = []
+        for word in words:
+            name, filled, value = word.partition("=")
+            lines.append(self.words.export(name, value) if filled else self.words.unset(name))
+        self.type("\n".join(lines))
 
     def do_disable(self):
         self.do_export("CUDAENV_DISABLE", "1")
@@ -304,6 +311,8 @@ class Play:
         """`left`: nothing of ours may be active. `disabled`: the same, brought about by
         CUDAENV_DISABLE, wherever the shell stands."""
         if kind == "disabled":
+            if self.hooked:
+                self.seen_active += b"__CUDAENV_UNDO" in self.shell.environment()
             self.do_disable()
         self.settle()
         environment = self.shell.environment()
@@ -313,6 +322,25 @@ class Play:
                 raise Failure(f"after leaving there still is {', '.join(remains)}")
         if kind == "disabled":
             self.do_enable()
+
+    def do_fresh(self):
+        """A shell within asks afresh, whatever the outer one believes to be unchanged: both must have
+        come to the same."""
+        if not self.hooked:
+            return
+        self.do_prompt()
+        self.settle()
+        outer = self.shell.environment()
+        self.do_shell()
+        self.settle()
+        inner = self.shell.environment()
+        self.do_exit()
+        nested = {b"SHLVL", b"OLDPWD", b"__CUDAENV_UNDO"}
+        lines = compare({name: value for name, value in inner.items() if name not in nested},
+                        {name: value for name, value in outer.items() if name not in nested})
+        if lines:
+            raise Failure("a shell that asks afresh comes to something else (its value first):\n  "
+                          + "\n  ".join(lines))
 
     # --- expectations, of the hooked shell only
 

@@ -143,7 +143,7 @@ class Xonsh(Bash):
         return f"{name} = {value!r}"
 
     def unset(self, name):
-        return f"del ${name}"
+        return f"_ = __xonsh__.env.pop({name!r}, None)"
 
     def prepend(self, name, directory):
         return f"${name} = [{directory!r}, *(__xonsh__.env.get({name!r}) or [])]"
