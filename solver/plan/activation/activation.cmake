@@ -11,5 +11,5 @@ cudaenv_library(activation
     ${CMAKE_CURRENT_LIST_DIR}/situation.cpp
     ${CMAKE_CURRENT_LIST_DIR}/toolkit_match.cpp)
 target_link_libraries(cudaenv_activation
-    PUBLIC cudaenv_base cudaenv_pins
+    PUBLIC cudaenv_base cudaenv_patch cudaenv_pins
     PRIVATE cudaenv_facts cudaenv_knowledge fmt::fmt)

@@ -287,7 +287,6 @@ private:
                 "no nvcc {} here: nvcc {} in {} is of the same major, which torch accepts",
                 wanted.version->major_minor(), matched->toolkit.version->str(),
                 m_situation.shown(matched->toolkit.path)));
-            m_choice.remedy = toolkit_remedy(m_situation, wanted);
         }
         m_choice.toolkit = std::move(matched->toolkit);
         m_choice.match = matched->match;
@@ -303,8 +302,9 @@ private:
         const bool agree = m_choice.toolkit ? m_choice.toolkit->path == m_by_hand->toolkit.path
                                             : version && allows(*winner.wanted, *version);
         if (!agree) {
-            m_choice.warnings.push_back(winner.said + " goes before " +
-                                        without_comma(by_hand_said()));
+            m_choice.warnings.push_back(
+                winner.said + " goes before " + without_comma(by_hand_said()) +
+                (m_choice.toolkit ? "" : ", which stays: no toolkit for the former is here"));
         }
     }
 

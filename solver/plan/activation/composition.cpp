@@ -148,6 +148,10 @@ private:
             return;
         }
         const std::string bin = normal_directory(m_layout.bin);
+        if (!fits_on_a_list(bin)) {
+            warn_of_nvcc_before_the_systems();
+            return;
+        }
         if (!shares_its_bin()) {
             add("PATH", bin, End::Front);
             return;
@@ -165,6 +169,21 @@ private:
             add("PATH", bin, End::Front);
         } else {
             note("PATH left alone: " + m_situation.shown(bin) + " holds more than CUDA");
+        }
+    }
+
+    // Debian's nvcc is /usr/bin/nvcc: what stands before it on PATH is found first.
+    void warn_of_nvcc_before_the_systems() {
+        for (const std::string& entry : entries_of("PATH")) {
+            if (is_system_directory(entry)) {
+                return;
+            }
+            if (holds_an_nvcc(entry)) {
+                m_result.warnings.push_back(fmt::format(
+                    "nvcc on PATH is {}/nvcc: it stands before the chosen one, /usr/bin/nvcc",
+                    m_situation.shown(entry)));
+                return;
+            }
         }
     }
 

@@ -134,6 +134,7 @@ public:
                 m_result.warnings.push_back(fmt::format("{} is {}, but nvcc {} accepts {}", told_by,
                                                         m_situation.shown(m_result.compiler->path),
                                                         nvcc(), accepted()));
+                return std::move(m_result);
             }
         } else if (users_cxx && !refuses(*users_cxx)) {
             m_result.compiler = users_cxx;
@@ -261,9 +262,6 @@ private:
         }
         if (!m_situation.users("CUDAHOSTCXX")) {
             set("CUDAHOSTCXX", chosen);
-        }
-        if (refuses(*m_result.compiler)) {
-            return; // the user's own NVCC_CCBIN: no reason to compile all else with it
         }
         // CC and CXX are a pair: what is unset follows what is set, and is left alone where that is
         // a compiler that nothing is known of.
