@@ -27,8 +27,7 @@ std::string render_change(Shell shell, const plan::Change& change) {
     if (change.value && !exported) {
         return assignment + '\n';
     }
-    const std::string_view prefix = shell == Shell::Bash ? "\\builtin command " : "\\command ";
-    return std::string(prefix) + (change.value ? "export " + assignment : "unset -v " + name) +
+    return "\\command " + (change.value ? "export " + assignment : "unset -v " + name) +
            " 2>/dev/null || :\n";
 }
 

@@ -9,8 +9,9 @@
 #
 # docs/decisions/0010-hooks.md says why it is as it is.
 
-typeset -g +x __cudaenv_program=@CUDAENV_PROGRAM@
-typeset -g +x __cudaenv_wrap=@CUDAENV_WRAP@
+typeset -g __cudaenv_program=@CUDAENV_PROGRAM@
+typeset -g __cudaenv_wrap=@CUDAENV_WRAP@
+typeset -g +x __cudaenv_program __cudaenv_wrap # allexport exports them
 
 # Until an answer says otherwise. A nested shell starts here as well.
 function __cudaenv_stale { return 0; }

@@ -1,119 +1,16 @@
-#include "base/fd.hpp"
+#include "shell_run.hpp"
 #include "shellhooks/quote.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
-#include <array>
-#include <cstdlib>
-#include <random>
 #include <string>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <vector>
 
 using namespace cudaenv::shellhooks;
+using cudaenv::tests::nasty_words;
+using cudaenv::tests::on_path;
 
 namespace {
-
-// Every byte a word may hold, the ones that shells read as something, and real words.
-std::vector<std::string> nasty_words() {
-    std::vector<std::string> words = {
-        "",
-        "numpy>=1.2",
-        "torch==1.12.1+cu113",
-        "a b",
-        "it's",
-        "''",
-        "\\",
-        "\\'",
-        "a\\!b",
-        "!!",
-        "!$",
-        "$HOME",
-        "${x}",
-        "$(id)",
-        "`id`",
-        "*",
-        "?[a-z]",
-        "{a,b}",
-        "~",
-        "~root",
-        "=ls",
-        "%self",
-        "-n",
-        "--",
-        "#x",
-        "a#",
-        "\"q\"",
-        "a\nb",
-        "\n",
-        "a\n",
-        "\t x",
-        ";&|<>()",
-        "^x^y",
-        "python[version='3.8.*']",
-        "é\xff",
-        "x=1",
-        "@('a')",
-        "a,b",
-        "history !-1 \\!",
-    };
-    for (int c = 1; c < 256; ++c) {
-        words.push_back(std::string("x") + static_cast<char>(c) + "y");
-        words.emplace_back(1, static_cast<char>(c));
-    }
-    std::mt19937 random(20240607); // the same words every time
-    constexpr std::string_view k_alphabet = "a'\"\\ !$`\n\t*?[]{}~=;&|<>()#%^@,-";
-    for (int i = 0; i < 200; ++i) {
-        std::string word;
-        const std::size_t size = random() % 12;
-        for (std::size_t k = 0; k < size; ++k) {
-            word += k_alphabet[random() % k_alphabet.size()];
-        }
-        words.push_back(word);
-    }
-    return words;
-}
-
-std::string on_path(const std::string& program) {
-    for (const char* directory : {"/bin/", "/usr/bin/", "/usr/local/bin/"}) {
-        if (::access((directory + program).c_str(), X_OK) == 0) {
-            return directory + program;
-        }
-    }
-    return {};
-}
-
-// What the program prints for the arguments.
-std::string output_of(const std::vector<std::string>& arguments) {
-    std::array<int, 2> ends{};
-    REQUIRE(::pipe(ends.data()) == 0);
-    cudaenv::Fd in(ends[0]);
-    cudaenv::Fd out(ends[1]);
-    std::vector<char*> raw;
-    for (const std::string& argument : arguments) {
-        raw.push_back(const_cast<char*>(argument.c_str()));
-    }
-    raw.push_back(nullptr);
-    const pid_t child = ::fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-        ::dup2(out.get(), 1);
-        ::setenv("LC_ALL", "C.UTF-8", 1);
-        ::execv(raw[0], raw.data());
-        ::_exit(127);
-    }
-    out.reset();
-    std::string text;
-    std::array<char, 4096> chunk{};
-    for (ssize_t size = 0; (size = ::read(in.get(), chunk.data(), chunk.size())) > 0;) {
-        text.append(chunk.data(), static_cast<std::size_t>(size));
-    }
-    int status = 0;
-    REQUIRE(::waitpid(child, &status, 0) == child);
-    REQUIRE(status == 0);
-    return text;
-}
 
 // One run of the shell for all words: each printed by /usr/bin/printf between marks.
 void check_round_trip(const std::string& shell, Shell kind, const std::vector<std::string>& words) {
@@ -123,7 +20,10 @@ void check_round_trip(const std::string& shell, Shell kind, const std::vector<st
         const std::string quoted = quote_word(kind, word);
         INFO("word <" << word << "> quoted <" << quoted << ">");
         // Between brackets, so that an empty word and a newline at the end can be told.
-        CHECK(output_of({shell, "-c", printf + " '[%s]' " + quoted}) == '[' + word + ']');
+        const auto run = cudaenv::tests::run_program({shell, "-c", printf + " '[%s]' " + quoted},
+                                                     {{"LC_ALL", "C.UTF-8"}});
+        CHECK(run.status == 0);
+        CHECK(run.out == '[' + word + ']');
     }
 }
 

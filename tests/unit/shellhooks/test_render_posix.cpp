@@ -1,0 +1,343 @@
+#include "shell_run.hpp"
+#include "shellhooks/quote.hpp"
+#include "shellhooks/render.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <array>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
+
+using namespace cudaenv::shellhooks;
+using cudaenv::plan::Change;
+using cudaenv::tests::nasty_words;
+using cudaenv::tests::on_path;
+using cudaenv::tests::run_program;
+using cudaenv::tests::TemporaryDirectory;
+
+namespace {
+
+// A shell in a state in which it reads the text, and what brought it there.
+struct State {
+    Shell shell;
+    std::string program;
+    std::vector<std::string> options;
+    std::string before;
+    std::string locale = "C.UTF-8";
+};
+
+std::vector<State> states() {
+    const std::string all_bash = "shopt -s nullglob failglob extglob nocasematch nocaseglob; ";
+    return {
+        {Shell::Posix, "dash", {}, "set -eu"},
+        {Shell::Posix, "dash", {}, "set -euC; IFS=/ab_"},
+        {Shell::Posix, "bash", {"--posix"}, "set -euo pipefail"},
+        {Shell::Bash, "bash", {"--norc"}, ":"},
+        {Shell::Bash, "bash", {"--norc"}, "set -euo pipefail"},
+        {Shell::Bash, "bash", {"--norc"}, "set -euo pipefail", "C"},
+        {Shell::Bash, "bash", {"--norc"}, "set -eu; set -o posix; set -C"},
+        {Shell::Bash, "bash", {"--norc"}, "set -eu; IFS=/ab_=\\'; " + all_bash},
+        {Shell::Bash,
+         "bash",
+         {"--norc", "-O", "expand_aliases"},
+         "alias export=false unset=false command=false; "
+         "export() { return 1; }; unset() { return 1; }"},
+        {Shell::Zsh, "zsh", {"-f"}, ":"},
+        {Shell::Zsh, "zsh", {"-f"}, "setopt err_exit no_unset pipe_fail", "C"},
+        {Shell::Zsh, "zsh", {"-f"}, "setopt ksh_arrays sh_word_split no_clobber glob_subst"},
+        {Shell::Zsh, "zsh", {"-f"}, "setopt extended_glob null_glob warn_create_global all_export"},
+        {Shell::Zsh, "zsh", {"-f"}, "alias export=false unset=false; IFS=/ab_="},
+    };
+}
+
+std::string name_of_word(std::size_t index) {
+    return "WORD_" + std::to_string(index);
+}
+
+// What `env -0` printed.
+std::map<std::string, std::string> parsed(const std::string& zero_separated) {
+    std::map<std::string, std::string> out;
+    std::size_t at = 0;
+    while (at < zero_separated.size()) {
+        const std::size_t end = zero_separated.find('\0', at);
+        const std::string line = zero_separated.substr(at, end - at);
+        const std::size_t equals = line.find('=');
+        out[line.substr(0, equals)] = line.substr(equals + 1);
+        at = end + 1;
+    }
+    return out;
+}
+
+// As a hook does it: the text comes out of a command substitution and goes into eval.
+std::string evaluating(const State& state, const std::string& path, const std::string& then) {
+    return state.before + "\ntext=\"$(/bin/cat " + quote_word(Shell::Posix, path) +
+           ")\"\n\\eval \"$text\"\n" + then + '\n';
+}
+
+cudaenv::tests::ShellRun run_in(const State& state, const TemporaryDirectory& directory,
+                                const std::string& script,
+                                std::map<std::string, std::string> environment = {}) {
+    std::vector<std::string> arguments = {on_path(state.program)};
+    arguments.insert(arguments.end(), state.options.begin(), state.options.end());
+    arguments.push_back(directory.write("script", script));
+    environment.try_emplace("PATH", "/usr/bin:/bin");
+    environment["LC_ALL"] = state.locale;
+    return run_program(arguments, environment);
+}
+
+bool is_here(const State& state) {
+    if (on_path(state.program).empty()) {
+        WARN("no " << state.program << " here; apt install " << state.program);
+        return false;
+    }
+    return true;
+}
+
+} // namespace
+
+TEST_CASE("changes are one command each, and an unexported variable stays so") {
+    const std::vector<Change> changes = {
+        {"CUDA_HOME", "/usr/local/cuda-11.3"},
+        {"CUDA_PATH", std::nullopt},
+        {"LD_LIBRARY_PATH", ""},
+        {"_OLD_VIRTUAL_PATH", "/a b"},
+    };
+    CHECK(render_changes(Shell::Posix, changes) ==
+          "\\command export CUDA_HOME=/usr/local/cuda-11.3 2>/dev/null || :\n"
+          "\\command unset -v CUDA_PATH 2>/dev/null || :\n"
+          "\\command export LD_LIBRARY_PATH='' 2>/dev/null || :\n"
+          "_OLD_VIRTUAL_PATH='/a b'\n");
+    CHECK(render_changes(Shell::Bash, {changes.data(), 2}) ==
+          "\\command export CUDA_HOME=/usr/local/cuda-11.3 2>/dev/null || :\n"
+          "\\command unset -v CUDA_PATH 2>/dev/null || :\n");
+    CHECK(render_changes(Shell::Zsh, {changes.data(), 2}) ==
+          "[[ ${(t)CUDA_HOME-} == *readonly* ]] || "
+          "\\builtin export CUDA_HOME=/usr/local/cuda-11.3\n"
+          "[[ ${(t)CUDA_PATH-} == *readonly* ]] || \\builtin unset -v CUDA_PATH\n");
+    for (const Shell shell : {Shell::Posix, Shell::Bash, Shell::Zsh}) {
+        CHECK(render_changes(shell, {}).empty());
+        CHECK(render_changes(shell, std::vector<Change>{{"not a name", "x"}, {"1A", "x"}}).empty());
+    }
+}
+
+TEST_CASE("a shell that evaluates changes has exactly those, whatever the bytes and its options") {
+    const std::vector<std::string> words = nasty_words();
+    std::vector<Change> changes;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        changes.push_back({name_of_word(i), words[i]});
+    }
+    changes.push_back({"GONE", std::nullopt});
+    changes.push_back({"NEVER_THERE", std::nullopt});
+    changes.push_back({"_OLD_VIRTUAL_PATH", "/kept"});
+    for (const State& state : states()) {
+        if (!is_here(state)) {
+            continue;
+        }
+        INFO(state.program << ": " << state.before);
+        const TemporaryDirectory directory;
+        const std::string text = directory.write("text", render_changes(state.shell, changes));
+        const auto run = run_in(
+            state, directory,
+            evaluating(state, text,
+                       "/usr/bin/env -0 && /usr/bin/printf 'old=%s\\0' \"$_OLD_VIRTUAL_PATH\""),
+            {{"GONE", "x"}, {"STAYS", "y"}, {"WORD_1", "before"}});
+        CHECK(run.err.empty());
+        REQUIRE(run.status == 0);
+        const auto environment = parsed(run.out);
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            INFO("word <" << words[i] << ">");
+            REQUIRE(environment.contains(name_of_word(i)));
+            CHECK(environment.at(name_of_word(i)) == words[i]);
+        }
+        CHECK_FALSE(environment.contains("GONE"));
+        CHECK_FALSE(environment.contains("NEVER_THERE"));
+        CHECK(environment.at("STAYS") == "y");
+        CHECK(environment.at("old") == "/kept");
+        if (state.before.find("all_export") == std::string::npos) {
+            CHECK_FALSE(environment.contains("_OLD_VIRTUAL_PATH"));
+        }
+    }
+}
+
+TEST_CASE("a readonly variable stays, and the changes after it are made") {
+    const std::vector<Change> changes = {
+        {"CUDA_HOME", "/ours"}, {"CUDA_PATH", std::nullopt}, {"CUDNN_HOME", "/ours"}};
+    for (const State& state : states()) {
+        if (!is_here(state)) {
+            continue;
+        }
+        INFO(state.program << ": " << state.before);
+        const TemporaryDirectory directory;
+        const std::string text = directory.write("text", render_changes(state.shell, changes));
+        State locked = state;
+        locked.before = "readonly CUDA_HOME=/mine CUDA_PATH=/mine\n" + state.before;
+        const auto run =
+            run_in(locked, directory,
+                   evaluating(locked, text, "echo \"$CUDA_HOME $CUDA_PATH $CUDNN_HOME\""));
+        CHECK(run.err.empty());
+        CHECK(run.status == 0);
+        CHECK(run.out == "/mine /mine /ours\n");
+    }
+}
+
+namespace {
+
+const std::vector<State>& prompt_states() {
+    static const std::vector<State> k_states = {
+        {Shell::Bash, "bash", {"--norc"}, "set -eu"},
+        {Shell::Bash, "bash", {"--norc"}, "set -u", "C"},
+        {Shell::Bash, "bash", {"--norc"}, "set -o posix; IFS=/ab_; shopt -s nullglob failglob"},
+        {Shell::Zsh, "zsh", {"-f"}, "setopt no_unset err_exit"},
+        {Shell::Zsh, "zsh", {"-f"}, ":", "C"},
+    };
+    return k_states;
+}
+
+constexpr const char* k_verdict = "if __cudaenv_stale; then echo stale; else echo same; fi\n";
+
+} // namespace
+
+TEST_CASE("a watched variable is the same byte for byte, unset and empty told apart") {
+    const std::vector<std::string> words = nasty_words();
+    for (const State& state : prompt_states()) {
+        if (!is_here(state)) {
+            continue;
+        }
+        INFO(state.program << ": " << state.before);
+        std::string script = state.before + "\ncd /\n";
+        std::string expected;
+        for (const std::string& word : words) {
+            // Same, longer, unset, empty.
+            script += render_watch(state.shell, {"/", {{"WATCHED", word}}, {}});
+            script += "WATCHED=" + quote_word(state.shell, word) + '\n' + k_verdict;
+            script += "WATCHED=" + quote_word(state.shell, word + "x") + '\n' + k_verdict;
+            script += "unset WATCHED\n" + std::string(k_verdict);
+            script += "WATCHED=\n" + std::string(k_verdict);
+            expected += "same\nstale\nstale\n";
+            expected += word.empty() ? "same\n" : "stale\n";
+        }
+        script += render_watch(state.shell, {"/", {{"A", {}}, {"WATCHED", {}}, {"Z", {}}}, {}});
+        script += "WATCHED=\n" + std::string(k_verdict) + "unset WATCHED\n" + k_verdict;
+        expected += "stale\nsame\n";
+        const TemporaryDirectory directory;
+        const auto run = run_in(state, directory, script);
+        CHECK(run.err.empty());
+        CHECK(run.status == 0);
+        CHECK(run.out == expected);
+    }
+}
+
+TEST_CASE("a watched directory is $PWD itself") {
+    for (const State& state : prompt_states()) {
+        if (!is_here(state)) {
+            continue;
+        }
+        const TemporaryDirectory directory;
+        const std::string odd = directory.path() + "/a 'b' $(c)\n[d]*é";
+        std::filesystem::create_directory(odd);
+        const std::string script = state.before + '\n' + render_watch(state.shell, {odd, {}, {}}) +
+                                   "cd " + quote_word(state.shell, odd) + '\n' + k_verdict +
+                                   "cd ..\n" + k_verdict;
+        const auto run = run_in(state, directory, script);
+        CHECK(run.err.empty());
+        CHECK(run.out == "same\nstale\n");
+    }
+}
+
+namespace {
+
+void set_modified(const std::string& path, long long nanoseconds) {
+    const timespec time{.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    const std::array<timespec, 2> times{time, time};
+    REQUIRE(::utimensat(AT_FDCWD, path.c_str(), times.data(), 0) == 0);
+}
+
+} // namespace
+
+TEST_CASE(
+    "a watched file is the same while it is there and as old as its stamp, in both directions") {
+    constexpr long long k_time = 1700000000123456789;
+    for (const State& state : prompt_states()) {
+        if (!is_here(state)) {
+            continue;
+        }
+        INFO(state.program << ": " << state.before);
+        const TemporaryDirectory directory;
+        const std::string file = directory.write("it's *", "x");
+        const std::string stamp = directory.write("stamp", "");
+        set_modified(stamp, k_time);
+        const std::string script =
+            state.before + '\n' +
+            render_watch(state.shell, {directory.path(), {}, {{file, true, stamp, k_time}}}) +
+            "cd " + directory.path() + '\n' + k_verdict;
+        const auto verdict = [&] {
+            const auto run = run_in(state, directory, script);
+            CHECK(run.err.empty());
+            return run.out;
+        };
+        set_modified(file, k_time);
+        CHECK(verdict() == "same\n");
+        set_modified(file, k_time + 1);
+        CHECK(verdict() == "stale\n");
+        set_modified(file, k_time - 1);
+        CHECK(verdict() == "stale\n");
+        set_modified(file, k_time);
+        std::filesystem::remove(stamp);
+        CHECK(verdict() == "stale\n");
+        std::filesystem::remove(file);
+        CHECK(verdict() == "stale\n"); // both are gone
+        std::ignore = directory.write("stamp", "");
+        CHECK(verdict() == "stale\n");
+    }
+}
+
+TEST_CASE("a file that was not there is watched for") {
+    for (const State& state : prompt_states()) {
+        if (!is_here(state)) {
+            continue;
+        }
+        const TemporaryDirectory directory;
+        const std::string file = directory.path() + "/cudaenv.toml";
+        const std::string script = state.before + "\ncd /\n" +
+                                   render_watch(state.shell, {"/", {}, {{file, false, "", 0}}}) +
+                                   k_verdict + "echo > " + file + '\n' + k_verdict;
+        CHECK(run_in(state, directory, script).out == "same\nstale\n");
+    }
+}
+
+TEST_CASE("a watch that cannot be compared is stale") {
+    for (const Shell shell : {Shell::Bash, Shell::Zsh}) {
+        const std::string stale = "function __cudaenv_stale { return 0; }\n";
+        CHECK(render_watch(shell, {}) == stale);
+        CHECK(render_watch(shell, {"/p", {}, {{"/p/cudaenv.toml", true, "", 1}}}) == stale);
+    }
+    CHECK(render_watch(Shell::Posix, {"/p", {}, {}}).empty());
+}
+
+TEST_CASE("with nocasematch a watch of bash is stale by itself") {
+    if (on_path("bash").empty()) {
+        SKIP("no bash here; apt install bash");
+    }
+    const TemporaryDirectory directory;
+    const State state{Shell::Bash, "bash", {"--norc"}, "shopt -s nocasematch"};
+    const std::string script = state.before + "\ncd /\n" +
+                               render_watch(Shell::Bash, {"/", {{"WATCHED", "/a"}}, {}}) +
+                               "WATCHED=/A\n" + k_verdict;
+    CHECK(run_in(state, directory, script).out == "stale\n");
+}
+
+TEST_CASE("the watch of bash and zsh compares the cheap things first") {
+    const Watch watch{"/p",
+                      {{"CC", std::nullopt}, {"CONDA_PREFIX", "/e"}, {"CXX", ""}, {"Z", {}}},
+                      {{"/p/cudaenv.toml", true, "/s/1", 1}, {"/cudaenv.toml", false, "", 0}}};
+    CHECK(render_watch(Shell::Bash, watch) == "function __cudaenv_stale {\n"
+                                              "[[ a == A || ${PWD-} != /p ||\n"
+                                              "-n ${CC+x}${Z+x} ||\n"
+                                              "${CONDA_PREFIX-} != /e ||\n"
+                                              "-n ${CXX-x} ||\n"
+                                              "/p/cudaenv.toml -nt /s/1 ||\n"
+                                              "/p/cudaenv.toml -ot /s/1 ||\n"
+                                              "! -e /p/cudaenv.toml ||\n"
+                                              "-e /cudaenv.toml ]]\n}\n");
+}
