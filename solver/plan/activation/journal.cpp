@@ -206,12 +206,19 @@ Result<ListUndo> read_list(Reader& reader, std::string_view name, Parts parts) {
             parts = parts.subspan(3);
             continue;
         }
-        if (kind != 'f' && kind != 'b') {
+        if (std::string_view("fbht").find(kind) == std::string_view::npos) {
             return bad_journal("a part of unknown kind");
         }
         CUDAENV_TRY(auto entry, read_entry(reader, parts.front().substr(1)));
-        (kind == 'f' ? list.front : list.back).push_back(std::move(entry));
+        if (kind == 'h' || kind == 't') {
+            (kind == 'h' ? list.first : list.last) = std::move(entry);
+        } else {
+            (kind == 'f' ? list.front : list.back).push_back(std::move(entry));
+        }
         parts = parts.subspan(1);
+    }
+    if (list.front.empty() && list.back.empty()) {
+        return bad_journal("a list that nothing was added to");
     }
     return list;
 }
@@ -240,11 +247,20 @@ std::string write_journal(const Journal& journal) {
         for (const std::string& entry : list.back) {
             writer.part(entry, "b");
         }
+        if (!list.first.empty()) {
+            writer.part(list.first, "h");
+        }
+        if (!list.last.empty()) {
+            writer.part(list.last, "t");
+        }
         for (const OwnEntry& own : list.own) {
             writer.part(own.entry, "o");
             writer.count(std::min(own.count, k_most_count));
             writer.part(own.after, "a");
         }
+    }
+    for (const std::string& name : journal.snapshots) {
+        writer.begin_record(name);
     }
     return writer.sealed();
 }
@@ -271,6 +287,10 @@ Result<Journal> read_journal(std::string_view text) {
         const auto parts = split(record, '+');
         const std::string_view name = parts.front();
         const Parts rest = std::span(parts).subspan(1);
+        if (const auto kept = snapshot_of(name); kept && is_managed(*kept) && rest.empty()) {
+            journal.snapshots.emplace_back(name);
+            continue;
+        }
         if (!is_managed(name) || std::ranges::find(names, name) != names.end()) {
             return bad_journal("a variable that is not cudaenv's to change, or one twice");
         }

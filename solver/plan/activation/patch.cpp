@@ -104,6 +104,10 @@ void add_entries(Variables& environment, const ListPatch& list, Journal& journal
         return;
     }
     undo.own = own_entries(base, undo);
+    if (!base.empty()) {
+        undo.first = undo.front.empty() ? std::string() : base.front();
+        undo.last = undo.back.empty() ? std::string() : base.back();
+    }
     environment[list.name] = join(entries, ":");
     journal.lists.push_back(std::move(undo));
 }
@@ -121,6 +125,20 @@ bool put_back(Entries& entries, const OwnEntry& own) {
     return true;
 }
 
+// The one of several equal entries that was put in front of `first`: whatever the user has put
+// further ahead since, ours is the nearest before it. For the other end the range is reversed.
+template <typename Iterator>
+Iterator nearest_before(Iterator begin, Iterator end, const std::string& entry,
+                        const std::string& first) {
+    auto found = std::find(begin, end, entry);
+    const auto limit = first.empty() ? begin : std::find(begin, end, first);
+    for (auto next = found; limit != end && next < limit;) {
+        found = next;
+        next = std::find(std::next(next), end, entry);
+    }
+    return found;
+}
+
 // Takes what was added out of a list; false where nothing of it was in there.
 bool take_out(Entries& entries, const ListUndo& undo) {
     bool changed = false;
@@ -132,7 +150,7 @@ bool take_out(Entries& entries, const ListUndo& undo) {
     };
     for (const std::string& entry : undo.front) {
         if (is_there(entry)) {
-            entries.erase(std::ranges::find(entries, entry));
+            entries.erase(nearest_before(entries.begin(), entries.end(), entry, undo.first));
             changed = true;
         } else {
             missing.push_back(entry);
@@ -140,8 +158,8 @@ bool take_out(Entries& entries, const ListUndo& undo) {
     }
     for (auto entry = undo.back.rbegin(); entry != undo.back.rend(); ++entry) {
         if (is_there(*entry)) {
-            const auto last = std::find(entries.rbegin(), entries.rend(), *entry);
-            entries.erase(std::next(last).base());
+            const auto found = nearest_before(entries.rbegin(), entries.rend(), *entry, undo.last);
+            entries.erase(std::next(found).base());
             changed = true;
         }
     }
@@ -209,6 +227,12 @@ Applied apply(const Variables& base, const Patch& patch, std::string place, std:
     if (applied.journal.empty()) {
         return applied;
     }
+    for (const auto& [name, value] : base) {
+        const auto variable = snapshot_of(name);
+        if (variable && mended(value, *variable, applied.journal) != value) {
+            applied.journal.snapshots.push_back(name);
+        }
+    }
     applied.journal.place = std::move(place);
     applied.journal.context = std::move(context);
     std::string text = write_journal(applied.journal);
@@ -241,7 +265,8 @@ Variables undo(const Variables& environment) {
         }
     }
     for (const auto& [name, value] : environment) {
-        if (const auto variable = snapshot_of(name)) {
+        const auto variable = snapshot_of(name);
+        if (variable && std::ranges::find(journal->snapshots, name) == journal->snapshots.end()) {
             put(without, name, mended(value, *variable, *journal));
         }
     }

@@ -6,7 +6,8 @@
 // things. Some edits cannot be told from the patch's own doing: setting a variable to exactly what
 // it was set to, or a list anew with an entry that the patch added; `X:$LIST` on a list that was
 // unset or empty before (without the patch it leaves `X:`, with it `X`); taking the last entry of
-// one's own off a list (it ends up unset, as Environment Modules leave it).
+// one's own off a list (it ends up unset, as Environment Modules leave it). Of a list that had no
+// entries, and to which the user adds an equal one and others, one of the two goes.
 #pragma once
 
 #include "base/result.hpp"
@@ -57,7 +58,7 @@ enum class ListBefore { Unset, Empty, Filled };
 struct OwnEntry {
     std::string entry;
     std::size_t count = 1; // how often the list had it
-    std::string after;     // what stood before the first of them; empty: nothing
+    std::string after{};   // what stood before the first of them; empty: nothing
 };
 
 struct ListUndo {
@@ -65,7 +66,11 @@ struct ListUndo {
     ListBefore before = ListBefore::Filled;
     std::vector<std::string> front; // entries added, first first
     std::vector<std::string> back;
-    std::vector<OwnEntry> own; // of those added, in the list's order
+    std::vector<OwnEntry> own{}; // of those added, in the list's order
+    // What ours was put in front of and behind, which tells it from an equal entry that the user
+    // adds; empty: nothing.
+    std::string first{};
+    std::string last{};
 };
 
 // The undo, as it travels in the environment (`k_journal_variable`).
@@ -74,6 +79,8 @@ struct Journal {
     std::string context; // what it was decided for: `context_of`
     std::vector<VariableUndo> variables;
     std::vector<ListUndo> lists;
+    // Snapshots (`snapshot_of`) that were there before and look like ours: they are not mended.
+    std::vector<std::string> snapshots{};
 
     [[nodiscard]] bool empty() const { return variables.empty() && lists.empty(); }
 };

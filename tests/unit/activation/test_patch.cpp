@@ -142,6 +142,13 @@ TEST_CASE("an entry of the user's that equals ours stays where the user put it")
     CHECK(left({{"PATH", "/a"}}, front("PATH", {"/c"}), "PATH", "/c:/a", "/c:/c:/a") == "/c:/a");
     CHECK(left({{"PATH", "/a"}}, back("PATH", {"/c"}), "PATH", "/a:/c", "/c:/a:/c") == "/c:/a");
     CHECK(left({{"PATH", "/a"}}, back("PATH", {"/c"}), "PATH", "/a:/c", "/a:/c:/c") == "/a:/c");
+    // Whatever stands between them.
+    CHECK(left({{"PATH", "/a"}}, front("PATH", {"/c"}), "PATH", "/c:/a", "/c:/x:/c:/a") ==
+          "/c:/x:/a");
+    CHECK(left({{"PATH", "/a"}}, back("PATH", {"/c"}), "PATH", "/a:/c", "/a:/c:/x:/c") ==
+          "/a:/x:/c");
+    CHECK(left({{"PATH", "/a"}}, front("PATH", {"/c"}), "PATH", "/c:/a", "/c:/x:/c") == "/x:/c");
+    CHECK(left({{"PATH", "/a"}}, front("PATH", {"/c"}), "PATH", "/c:/a", "/a:/c:/a") == "/a:/a");
 }
 
 TEST_CASE("the user's empty entries survive byte for byte, and none is made") {
@@ -232,6 +239,18 @@ TEST_CASE("conda's snapshots of what we had set become what was there before") {
                                    {"__CONDA_SHLVL_12_LD_LIBRARY_PATH", "/mine"},
                                    {"__CONDA_SHLVL_1_CXX", "clang++"},
                                    {"__CONDA_SHLVL_1_HOME", "/c"}});
+}
+
+TEST_CASE("a snapshot that was there before us stays, also where it says what we say") {
+    const Variables base{{"CUDA_HOME", "/env"},
+                         {"PATH", "/env/bin:/bin"},
+                         {"_OLD_VIRTUAL_PATH", "/c/bin:/bin"},
+                         {"__CONDA_SHLVL_0_CUDA_HOME", "/c"}};
+    Variables shell = applied(base, toolkit("/c"));
+    CHECK(undo(shell) == base);
+    shell["__CONDA_SHLVL_1_CUDA_HOME"] = shell["CUDA_HOME"];
+    CHECK(value(undo(shell), "__CONDA_SHLVL_0_CUDA_HOME") == "/c");
+    CHECK(value(undo(shell), "__CONDA_SHLVL_1_CUDA_HOME") == "/env");
 }
 
 TEST_CASE("a snapshot is known by its name") {
