@@ -1,0 +1,107 @@
+# cudaenv's hook for fish. The program decides what to change; this asks it when that may be due.
+set -g __cudaenv_program @CUDAENV_PROGRAM@
+set -g __cudaenv_wrap @CUDAENV_WRAP@
+
+# Asks the program and carries out its answer. With --leave our changes are taken back.
+function __cudaenv_ask
+    set -l words prompt fish $argv
+    set -q __cudaenv_watch; and set -a words --watch $__cudaenv_watch
+    # Once prompts are shown there is somebody to tell, and no rc file is being read.
+    set -q __cudaenv_prompted; and set -a words --say
+    begin
+        set -q _OLD_VIRTUAL_PATH; and set -lx _OLD_VIRTUAL_PATH $_OLD_VIRTUAL_PATH
+        set -l IFS \n
+        set -g __cudaenv_answer (command $__cudaenv_program $words)
+        or set -g __cudaenv_answer
+    end
+    string join -- \n $__cudaenv_answer | source
+    set -eg __cudaenv_answer
+end
+
+function __cudaenv_update
+    if test -n "$CUDAENV_DISABLE"
+        set -q __CUDAENV_UNDO; and __cudaenv_ask --leave
+    else
+        __cudaenv_ask
+    end
+    __cudaenv_wrap_all
+    return 0
+end
+
+function __cudaenv_on_prompt --on-event fish_prompt
+    status is-interactive; and set -g __cudaenv_prompted
+    __cudaenv_update
+end
+
+# conda, mamba and micromamba act on the shell as functions; ours stand before them and are known by
+# their description.
+function __cudaenv_wrap_all
+    test "$__cudaenv_wrap" = 1; or return 0
+    for name in conda mamba micromamba
+        functions -q $name; or continue
+        set -l details (functions -Dv $name)
+        test "$details[5]" = __cudaenv_wrapped; and continue
+        functions -q __cudaenv_original_$name; and functions -e __cudaenv_original_$name
+        functions -c $name __cudaenv_original_$name
+        functions -e $name
+        function $name --description __cudaenv_wrapped --inherit-variable name
+            __cudaenv_around __cudaenv_original_$name $argv
+        end
+    end
+end
+
+function __cudaenv_around
+    set -l original $argv[1]
+    set -e argv[1]
+    if not contains -- "$argv[1]" activate deactivate install update upgrade remove uninstall
+        $original $argv
+        return
+    end
+    set -q __CUDAENV_UNDO; and __cudaenv_ask --leave
+    $original $argv
+    set -l result $status
+    __cudaenv_update
+    return $result
+end
+
+# Stands before the program: `use` changes this shell, and whatever else was changed shows at once.
+function cudaenv
+    set -l result
+    if test "$argv[1]" = use
+        set -l IFS \n
+        set -l answer (command $__cudaenv_program use --shell fish $argv[2..-1])
+        set result $status
+        test $result -eq 0; and string join -- \n $answer | source
+    else
+        command $__cudaenv_program $argv
+        set result $status
+    end
+    __cudaenv_update
+    return $result
+end
+
+# As if the hook had never been.
+function __cudaenv_unhook
+    set -q __CUDAENV_UNDO; and __cudaenv_ask --leave
+    for name in conda mamba micromamba
+        functions -q __cudaenv_original_$name; or continue
+        set -l details (functions -Dv $name)
+        if test "$details[5]" = __cudaenv_wrapped
+            functions -e $name
+            functions -c __cudaenv_original_$name $name
+        end
+        functions -e __cudaenv_original_$name
+    end
+    functions -e cudaenv __cudaenv_ask __cudaenv_update __cudaenv_on_prompt __cudaenv_wrap_all \
+        __cudaenv_around __cudaenv_unhook
+    set -eg (set -gn | string match '__cudaenv_*')
+end
+
+# A script, or `fish -c`, has no prompt: it is served at once. Else a prompt will come.
+if not status is-interactive
+    __cudaenv_update
+else if string match -qr -- '^(-[A-Za-z]*c|--command(=.*)?)$' (string split0 </proc/self/cmdline 2>/dev/null)
+    __cudaenv_update
+else
+    __cudaenv_wrap_all
+end

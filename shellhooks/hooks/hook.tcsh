@@ -1,0 +1,50 @@
+: The hook for tcsh. It is evaluated as one line, so there are neither comments nor blocks ;
+set __cudaenv_program=@CUDAENV_PROGRAM@ ;
+set __cudaenv_wrap=@CUDAENV_WRAP@ ;
+set __cudaenv_say='' ;
+set __cudaenv_looked='' ;
+if (! $?__cudaenv_watch) set __cudaenv_watch=- ;
+
+: An answer is the path of a private file, which is read and removed ;
+alias __cudaenv_ask 'set __cudaenv_file=`if ($?_OLD_VIRTUAL_PATH) eval __cudaenv_pass; $__cudaenv_program:q prompt tcsh \!* $__cudaenv_say --watch $__cudaenv_watch:q`; if ("$__cudaenv_file" != "") eval __cudaenv_take' ;
+alias __cudaenv_pass 'setenv _OLD_VIRTUAL_PATH $_OLD_VIRTUAL_PATH:q' ;
+alias __cudaenv_take 'source $__cudaenv_file:q; (/bin/rm -f $__cudaenv_file:q || \rm -f $__cudaenv_file:q) >& /dev/null; set __cudaenv_looked=""' ;
+alias __cudaenv_note_disabled 'if ("$CUDAENV_DISABLE" != "" && ! $?__CUDAENV_UNDO) set __cudaenv_skip=1' ;
+alias __cudaenv_update 'set __cudaenv_skip=0; if ($?CUDAENV_DISABLE) eval __cudaenv_note_disabled; if (! $__cudaenv_skip) eval __cudaenv_ask; __cudaenv_look' ;
+
+: tcsh itself keeps the status, but for a precmd that follows ;
+alias __cudaenv_precmd 'set __cudaenv_status=$status; set __cudaenv_say=--say; __cudaenv_update; set status=$__cudaenv_status' ;
+set __cudaenv_found=("`alias precmd`") ;
+if ("$__cudaenv_found" == "") alias precmd __cudaenv_precmd ;
+if ("$__cudaenv_found" != "" && "$__cudaenv_found" !~ *__cudaenv_precmd*) alias __cudaenv_user_precmd "$__cudaenv_found" ;
+if ("$__cudaenv_found" != "" && "$__cudaenv_found" !~ *__cudaenv_precmd*) alias precmd '__cudaenv_precmd; __cudaenv_user_precmd' ;
+
+: Ours stand before conda, mamba and micromamba where these are aliases. Each is one simple command, so that it is right in a pipe or after another command: eval of the words as they were typed, between ours ;
+set __cudaenv_words='set __cudaenv_noglob=$?noglob; set noglob; set __cudaenv_args=(-' ;
+set __cudaenv_run='); if (! $__cudaenv_noglob) unset noglob; set __cudaenv_word=-; if ($#__cudaenv_args > 1) eval __cudaenv_first;' ;
+alias __cudaenv_first 'set __cudaenv_word="$__cudaenv_args[2]"' ;
+set __cudaenv_start='__cudaenv_start; ' ;
+set __cudaenv_end='; set __cudaenv_result=$status; if ($__cudaenv_acts) eval __cudaenv_update; set status=$__cudaenv_result' ;
+alias __cudaenv_start 'set __cudaenv_acts=0; if (" activate deactivate install update upgrade remove uninstall " =~ *" $__cudaenv_word "*) set __cudaenv_acts=1; if ($__cudaenv_acts && $?__CUDAENV_UNDO) eval __cudaenv_ask --leave' ;
+alias __cudaenv_around_conda 'eval $__cudaenv_words:q \!*:x $__cudaenv_run:q $__cudaenv_start:q __cudaenv_original_conda \!*:x $__cudaenv_end:q' ;
+alias __cudaenv_around_mamba 'eval $__cudaenv_words:q \!*:x $__cudaenv_run:q $__cudaenv_start:q __cudaenv_original_mamba \!*:x $__cudaenv_end:q' ;
+alias __cudaenv_around_micromamba 'eval $__cudaenv_words:q \!*:x $__cudaenv_run:q $__cudaenv_start:q __cudaenv_original_micromamba \!*:x $__cudaenv_end:q' ;
+alias __cudaenv_look 'if ($__cudaenv_wrap && "$?_CONDA_EXE$?MAMBA_EXE" != "$__cudaenv_looked") eval __cudaenv_look_again' ;
+alias __cudaenv_look_again 'set __cudaenv_looked="$?_CONDA_EXE$?MAMBA_EXE"; __cudaenv_look_at conda; __cudaenv_look_at mamba; __cudaenv_look_at micromamba' ;
+alias __cudaenv_look_at 'set __cudaenv_found=("`alias \!:1`"); if ("$__cudaenv_found" != "" && "$__cudaenv_found" !~ *__cudaenv_*) eval __cudaenv_put_before \!:1' ;
+alias __cudaenv_put_before 'alias __cudaenv_original_\!:1 "$__cudaenv_found"; alias \!:1 __cudaenv_around_\!:1' ;
+
+: Stands before the program. use changes this shell, and whatever else was changed shows at once ;
+set __cudaenv_start_program='if ("$__cudaenv_word" != use) $__cudaenv_program:q' ;
+set __cudaenv_end_program='; set __cudaenv_result=$status; if ("$__cudaenv_word" == use) eval __cudaenv_use; __cudaenv_update; set status=$__cudaenv_result' ;
+alias cudaenv 'eval $__cudaenv_words:q \!*:x $__cudaenv_run:q $__cudaenv_start_program:q \!*:x $__cudaenv_end_program:q' ;
+alias __cudaenv_use 'set __cudaenv_text=("`$__cudaenv_program:q use --shell tcsh $__cudaenv_args[3-]:q`"); set __cudaenv_result=$status; if ($__cudaenv_result == 0) eval "$__cudaenv_text"' ;
+
+: As if the hook had never been ;
+alias __cudaenv_unhook 'if ($?__CUDAENV_UNDO) eval __cudaenv_ask --leave; __cudaenv_give_back precmd __cudaenv_user_precmd; __cudaenv_give_back conda __cudaenv_original_conda; __cudaenv_give_back mamba __cudaenv_original_mamba; __cudaenv_give_back micromamba __cudaenv_original_micromamba; unalias cudaenv "__cudaenv_*"; unset "__cudaenv_*"' ;
+alias __cudaenv_give_back 'set __cudaenv_found=("`alias \!:1`"); if ("$__cudaenv_found" =~ *__cudaenv_*) eval __cudaenv_put_back \!*' ;
+alias __cudaenv_put_back 'set __cudaenv_found=("`alias \!:2`"); unalias \!:1; if ("$__cudaenv_found" != "") alias \!:1 "$__cudaenv_found"' ;
+
+: A script has no prompt: it is served at once. Else a prompt will come ;
+if (! $?prompt) eval __cudaenv_update ;
+if ($?prompt) eval __cudaenv_look ;
