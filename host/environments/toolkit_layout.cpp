@@ -30,9 +30,9 @@ std::vector<std::string> sonames_in(FileSystem& files, const std::string& direct
     return names ? cuda_sonames(*names) : std::vector<std::string>();
 }
 
-// The system's cuDNN is found by compilers for a toolkit of the system too.
+// Compilers and the loader find the system's cuDNN for these too; Debian's own toolkit lies there.
 bool is_of_the_system(const std::string& path) {
-    return path.starts_with("/usr/") || path == "/usr" || path.starts_with("/opt/cuda");
+    return path.starts_with("/usr/local/cuda") || path.starts_with("/opt/cuda");
 }
 
 std::optional<DottedVersion> version_of(FileSystem& files, const std::string& include) {
@@ -64,6 +64,7 @@ facts::ToolkitLayout layout_of(FileSystem& files, const std::string& path) {
         // nvcc's own directory before /usr/bin, where a wrapper of the same name lies.
         bins = {std::string(k_debian) + "/bin", path + "/bin", "/usr/bin"};
         includes.emplace_back("/usr/include");
+        includes.push_back("/usr/include/" + multiarch);
         libraries = {"/usr/lib/" + multiarch, path + "/lib64"};
         roots = {path, k_debian_links, k_debian};
     }

@@ -105,9 +105,9 @@ bool changed(FileSystem& files, const std::vector<PathState>& states) {
                        [&](const PathState& state) { return observe(files, state.path) != state; });
 }
 
-bool is_settled(const PathState& state, std::int64_t now_ns) {
+bool is_settled(const PathState& state, std::int64_t began_ns) {
     constexpr std::int64_t k_ticks = 20'000'000; // two of the longest
-    return !state.modified_ns || *state.modified_ns < now_ns - k_ticks;
+    return !state.modified_ns || *state.modified_ns < began_ns - k_ticks;
 }
 
 std::optional<std::string> stamp_of(const std::string& directory, const PathState& state) {

@@ -18,14 +18,15 @@ struct PathState {
     bool operator==(const PathState&) const = default;
 };
 
-// What cannot be looked at counts as not there. To be taken before the path itself is read: a
-// change in between is then seen the next time.
+// What cannot be looked at counts as not there.
 PathState observe(FileSystem& files, const std::string& path);
 // Whether any of them is no longer as it was.
 bool changed(FileSystem& files, const std::vector<PathState>& states);
-// Whether every change after `now_ns` gives the path another modification time than it has in
-// `state`. File systems count time in ticks of up to 10 ms: two changes within one leave the same.
-bool is_settled(const PathState& state, std::int64_t now_ns);
+// Whether a path in this `state`, observed after it was read, is still what was read: false where
+// it may have changed while or after reading began at `began_ns` and have kept this time. (File
+// systems count time in ticks of up to 10 ms: two changes within one leave the same.) What is not
+// settled is to be read again the next time.
+bool is_settled(const PathState& state, std::int64_t began_ns);
 
 // A file whose modification time is that of `state`, for shells, which compare files' times with
 // -nt and -ot but cannot read them. Made in `directory`/stamps (`directory` must be the user's own
