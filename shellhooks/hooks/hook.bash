@@ -170,18 +170,28 @@ function cudaenv {
 }
 
 function __cudaenv_install {
-    if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)) ||
-        [[ ${PROMPT_COMMAND[*]+${PROMPT_COMMAND[*]@a}} != *a* ]]; then
-        # A newline takes no offence at a ; or a comment before it.
-        PROMPT_COMMAND=${PROMPT_COMMAND:+$PROMPT_COMMAND$'\n'}__cudaenv_prompt
+    local __cudaenv_attributes='' __cudaenv_command=__cudaenv_prompt
+    if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then
+        __cudaenv_attributes=${PROMPT_COMMAND[*]+${PROMPT_COMMAND[*]@a}}
+    fi
+    # Exported, it comes to shells without a hook as well: there it is to expand to nothing.
+    # shellcheck disable=SC2016
+    if [[ $__cudaenv_attributes == *x* ]]; then
+        __cudaenv_command='${__cudaenv_program:+__cudaenv_prompt}'
+    fi
+    if [[ $__cudaenv_attributes == *a* ]] &&
+        ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
+        PROMPT_COMMAND+=("$__cudaenv_command")
     else
-        PROMPT_COMMAND+=(__cudaenv_prompt)
+        # A newline takes no offence at a ; or a comment before it.
+        # shellcheck disable=SC2128,SC2178 # the first element is meant
+        PROMPT_COMMAND=${PROMPT_COMMAND:+$PROMPT_COMMAND$'\n'}$__cudaenv_command
     fi
 }
 
 # Takes everything back: our changes, the wrapping, the prompt, and then ourselves.
 function __cudaenv_unhook {
-    local __cudaenv_name __cudaenv_key
+    local __cudaenv_name __cudaenv_key __cudaenv_text
     if [[ -v __CUDAENV_UNDO ]]; then __cudaenv_update --leave; fi
     for __cudaenv_name in conda mamba micromamba; do
         if [[ $(\builtin declare -f "$__cudaenv_name") == *__cudaenv_wrapped* ]]; then
@@ -190,14 +200,19 @@ function __cudaenv_unhook {
         fi
         \builtin unset -f "__cudaenv_original_$__cudaenv_name"
     done
-    for __cudaenv_key in "${!PROMPT_COMMAND[@]}"; do
-        case ${PROMPT_COMMAND[__cudaenv_key]} in
-        __cudaenv_prompt) \builtin unset -v "PROMPT_COMMAND[$__cudaenv_key]" ;;
-        *)
-            PROMPT_COMMAND[__cudaenv_key]=${PROMPT_COMMAND[__cudaenv_key]/$'\n'__cudaenv_prompt/}
-            PROMPT_COMMAND[__cudaenv_key]=${PROMPT_COMMAND[__cudaenv_key]/__cudaenv_prompt/:}
-            ;;
-        esac
+    # shellcheck disable=SC2016
+    for __cudaenv_name in '${__cudaenv_program:+__cudaenv_prompt}' __cudaenv_prompt; do
+        for __cudaenv_key in "${!PROMPT_COMMAND[@]}"; do
+            __cudaenv_text=${PROMPT_COMMAND[__cudaenv_key]}
+            if [[ $__cudaenv_text != "$__cudaenv_name" ]]; then
+                __cudaenv_text=${__cudaenv_text/$'\n'"$__cudaenv_name"/}
+                PROMPT_COMMAND[__cudaenv_key]=${__cudaenv_text/"$__cudaenv_name"/:}
+            elif ((${#PROMPT_COMMAND[@]} == 1)); then
+                \builtin unset -v PROMPT_COMMAND
+            else
+                \builtin unset -v "PROMPT_COMMAND[$__cudaenv_key]"
+            fi
+        done
     done
     if [[ $(\builtin trap -p RETURN) == *__cudaenv_sourced* ]]; then \builtin trap - RETURN; fi
     \builtin unset -v __cudaenv_program __cudaenv_wrap
@@ -206,6 +221,8 @@ function __cudaenv_unhook {
         __cudaenv_sourced __cudaenv_install cudaenv __cudaenv_unhook
 }
 
+# Traced, or its removal of the RETURN trap would end with it.
+\builtin declare -ft __cudaenv_unhook
 # `set -a` exports whatever is defined; these are this shell's alone.
 \builtin export -n __cudaenv_program __cudaenv_wrap
 \builtin export -nf __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_prompt \
