@@ -86,7 +86,10 @@ TEST_CASE("a reply must have a status and an object") {
 }
 
 TEST_CASE("a hello says its protocol number or is none") {
-    const auto hello = hello_from_json(hello_to_json({1, "0.1.0", {"host"}}));
+    Hello said;
+    said.build = "0.1.0";
+    said.capabilities = {"host"};
+    const auto hello = hello_from_json(hello_to_json(said));
     REQUIRE(hello);
     CHECK(hello->capabilities == std::vector<std::string>{"host"});
     CHECK_FALSE(hello_from_json(nlohmann::json::object()));
