@@ -78,8 +78,9 @@ int build_jobs(const facts::BuildMachine& machine) {
     if (!machine.memory_bytes) {
         return cores;
     }
-    // flash-attention's setup.py, which is known for the heaviest sources, counts 9 GB for a job of
-    // four nvcc threads, so 2.25 for each compilation.
+    // flash-attention, whose sources are among the heaviest, counts 9 GB for a job of its four nvcc
+    // threads, so 2.25 for each compilation; a build that gives a job several threads
+    // (NVCC_THREADS) takes that many times as much.
     // https://github.com/Dao-AILab/flash-attention/blob/main/setup.py
     constexpr std::uint64_t k_bytes_a_job = (std::uint64_t{5} << 30) / 2;
     const auto fit = *machine.memory_bytes / k_bytes_a_job;

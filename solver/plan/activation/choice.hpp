@@ -3,7 +3,9 @@
 // Law: the ladder is: `cudaenv use` in this shell > project pin > what the user or a module set by
 // hand > the environment's pin > what its framework was built with > the CUDA runtime it carries >
 // the user's default > the administrator's > nothing. A disagreement with a rung below that the
-// user wrote is one warning. No answer is a guess: each says why.
+// user wrote, or with what the framework was built with, is one warning. No answer is a guess: each
+// says why. What is set by hand is added to (PATH, compilers) only where an environment or a pin
+// makes CUDA this shell's business: else nothing is chosen.
 #pragma once
 
 #include "solver/plan/activation/situation.hpp"
@@ -19,7 +21,7 @@ std::string_view name_of(Rung rung); // "shell", "project", "by-hand", ... for J
 
 // How the toolkit relates to the CUDA that is wanted.
 enum class ToolkitMatch {
-    Exact,     // the pin allows it, or major.minor are the same
+    Exact,     // it is allowed, or major.minor are the same
     SameMajor, // 11 and newer: accepted with a warning
     ByHand,    // what the user set, whatever it is
 };
@@ -29,12 +31,14 @@ struct CudaChoice {
     [[nodiscard]] bool none() const { return !rung; }
 
     std::optional<Rung> rung;
-    std::string cuda;   // "11.3", or a constraint of a pin: ">=11,<12"
+    // "11.3", or a constraint of a pin: ">=11,<12"; empty for a toolkit set by hand of which
+    // nothing is known.
+    std::string cuda;
     std::string reason; // for the quiet line: "pinned in ~/work/apex", "torch 1.12.1+cu113"
     std::string origin; // the place that said so: "/p/cudaenv.toml line 2", "CUDA_HOME", a file
     std::optional<facts::Toolkit> toolkit; // none: this machine and this environment have none
     ToolkitMatch match = ToolkitMatch::Exact;
-    bool environments_own = false; // the toolkit lies inside the environment
+    bool environments_own = false;     // the toolkit lies inside the environment
     std::vector<std::string> warnings; // one line each: a disagreement, a toolkit of another minor
     // Where there is no toolkit: how to get one without root, one line ready to paste.
     std::string remedy;

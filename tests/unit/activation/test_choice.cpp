@@ -151,6 +151,18 @@ TEST_CASE("a project's pin against CUDA_HOME is one warning that names both") {
                                 "CUDA_HOME=/usr/local/cuda/ (CUDA 12.4), set by hand");
 }
 
+TEST_CASE("a pin that no toolkit here serves leaves CUDA_HOME, and the warning says so") {
+    Situation situation = machine();
+    situation.base["CUDA_HOME"] = "/usr/local/cuda";
+    situation.pins.pins = {pin(PinSource::Shell, "10.2")};
+    const CudaChoice choice = choose(situation);
+    CHECK(path_of(choice) == "none");
+    REQUIRE(choice.warnings.size() == 1);
+    CHECK_THAT(choice.warnings[0], ContainsSubstring("cuda 10.2 chosen in this shell") &&
+                                       ContainsSubstring("which stays"));
+    CHECK_FALSE(choice.remedy.empty());
+}
+
 TEST_CASE("where the toolkit set by hand fits the pin, it is the one") {
     Situation situation = machine();
     situation.host.toolkits.push_back(toolkit("/home/u/cuda-11.3", "11.3.58"));

@@ -70,6 +70,18 @@ TEST_CASE("what is set by hand keeps its spelling, and its twin is made equal") 
     CHECK(set_to(composition, "CUDA_PATH") == "/usr/local/cuda");
 }
 
+TEST_CASE("a toolkit by hand of which nothing is known is completed as far as its files tell") {
+    Case there;
+    there.situation.base["CUDA_PATH"] = "/mnt/cuda";
+    there.layout = layout("/mnt/cuda", "11.0");
+    const Composition composition = there.compose();
+    CHECK(set_to(composition, "CUDA_HOME") == "/mnt/cuda");
+    CHECK(added(composition, "PATH", End::Front) == Entries{"/mnt/cuda/bin"});
+    CHECK(set_to(composition, "CUDACXX") == "/mnt/cuda/bin/nvcc");
+    CHECK(set_to(composition, "CXX") == k_none); // which compilers it takes is not known
+    CHECK(there.line() == "CUDA · /mnt/cuda   (CUDA_PATH set by hand)");
+}
+
 TEST_CASE("variables that the shell has without exporting them are left alone") {
     Case there;
     there.situation.config = config("[resolve]\nfor = \"build\"\n");
