@@ -63,20 +63,35 @@ std::string with_pip(const DottedVersion& release) {
     return words;
 }
 
+// A release whose runfile's name is known: up to 13.3 it ends in the release's own driver, which
+// the release notes' table has too, but for three rows: 11.2.0's is off by one, those of 11.1.x and
+// 12.8.0 are cut short. https://developer.nvidia.com/cuda-toolkit-archive
+struct Runfile {
+    std::string release; // "11.8.0"
+    std::string driver;  // "520.61.05"
+};
+std::optional<Runfile> runfile_of(const DottedVersion& minor) {
+    for (const char* const update : {".0", ".1"}) {
+        const std::string release = minor.str() + update;
+        const auto driver = knowledge::toolkit_minimum_driver(DottedVersion::of(release));
+        if (minor >= DottedVersion::of("11.1") && release != "11.2.0" && driver &&
+            driver->driver.parts().size() == 3) {
+            return Runfile{release, driver->driver.str()};
+        }
+    }
+    return std::nullopt;
+}
+
 // $HOME/cuda-11.8 is looked for only where it is configured. What is configured stays so.
 std::string with_runfile(const Situation& situation, const DottedVersion& release) {
-    const bool arm = situation.host.machine == "aarch64";
-    const std::string system = arm ? "linux_sbsa" : "linux";
-    // The file is named after the driver of its release, up to 13.3: from 13.4 on toolkits bring
-    // none. https://developer.nvidia.com/cuda-toolkit-archive
-    const auto driver = knowledge::toolkit_minimum_driver(DottedVersion::of(release.str() + ".0"));
+    const std::string system = situation.host.machine == "aarch64" ? "linux_sbsa" : "linux";
     std::string file = fmt::format("cuda_{}*_{}.run", release.str(), system);
     std::string words;
-    if (release >= DottedVersion::of("11.1") && driver && driver->driver.parts().size() == 3) {
-        file = fmt::format("cuda_{}.0_{}_{}.run", release.str(), driver->driver.str(), system);
-        words = fmt::format("curl -fLO https://developer.download.nvidia.com/compute/cuda/{}.0/"
+    if (const auto known = runfile_of(release)) {
+        file = fmt::format("cuda_{}_{}_{}.run", known->release, known->driver, system);
+        words = fmt::format("curl -fLO https://developer.download.nvidia.com/compute/cuda/{}/"
                             "local_installers/{} && ",
-                            release.str(), file);
+                            known->release, file);
     }
     words +=
         fmt::format("sh {} --silent --toolkit --toolkitpath=$HOME/cuda-{}", file, release.str());

@@ -344,6 +344,12 @@ TEST_CASE("one line says how to get a toolkit without root") {
         CHECK_THAT(remedy("11.8"), ContainsSubstring("directories '/opt/my cuda' $HOME/cuda-11.8"));
         situation.config = config("[toolkits]\ndirectories = [\"/home/u\"]\n");
         CHECK_THAT(remedy("11.8"), !ContainsSubstring("config set"));
+        CHECK_THAT(remedy("11.2"), ContainsSubstring("/11.2.1/local_installers/"
+                                                     "cuda_11.2.1_460.32.03_linux.run"));
+        CHECK_THAT(remedy("12.8"), ContainsSubstring("cuda_12.8.1_570.124.06_linux.run"));
+        situation.host.machine = "aarch64";
+        CHECK_THAT(remedy("12.4"), ContainsSubstring("cuda_12.4.0_550.54.14_linux_sbsa.run"));
+        situation.host.machine = "x86_64";
         CHECK_THAT(remedy("10.2"), StartsWith("sh cuda_10.2*_linux.run --silent --toolkit "));
     }
 }
