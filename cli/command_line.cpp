@@ -103,6 +103,9 @@ Result<Invocation> parse_with_cli11(const CommandRow& command, Words words) {
     for (const Slot& slot : slots) {
         CUDAENV_TRY_VOID(take(slot, words, invocation));
     }
+    if (command.arguments.is_command) {
+        return invocation; // `words` are its options alone
+    }
     CUDAENV_TRY(auto places, check_arguments(command, words, arguments));
     if (!arguments.empty()) {
         invocation.params["arguments"] = arguments;
@@ -123,9 +126,30 @@ bool given(Words words, std::string_view option, std::string_view letter) {
     return false;
 }
 
+// The command line that is `command`'s argument, without the `--` before it.
+Result<std::vector<const char*>> words_of_command(const CommandRow& command, Words words) {
+    if (!words.empty() && std::string_view(words.front()) == "--") {
+        words = words.subspan(1);
+    }
+    if (words.empty()) {
+        const std::string name(command.name);
+        return bad_input("no-argument",
+                         "cudaenv " + name + " needs " + std::string(command.arguments.name),
+                         "expected " + std::string(command.arguments.help));
+    }
+    return std::vector<const char*>(words.begin(), words.end());
+}
+
 } // namespace
 
 bool asks_for_json(Words words) {
+    // Not what is in another program's command line.
+    const auto at = command_word(words);
+    if (at && *at) {
+        const Words after = words.subspan(**at + 1);
+        const CommandRow& command = *find_command(words[**at]);
+        words = words.first(words.size() - after.size() + options_end(command, after));
+    }
     return given(words, "--json", {});
 }
 
@@ -134,7 +158,10 @@ Result<std::variant<Invocation, PrintedText>> parse_command_line(Words words) {
     const bool alone = !at.has_value();
     const CommandRow& command =
         alone ? default_command() : *find_command(words[*at]); // command_word knows it
-    if (given(words, "--help", "-h")) {
+    const Words after = at ? words.subspan(*at + 1) : Words();
+    const std::size_t end = options_end(command, after);
+    const Words own = words.first(words.size() - after.size() + end);
+    if (given(own, "--help", "-h")) {
         return PrintedText{alone ? general_help() : help_of(command)};
     }
     if (alone && given(words, "--version", {})) {
@@ -143,13 +170,16 @@ Result<std::variant<Invocation, PrintedText>> parse_command_line(Words words) {
     // Options may stand before the command: they are numbered after all that follows it.
     std::vector<const char*> rest;
     if (at) {
-        rest.assign(words.begin() + static_cast<std::ptrdiff_t>(*at) + 1, words.end());
+        rest.assign(after.begin(), after.begin() + static_cast<std::ptrdiff_t>(end));
         const auto before = words.first(*at);
         rest.insert(std::ranges::find(rest, std::string_view("--")), before.begin(), before.end());
     } else {
         rest.assign(words.begin(), words.end());
     }
     CUDAENV_TRY(auto invocation, parse_with_cli11(command, rest));
+    if (command.arguments.is_command) {
+        CUDAENV_TRY(invocation.command_words, words_of_command(command, after.subspan(end)));
+    }
     invocation.alone = alone;
     return invocation;
 }

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace cudaenv::cli {
 
@@ -33,6 +34,8 @@ struct Invocation {
     nlohmann::json params = nlohmann::json::object();
     OutputWishes output;
     std::string export_file; // host --export
+    // Of a command whose argument is a command line: that, as it was given.
+    std::vector<const char*> command_words;
 };
 
 struct PrintedText {

@@ -13,8 +13,11 @@ constexpr auto k_colours = std::to_array<Words>({"auto", "always", "never"});
 constexpr auto k_purposes = std::to_array<Words>({"run", "build"});
 constexpr auto k_package_tools = std::to_array<Words>({"auto", "conda", "pip"});
 constexpr auto k_shells = std::to_array<Words>({"bash", "zsh", "fish", "tcsh"});
-constexpr auto k_schemas = std::to_array<Words>(
-    {"error", "finding", "host", "pin", "resolve", "status", "toolkits", "config"});
+constexpr auto k_hooked_shells = std::to_array<Words>({"bash", "zsh", "fish", "tcsh", "xonsh"});
+constexpr auto k_all_shells = std::to_array<Words>(
+    {"sh", "bash", "zsh", "fish", "tcsh", "xonsh", "posix", "dash", "ksh", "csh"});
+constexpr auto k_schemas = std::to_array<Words>({"error", "finding", "host", "pin", "resolve",
+                                                 "status", "toolkits", "config", "env", "change"});
 constexpr auto k_config_actions = std::to_array<Words>({"list", "get", "set", "path"});
 constexpr auto k_debug_actions = std::to_array<Words>({"oracle"});
 
@@ -90,6 +93,43 @@ constexpr auto k_resolve = std::to_array<OptionRow>({
     {0, "strict-host", "", "a warning about the host is a conflict"},
 });
 
+constexpr auto k_run = std::to_array<OptionRow>({
+    {0, "cuda", "V", "the CUDA version wanted, before every pin"},
+    {0, "usr-local-cuda", "", "for the command, /usr/local/cuda is the toolkit that was chosen"},
+});
+
+constexpr auto k_use = std::to_array<OptionRow>({
+    {0, "clear", "", "no version for this shell any more"},
+    {0, "shell", "SHELL", "only the text for a shell to evaluate, as its hook does", k_all_shells},
+});
+
+constexpr auto k_init = std::to_array<OptionRow>({
+    {0, "undo", "", "take it out again"},
+});
+
+constexpr auto k_attach = std::to_array<OptionRow>({
+    {0, "kernelspec", "", "its Jupyter kernels, which never see activate.d"},
+});
+
+constexpr auto k_env = std::to_array<OptionRow>({
+    {0, "cuda", "V", "the CUDA version wanted, before every pin"},
+    {0, "shell", "SHELL", "text for a shell to evaluate", k_all_shells},
+    {0, "dotenv", "", "as a .env file"},
+    {0, "github", "", "into the files that GITHUB_ENV and GITHUB_PATH name"},
+    // What the scripts of `attach` evaluate when an environment is left.
+    {0, "leave", "", "what takes our changes back", {}, Repeat::No, Offered::No},
+});
+
+constexpr auto k_run_examples = std::to_array<Words>(
+    {"cudaenv run nvcc --version", "cudaenv run --cuda 11.3 --usr-local-cuda -- make -j4"});
+constexpr auto k_use_examples = std::to_array<Words>({"cudaenv use 11.3", "cudaenv use --clear"});
+constexpr auto k_env_examples = std::to_array<Words>({"cudaenv env", "cudaenv env --dotenv"});
+constexpr auto k_hook_examples = std::to_array<Words>({"cudaenv hook bash"});
+constexpr auto k_init_examples =
+    std::to_array<Words>({"cudaenv init bash", "cudaenv init bash --undo"});
+constexpr auto k_attach_examples =
+    std::to_array<Words>({"cudaenv attach -n apex", "cudaenv attach --kernelspec"});
+constexpr auto k_detach_examples = std::to_array<Words>({"cudaenv detach -n apex"});
 constexpr auto k_status_examples = std::to_array<Words>({"cudaenv status"});
 constexpr auto k_host_examples = std::to_array<Words>(
     {"cudaenv host", "cudaenv host --export lab-07.json", "cudaenv host --host lab-07.json"});
@@ -159,6 +199,49 @@ constexpr auto k_commands = std::to_array<CommandRow>({
      k_resolve,
      true,
      k_explain_examples},
+    {"run",
+     "",
+     "one command, with an environment in which CUDA fits",
+     {"COMMAND", 1, k_any_number, "a command and its arguments", {}, true},
+     k_run,
+     false,
+     k_run_examples},
+    {"use",
+     "",
+     "a CUDA version for this shell alone",
+     {"V", 0, 1, "11.3, cuda=11.3, cu113"},
+     k_use,
+     false,
+     k_use_examples},
+    {"env",
+     "activate",
+     "what activation changes, for shells, files and CI",
+     {},
+     k_env,
+     false,
+     k_env_examples},
+    {"hook",
+     "",
+     "the text that a shell evaluates to follow its environment",
+     {"SHELL", 1, 1, "bash, zsh, fish, tcsh or xonsh", k_hooked_shells},
+     {},
+     false,
+     k_hook_examples},
+    {"init",
+     "",
+     "put that into the shell's start-up file, once",
+     {"SHELL", 1, 1, "bash, zsh, fish, tcsh or xonsh", k_hooked_shells},
+     k_init,
+     false,
+     k_init_examples},
+    {"attach",
+     "",
+     "an environment that sets CUDA up by itself: scripts, jobs, kernels",
+     {},
+     k_attach,
+     false,
+     k_attach_examples},
+    {"detach", "", "undo attach", {}, k_attach, false, k_detach_examples},
     {"config",
      "config",
      "the configuration: list, get KEY, set KEY VALUE, path",
@@ -176,7 +259,8 @@ constexpr auto k_commands = std::to_array<CommandRow>({
     {"schema",
      "schema",
      "the JSON Schema of what --json prints",
-     {"NAME", 1, 1, "error, finding, host, pin, resolve, status, toolkits, config", k_schemas},
+     {"NAME", 1, 1, "error, finding, host, pin, resolve, status, toolkits, config, env, change",
+      k_schemas},
      {},
      false,
      k_schema_examples},

@@ -29,6 +29,8 @@ struct ArgumentRow {
     int most = 0; // k_any_number = as many as there are
     std::string_view help;
     std::span<const std::string_view> choices = {}; // for the first argument
+    // Another program's command line: from the first word that is no option on nothing is parsed.
+    bool is_command = false;
 };
 constexpr int k_any_number = 1'000'000;
 

@@ -3,56 +3,22 @@
 #include "cli/ask.hpp"
 #include "cli/caller.hpp"
 #include "cli/command_line.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/completions.hpp"
 #include "cli/oracle_stream.hpp"
 #include "cli/output.hpp"
 #include "cli/render/render.hpp"
+#include "cli/report.hpp"
 #include "cli/terminal.hpp"
-#include "protocol/error_json.hpp"
+#include "cli/usage_error.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <unistd.h>
 
 namespace cudaenv::cli {
 
 namespace {
-
-std::string as_json(const nlohmann::json& object) {
-    return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
-}
-
-Style style_for(const Terminal& terminal, ColourWish wish, const protocol::Caller& caller) {
-    Style style;
-    style.colour = wants_colour(wish, terminal, ::getenv);
-    style.utf8 = caller.utf8;
-    style.columns = terminal.columns;
-    style.home = caller.variable("HOME").value_or("");
-    style.cwd = caller.cwd;
-    return style;
-}
-
-// Tells the failure once: as an object on standard output with --json, else on standard error.
-int fail(const Error& error, bool json) {
-    const int status = protocol::exit_status(error.kind);
-    if (error.code == "reader-gone") {
-        return status;
-    }
-    const nlohmann::json object = protocol::error_to_json(error);
-    if (json && write_all(STDOUT_FILENO, as_json(object))) {
-        return status;
-    }
-    Style style;
-    style.utf8 = locale_is_utf8(::getenv);
-    style.cwd = current_directory();
-    if (const char* home = std::getenv("HOME"); home != nullptr) {
-        style.home = home;
-    }
-    // Where standard error cannot be written to either, the status is all that is left to say.
-    static_cast<void>(write_all(STDERR_FILENO, render(object, style)));
-    return status;
-}
 
 Result<int> export_facts(const Invocation& invocation, const protocol::Reply& reply,
                          const protocol::Caller& caller) {
@@ -113,15 +79,32 @@ Result<int> show_schema(Invocation& invocation) {
     return ask_and_show(std::move(invocation));
 }
 
+// For a person or a program the object is shown; for shells, files and CI it is written.
+Result<int> env(Invocation& invocation) {
+    for (const char* form : {"shell", "dotenv", "github", "leave"}) {
+        if (invocation.params.contains(form)) {
+            return write_environment(invocation);
+        }
+    }
+    return ask_and_show(std::move(invocation));
+}
+
 // Commands that are more than a question to the daemon and its answer laid out.
 struct OwnCommand {
     std::string_view name;
     Result<int> (*function)(Invocation&);
 };
 constexpr auto k_own_commands = std::to_array<OwnCommand>({
+    {"attach", attach},
     {"completions", print_completions},
     {"debug", debug},
+    {"detach", detach},
+    {"env", env},
+    {"hook", print_hook},
+    {"init", init},
+    {"run", run_command},
     {"schema", show_schema},
+    {"use", use},
 });
 
 Result<int> carry_out(Invocation invocation) {
@@ -139,11 +122,21 @@ Result<int> carry_out_words(std::span<const char* const> words) {
     return carry_out(std::get<Invocation>(std::move(parsed)));
 }
 
+// Its exit statuses are those of the command that it runs, but for a few of its own.
+bool is_run_command(std::span<const char* const> words) {
+    const auto at = command_word(words);
+    return at && *at && std::string_view(words[**at]) == "run";
+}
+
 } // namespace
 
 int run(std::span<const char* const> words) {
     const auto status = carry_out_words(words);
-    return status ? *status : fail(status.error(), asks_for_json(words));
+    if (status) {
+        return *status;
+    }
+    const int told = report_failure(status.error(), asks_for_json(words));
+    return is_run_command(words) ? k_run_failed : told;
 }
 
 } // namespace cudaenv::cli

@@ -197,6 +197,22 @@ Result<void> check_options(const CommandRow& command, Words words) {
     return {};
 }
 
+std::size_t options_end(const CommandRow& command, Words words) {
+    if (!command.arguments.is_command) {
+        return words.size();
+    }
+    const auto options = options_of(command);
+    std::size_t i = 0;
+    while (i < words.size() && std::string_view(words[i]) != "--") {
+        const Step step = look(options, words[i], i + 1 == words.size());
+        if (step.kind == WordKind::Argument) {
+            break;
+        }
+        i += step.takes_next && i + 1 < words.size() ? 2 : 1;
+    }
+    return i;
+}
+
 Result<void> check_choice(const OptionRow& option, const std::string& value, Words words) {
     if (option.choices.empty() ||
         std::ranges::find(option.choices, value) != option.choices.end()) {

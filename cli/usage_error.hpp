@@ -21,6 +21,10 @@ Result<std::optional<std::size_t>> command_word(std::span<const char* const> wor
 // without its value or with one that it does not take.
 Result<void> check_options(const CommandRow& command, std::span<const char* const> words);
 
+// Index in `words` (those after the command) of the first that belongs to the command line that
+// `command` takes as its argument, a `--` before it included; their number where it takes none.
+std::size_t options_end(const CommandRow& command, std::span<const char* const> words);
+
 // Error "bad-choice" where `value` is none of the option's choices.
 Result<void> check_choice(const OptionRow& option, const std::string& value,
                           std::span<const char* const> words);

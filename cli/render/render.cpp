@@ -21,6 +21,8 @@ constexpr auto k_renderers = std::to_array<Row>({
     {"cudaenv.pin/1", render_pin},
     {"cudaenv.status/1", render_status},
     {"cudaenv.config/1", render_config},
+    {"cudaenv.env/1", render_env},
+    {"cudaenv.change/1", render_change},
     {"cudaenv.finding/1", render_finding},
     {"cudaenv.error/1", render_error},
 });

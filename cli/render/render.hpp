@@ -19,6 +19,8 @@ std::string render_resolve(const nlohmann::json& outcome, const Style& style); /
 std::string render_pin(const nlohmann::json& pin, const Style& style);
 std::string render_status(const nlohmann::json& status, const Style& style);
 std::string render_config(const nlohmann::json& config, const Style& style);
+std::string render_env(const nlohmann::json& env, const Style& style);
+std::string render_change(const nlohmann::json& change, const Style& style); // init, attach, detach
 // One finding, as `resolve` warns with it and `explain` tells it with its evidence.
 std::string render_finding(const nlohmann::json& finding, const Style& style);
 std::string render_error(const nlohmann::json& error, const Style& style);

@@ -1,0 +1,132 @@
+#include "cli/commands/activation_answer.hpp"
+
+#include "cli/ask.hpp"
+#include "cli/commands/named_environment.hpp"
+#include "cli/render/field.hpp"
+#include "protocol/json_field.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <unistd.h>
+#include <utility>
+
+namespace cudaenv::cli {
+
+namespace {
+
+tl::unexpected<Error> unreadable(const std::string& what) {
+    return defect("cudaenvd's answer cannot be read: " + what);
+}
+
+// None for what is no bytes, and for what no environment can hold.
+std::optional<std::string> bytes_of(const nlohmann::json& value) {
+    auto bytes = protocol::bytes_from_json(value, "value");
+    return bytes && bytes->find('\0') == std::string::npos ? std::optional(std::move(*bytes))
+                                                           : std::nullopt;
+}
+
+bool is_name(const std::string& name) {
+    return !name.empty() && name.find('=') == std::string::npos &&
+           name.find('\0') == std::string::npos;
+}
+
+bool assigns(const std::string& entry, const std::string& name) {
+    return entry.size() > name.size() && entry[name.size()] == '=' && entry.starts_with(name);
+}
+
+void set(EnvironmentBlock& block, protocol::Caller& caller, const std::string& name,
+         const std::string& value) {
+    block = with_changes(std::move(block), {{name, value}});
+    caller.environment[name] = value;
+}
+
+// As its activate script would do it, but for the prompt and the scripts of activate.d.
+void enter(const NamedEnvironment& environment, protocol::Caller& caller, EnvironmentBlock& base) {
+    const std::string bin = environment.prefix + "/bin";
+    const std::string path = caller.variable("PATH").value_or("");
+    if (path != bin && !path.starts_with(bin + ':')) {
+        set(base, caller, "PATH", path.empty() ? bin : bin + ':' + path);
+    }
+    if (environment.kind == EnvironmentKind::Conda) {
+        set(base, caller, "CONDA_PREFIX", environment.prefix);
+        set(base, caller, "CONDA_DEFAULT_ENV", environment.name);
+        base = with_changes(std::move(base), {{"VIRTUAL_ENV", std::nullopt}});
+        caller.environment.erase("VIRTUAL_ENV");
+        return;
+    }
+    set(base, caller, "VIRTUAL_ENV", environment.prefix);
+    base = with_changes(std::move(base), {{"PYTHONHOME", std::nullopt}});
+}
+
+} // namespace
+
+Result<ActivationAnswer> read_activation(const nlohmann::json& object) {
+    if (text_at(object, "schema") != "cudaenv.env/1") {
+        return unreadable("it is no cudaenv.env/1");
+    }
+    ActivationAnswer answer;
+    for (const nlohmann::json& change : list_at(object, "changes")) {
+        const std::string name = text_at(change, "name");
+        const nlohmann::json& value = member(change, "value");
+        const auto bytes = bytes_of(value);
+        if (!is_name(name) || (!value.is_null() && !bytes)) {
+            return unreadable("a change is none");
+        }
+        answer.changes.push_back({name, bytes});
+    }
+    const nlohmann::json& front = member(object, "front");
+    if (front.is_object()) {
+        for (const auto& [list, directories] : front.items()) {
+            for (const nlohmann::json& directory : directories) {
+                const auto bytes = bytes_of(directory);
+                if (!bytes) {
+                    return unreadable("a directory is none");
+                }
+                answer.front[list].push_back(*bytes);
+            }
+        }
+    }
+    if (const nlohmann::json& toolkit = member(object, "toolkit"); toolkit.is_object()) {
+        const auto path = bytes_of(member(toolkit, "path"));
+        if (!path || !path->starts_with('/')) {
+            return unreadable("the toolkit's path is none");
+        }
+        answer.toolkit = *path;
+    }
+    answer.remedy = text_at(object, "remedy");
+    answer.line = text_at(object, "line");
+    answer.warnings = texts_at(object, "warnings");
+    return answer;
+}
+
+EnvironmentBlock with_changes(EnvironmentBlock block, const std::vector<plan::Change>& changes) {
+    for (const plan::Change& change : changes) {
+        std::erase_if(block, [&](const std::string& entry) { return assigns(entry, change.name); });
+        if (change.value) {
+            block.push_back(change.name + '=' + *change.value);
+        }
+    }
+    return block;
+}
+
+EnvironmentBlock own_environment() {
+    EnvironmentBlock block;
+    for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
+        block.emplace_back(*entry);
+    }
+    return block;
+}
+
+Result<ActivationAnswer> ask_activation(nlohmann::json params, protocol::Caller caller,
+                                        EnvironmentBlock& base) {
+    if (params.contains("prefix") || params.contains("name")) {
+        CUDAENV_TRY(const auto environment, named_environment(params, caller));
+        params.erase("name");
+        params["prefix"] = environment.prefix;
+        enter(environment, caller, base);
+    }
+    CUDAENV_TRY(const auto reply, ask_daemon("activate", std::move(params), caller));
+    return read_activation(reply.object);
+}
+
+} // namespace cudaenv::cli

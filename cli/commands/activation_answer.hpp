@@ -1,0 +1,44 @@
+// What the daemon's method `activate` says (the object `cudaenv.env/1`), read, and carried out on
+// an environment that is a value.
+//
+// Law: what cannot be read is an error, never half an environment.
+#pragma once
+
+#include "base/result.hpp"
+#include "protocol/caller.hpp"
+#include "solver/plan/activation/patch.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::cli {
+
+struct ActivationAnswer {
+    std::vector<plan::Change> changes;                     // to the caller's environment
+    std::map<std::string, std::vector<std::string>> front; // directories, by list, first first
+    std::string toolkit;                                   // its directory; empty: none
+    std::string remedy; // how to get a toolkit, where there is none
+    std::string line;   // the quiet line
+    std::vector<std::string> warnings;
+};
+
+// Pure. Error: a defect, because it is the daemon that wrote it.
+Result<ActivationAnswer> read_activation(const nlohmann::json& object);
+
+// "NAME=value" as a process has them, in their order; what is changed goes to the end. Entries that
+// are no assignments stay. Pure.
+using EnvironmentBlock = std::vector<std::string>;
+EnvironmentBlock with_changes(EnvironmentBlock block, const std::vector<plan::Change>& changes);
+EnvironmentBlock own_environment();
+
+// Asks; `params` has `cuda` and what else the method takes. Where `prefix` or `name` names an
+// environment, `caller` and `base` become what they would be with it active: its bin first on PATH,
+// CONDA_PREFIX or VIRTUAL_ENV set; activate.d scripts are not run.
+Result<ActivationAnswer> ask_activation(nlohmann::json params, protocol::Caller caller,
+                                        EnvironmentBlock& base);
+
+} // namespace cudaenv::cli

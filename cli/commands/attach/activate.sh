@@ -1,0 +1,67 @@
+# Written by `cudaenv attach`; `cudaenv detach` removes it.
+# For sh, dash, bash and zsh (xonsh runs it in bash); also under `set -eu`, and when the environment
+# is activated again. Where the shell has cudaenv's hook, that does all of this.
+if \command -v __cudaenv_prompt >/dev/null 2>&1; then
+    :
+elif [ -x @PROGRAM@ ]; then
+    # __cudaenv_late_undo is what deactivate.d could not finish.
+    __cudaenv_text=$(
+        if [ -n "${__cudaenv_late_undo-}" ]; then
+            __CUDAENV_UNDO=$__cudaenv_late_undo
+            \export __CUDAENV_UNDO
+        fi
+        \exec @PROGRAM@ env --shell posix
+    ) || __cudaenv_text=
+    \unset __cudaenv_late_undo
+    \eval "$__cudaenv_text"
+    \unset __cudaenv_text
+
+    # conda computes PATH before it runs any script, so that on a switch deactivate.d comes too late:
+    # in bash and zsh our changes are taken back before conda looks.
+    if [ -n "${BASH_VERSION-}${ZSH_VERSION-}" ]; then
+        __cudaenv_attached_leave() {
+            if [ -n "${__CUDAENV_UNDO-}" ] && [ -x @PROGRAM@ ]; then
+                __cudaenv_text=$(
+                    if [ -n "${_OLD_VIRTUAL_PATH-}" ]; then \export _OLD_VIRTUAL_PATH; fi
+                    \exec @PROGRAM@ env --shell posix --leave
+                ) || __cudaenv_text=
+                \eval "$__cudaenv_text"
+                \unset __cudaenv_text
+            fi
+        }
+        # Where nothing ran activate.d again (an install that failed), it is run now.
+        __cudaenv_attached_return() {
+            if [ -z "${__CUDAENV_UNDO-}" ] &&
+                [ -f "${CONDA_PREFIX-}/etc/conda/activate.d/zz-cudaenv.sh" ]; then
+                \. "$CONDA_PREFIX/etc/conda/activate.d/zz-cudaenv.sh"
+            fi
+        }
+        __cudaenv_attached_call() {
+            __cudaenv_name=__cudaenv_attached_$1
+            \shift
+            case "${1-}" in
+            activate | deactivate | reactivate | install | update | upgrade | remove | uninstall)
+                __cudaenv_attached_leave
+                # No `||` here: it would switch `set -e` off inside of the function.
+                "$__cudaenv_name" "$@"
+                __cudaenv_result=$?
+                __cudaenv_attached_return
+                return "$__cudaenv_result"
+                ;;
+            esac
+            "$__cudaenv_name" "$@"
+        }
+        for __cudaenv_name in conda mamba micromamba; do
+            __cudaenv_body=$(\typeset -f "$__cudaenv_name" 2>/dev/null) || __cudaenv_body=
+            case $__cudaenv_body in
+            '' | *__cudaenv_attached_call*) ;;
+            *)
+                # Without the name that it begins with.
+                \eval "__cudaenv_attached_$__cudaenv_name ${__cudaenv_body#*"$__cudaenv_name"}"
+                \eval "$__cudaenv_name() { __cudaenv_attached_call $__cudaenv_name \"\$@\"; }"
+                ;;
+            esac
+        done
+        \unset __cudaenv_name __cudaenv_body
+    fi
+fi

@@ -1,0 +1,17 @@
+# Written by `cudaenv attach`; `cudaenv detach` removes it.
+if \command -v __cudaenv_prompt >/dev/null 2>&1; then
+    :
+elif [ -n "${__CUDAENV_UNDO-}" ] && [ -x @PROGRAM@ ]; then
+    # On a switch PATH still has the environment, and conda sets it after this to what it computed
+    # before, our directories in it: activate.d of the next environment takes them out.
+    case ":${PATH-}:" in
+    *":${CONDA_PREFIX-}/bin:"*) __cudaenv_late_undo=$__CUDAENV_UNDO ;;
+    *) \unset __cudaenv_late_undo ;;
+    esac
+    __cudaenv_text=$(
+        if [ -n "${_OLD_VIRTUAL_PATH-}" ]; then \export _OLD_VIRTUAL_PATH; fi
+        \exec @PROGRAM@ env --shell posix --leave
+    ) || __cudaenv_text=
+    \eval "$__cudaenv_text"
+    \unset __cudaenv_text
+fi

@@ -1,0 +1,230 @@
+// `cudaenv attach` and `detach`: an environment that sets CUDA up by itself, for scripts, batch
+// jobs and kernels, where no hook is.
+#include "cli/caller.hpp"
+#include "cli/commands/attach_scripts.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/file_changes.hpp"
+#include "cli/commands/kernelspec.hpp"
+#include "cli/commands/named_environment.hpp"
+#include "cli/commands/own_program.hpp"
+#include "cli/commands/text_file.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
+namespace cudaenv::cli {
+
+namespace {
+
+constexpr const char* k_before = ".before-cudaenv"; // beside a kernel.json: how it was
+
+Error at(const std::string& path, Error error) {
+    error.path = path;
+    return error;
+}
+
+Result<void> remove(const std::string& path) {
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
+        return tl::unexpected(at(path, {ErrorKind::Unavailable,
+                                        "write-failed",
+                                        std::string("cannot be removed: ") + std::strerror(errno),
+                                        {},
+                                        0,
+                                        0,
+                                        {}}));
+    }
+    return {};
+}
+
+// Nothing is written where one of the files is somebody else's.
+Result<void> write_scripts(const NamedEnvironment& environment, FileChanges& changes) {
+    if (environment.kind == EnvironmentKind::Venv) {
+        return tl::unexpected(
+            at(environment.prefix,
+               {ErrorKind::BadInput,
+                "no-activate-d",
+                "is a venv: its activate script runs no scripts of others",
+                {},
+                0,
+                0,
+                "`cudaenv init SHELL` serves shells, `cudaenv run` scripts and jobs, "
+                "`cudaenv attach --kernelspec` Jupyter"}));
+    }
+    CUDAENV_TRY(const auto program, own_program());
+    const auto scripts = attach_scripts(program);
+    for (const AttachScript& script : scripts) {
+        const std::string path = environment.prefix + '/' + script.path;
+        CUDAENV_TRY(const auto present, read_whole_file(path));
+        if (present && !is_attach_script(*present)) {
+            return tl::unexpected(at(path, {ErrorKind::Unavailable,
+                                            "foreign-file",
+                                            "was not written by cudaenv and is left alone",
+                                            {},
+                                            0,
+                                            0,
+                                            "moved away, it is no longer in the way"}));
+        }
+        changes.files.push_back(
+            {path, present == script.text ? FileChange::Kept : FileChange::Written});
+    }
+    for (std::size_t i = 0; i < scripts.size(); ++i) {
+        if (changes.files[i].change == FileChange::Written) {
+            CUDAENV_TRY_VOID(write_whole_file(changes.files[i].path, scripts[i].text));
+        }
+    }
+    return {};
+}
+
+Result<void> remove_scripts(const NamedEnvironment& environment, FileChanges& changes) {
+    for (const AttachScript& script : attach_scripts("/")) {
+        const std::string path = environment.prefix + '/' + script.path;
+        CUDAENV_TRY(const auto present, read_whole_file(path));
+        if (!present) {
+            continue;
+        }
+        const bool ours = is_attach_script(*present);
+        if (ours) {
+            CUDAENV_TRY_VOID(remove(path));
+        }
+        changes.files.push_back({path, ours ? FileChange::Removed : FileChange::Foreign});
+    }
+    return {};
+}
+
+// None where there is no such directory.
+std::vector<std::string> subdirectories(const std::string& directory) {
+    return names_in(directory).value_or(std::vector<std::string>());
+}
+
+// Where Jupyter keeps a user's own kernels; empty where there is no home.
+std::string users_jupyter() {
+    const auto absolute = [](const char* name) {
+        const char* const value = std::getenv(name);
+        return value != nullptr && *value == '/' ? std::string(value) : std::string();
+    };
+    if (const std::string own = absolute("JUPYTER_DATA_DIR"); !own.empty()) {
+        return own;
+    }
+    if (const std::string data = absolute("XDG_DATA_HOME"); !data.empty()) {
+        return data + "/jupyter";
+    }
+    const std::string home = absolute("HOME");
+    return home.empty() ? home : home + "/.local/share/jupyter";
+}
+
+// Every kernel inside the environment, and the user's own kernels that start its programs.
+std::vector<std::string> kernels_of(const NamedEnvironment& environment) {
+    std::vector<std::string> kernels;
+    const std::string inside = environment.prefix + "/share/jupyter/kernels/";
+    for (const std::string& name : subdirectories(inside)) {
+        const std::string path = inside + name + "/kernel.json";
+        if (const auto text = read_whole_file(path); text && *text && kernel_program(**text)) {
+            kernels.push_back(path);
+        }
+    }
+    const std::string jupyter = users_jupyter();
+    const std::string users = jupyter + "/kernels/";
+    for (const std::string& name :
+         jupyter.empty() ? std::vector<std::string>() : subdirectories(users)) {
+        const std::string path = users + name + "/kernel.json";
+        const auto text = read_whole_file(path);
+        const auto program = text && *text ? kernel_program(**text) : bad_input("none", "");
+        if (program && program->starts_with(environment.prefix + '/')) {
+            kernels.push_back(path);
+        }
+    }
+    return kernels;
+}
+
+Result<void> wrap_kernels(const NamedEnvironment& environment, FileChanges& changes) {
+    CUDAENV_TRY(const auto program, own_program());
+    const auto kernels = kernels_of(environment);
+    if (kernels.empty()) {
+        return tl::unexpected(
+            at(environment.prefix,
+               {ErrorKind::Unavailable,
+                "no-kernel",
+                "has no Jupyter kernel",
+                {},
+                0,
+                0,
+                "`" + environment.prefix + "/bin/python -m ipykernel install --user --name " +
+                    environment.name + "` makes one, where ipykernel is installed"}));
+    }
+    for (const std::string& path : kernels) {
+        CUDAENV_TRY(const auto present, read_whole_file(path));
+        const std::string& text = present.value_or("");
+        auto wrapped = wrapped_kernel(text, program, environment.prefix);
+        if (!wrapped) {
+            return tl::unexpected(at(path, std::move(wrapped).error()));
+        }
+        if (*wrapped == text) {
+            changes.files.push_back({path, FileChange::Kept});
+            continue;
+        }
+        if (!is_wrapped_kernel(text)) {
+            CUDAENV_TRY_VOID(write_whole_file(path + k_before, text));
+        }
+        CUDAENV_TRY_VOID(write_whole_file(path, *wrapped));
+        changes.files.push_back({path, FileChange::Written});
+    }
+    return {};
+}
+
+// Byte for byte as it was, where nobody has changed it since; else without our words.
+Result<void> unwrap_kernels(const NamedEnvironment& environment, FileChanges& changes) {
+    for (const std::string& path : kernels_of(environment)) {
+        CUDAENV_TRY(const auto present, read_whole_file(path));
+        const std::string& text = present.value_or("");
+        if (!is_wrapped_kernel(text)) {
+            continue;
+        }
+        CUDAENV_TRY(std::string plain, plain_kernel(text));
+        CUDAENV_TRY(const auto before, read_whole_file(path + k_before));
+        if (before) {
+            const auto rewrapped = wrapped_kernel(*before, "/", "/");
+            const auto as_first = rewrapped ? plain_kernel(*rewrapped) : rewrapped;
+            if (as_first && *as_first == plain) {
+                plain = *before;
+            }
+        }
+        CUDAENV_TRY_VOID(write_whole_file(path, plain));
+        CUDAENV_TRY_VOID(remove(path + k_before));
+        changes.files.push_back({path, FileChange::Removed});
+    }
+    return {};
+}
+
+} // namespace
+
+Result<int> attach(Invocation& invocation) {
+    CUDAENV_TRY(const auto environment,
+                named_environment(invocation.params, this_caller(Terminal{})));
+    FileChanges changes{"attach", {}, {}};
+    if (invocation.params.contains("kernelspec")) {
+        CUDAENV_TRY_VOID(wrap_kernels(environment, changes));
+        changes.next = "kernels that are started from now on";
+    } else {
+        CUDAENV_TRY_VOID(write_scripts(environment, changes));
+        changes.next = "conda activate " + environment.name;
+    }
+    return show_file_changes(changes, invocation.output);
+}
+
+Result<int> detach(Invocation& invocation) {
+    CUDAENV_TRY(const auto environment,
+                named_environment(invocation.params, this_caller(Terminal{})));
+    FileChanges changes{"detach", {}, {}};
+    CUDAENV_TRY_VOID(unwrap_kernels(environment, changes));
+    if (!invocation.params.contains("kernelspec")) {
+        CUDAENV_TRY_VOID(remove_scripts(environment, changes));
+    }
+    if (changes.files.empty()) {
+        changes.files.push_back({environment.prefix, FileChange::Absent});
+    }
+    return show_file_changes(changes, invocation.output);
+}
+
+} // namespace cudaenv::cli

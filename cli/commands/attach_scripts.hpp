@@ -1,0 +1,22 @@
+// The scripts that `cudaenv attach` puts into a conda environment: files of commands/attach/,
+// compiled in. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::cli {
+
+struct AttachScript {
+    std::string path; // below the environment: "etc/conda/activate.d/zz-cudaenv.sh"
+    std::string text;
+};
+
+// For sh (and bash, zsh, and xonsh, which runs these in bash), csh and fish. zz: the last to run
+// when an environment is activated, the first when it is left. `program` is cudaenv's path.
+std::vector<AttachScript> attach_scripts(const std::string& program);
+// Whether we wrote it; anything else is never overwritten or removed.
+bool is_attach_script(std::string_view text);
+
+} // namespace cudaenv::cli

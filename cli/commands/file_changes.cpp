@@ -1,0 +1,53 @@
+#include "cli/commands/file_changes.hpp"
+
+#include "cli/caller.hpp"
+#include "cli/output.hpp"
+#include "cli/render/render.hpp"
+#include "cli/report.hpp"
+
+#include <unistd.h>
+
+namespace cudaenv::cli {
+
+namespace {
+
+const char* name_of(FileChange change) {
+    switch (change) {
+    case FileChange::Written:
+        return "written";
+    case FileChange::Removed:
+        return "removed";
+    case FileChange::Kept:
+        return "kept";
+    case FileChange::Absent:
+        return "absent";
+    case FileChange::Foreign:
+        return "foreign";
+    }
+    return "";
+}
+
+} // namespace
+
+Result<int> show_file_changes(const FileChanges& changes, const OutputWishes& output) {
+    nlohmann::json files = nlohmann::json::array();
+    for (const ChangedFile& file : changes.files) {
+        files.push_back({{"path", file.path}, {"change", name_of(file.change)}});
+    }
+    const nlohmann::json object = {
+        {"schema", "cudaenv.change/1"},
+        {"command", changes.command},
+        {"files", std::move(files)},
+        {"next", changes.next.empty() ? nlohmann::json() : nlohmann::json(changes.next)}};
+    if (output.json) {
+        CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, as_json(object)));
+    } else if (!output.quiet) {
+        const Terminal terminal = terminal_of(STDOUT_FILENO);
+        CUDAENV_TRY_VOID(
+            write_all(STDOUT_FILENO,
+                      render(object, style_for(terminal, output.colour, this_caller(terminal)))));
+    }
+    return 0;
+}
+
+} // namespace cudaenv::cli

@@ -1,0 +1,133 @@
+// `cudaenv init SHELL`: the hook into the file that the shell reads when it starts.
+#include "cli/caller.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/file_changes.hpp"
+#include "cli/commands/marked_block.hpp"
+#include "cli/commands/own_program.hpp"
+#include "cli/commands/text_file.hpp"
+#include "cli/usage_error.hpp"
+#include "shellhooks/quote.hpp"
+#include "shellhooks/shell.hpp"
+
+#include <cstdlib>
+#include <string>
+#include <unistd.h>
+
+namespace cudaenv::cli {
+
+namespace {
+
+using shellhooks::Shell;
+
+bool exists(const std::string& path) {
+    return ::access(path.c_str(), F_OK) == 0;
+}
+
+std::string directory_in(const char* name) {
+    const char* const value = std::getenv(name);
+    return value != nullptr && *value == '/' ? value : std::string();
+}
+
+// The file that an interactive shell of this kind reads last of the user's own.
+Result<std::string> start_file(Shell shell) {
+    const std::string home = directory_in("HOME");
+    const std::string zdotdir = directory_in("ZDOTDIR");
+    std::string config = directory_in("XDG_CONFIG_HOME");
+    if (home.empty() && !(shell == Shell::Zsh && !zdotdir.empty())) {
+        return bad_input("no-home",
+                         "there is no home directory whose start-up file could be changed",
+                         "expected HOME to be an absolute path");
+    }
+    if (config.empty()) {
+        config = home + "/.config";
+    }
+    switch (shell) {
+    case Shell::Posix:
+        break;
+    case Shell::Bash:
+        return home + "/.bashrc";
+    case Shell::Zsh:
+        return (zdotdir.empty() ? home : zdotdir) + "/.zshrc";
+    case Shell::Fish:
+        // Not conf.d, which is read before it: conda writes itself in here.
+        return config + "/fish/config.fish";
+    case Shell::Tcsh:
+        // .cshrc is read only where there is no .tcshrc.
+        return home +
+               (exists(home + "/.tcshrc") || !exists(home + "/.cshrc") ? "/.tcshrc" : "/.cshrc");
+    case Shell::Xonsh:
+        // Both are read, .xonshrc last.
+        return exists(config + "/xonsh/rc.xsh") && !exists(home + "/.xonshrc")
+                   ? config + "/xonsh/rc.xsh"
+                   : home + "/.xonshrc";
+    }
+    return defect("a shell without a start-up file");
+}
+
+// Without cudaenv the shell starts as if nothing had been written.
+std::string block_lines(Shell shell, const std::string& program) {
+    const std::string word = shellhooks::quote_word(shell, program);
+    const std::string name(shellhooks::name_of(shell));
+    std::string text = "# Written by `cudaenv init " + name + "`; `cudaenv init " + name +
+                       " --undo` takes it out.\n";
+    switch (shell) {
+    case Shell::Posix:
+    case Shell::Bash:
+    case Shell::Zsh:
+        return text + "if [ -x " + word + " ]; then\n    eval \"$(" + word + " hook " + name +
+               ")\"\nfi\n";
+    case Shell::Fish:
+        return text + "if test -x " + word + "\n    " + word + " hook fish | source\nend\n";
+    case Shell::Tcsh:
+        return text + "if ( -x " + word + " ) then\n    eval \"`" + word + " hook tcsh`\"\nendif\n";
+    case Shell::Xonsh:
+        break;
+    }
+    // A whole path stands in @(...) or as it is; for access() it is a string of Python.
+    const std::string python =
+        word.starts_with("@(") ? word.substr(2, word.size() - 3) : '\'' + word + '\'';
+    return text + "if __import__('os').access(" + python + ", 1):\n    execx($(" + word +
+           " hook xonsh))\n";
+}
+
+std::string with_hint(const std::string& hint, const std::string& lines) {
+    return hint + ":\n\n" + lines;
+}
+
+} // namespace
+
+Result<int> init(Invocation& invocation) {
+    const std::string name = invocation.params["arguments"][0].get<std::string>();
+    const auto shell = shellhooks::shell_named(name);
+    if (!shell) {
+        return defect("a shell of the table is none");
+    }
+    const bool undo = invocation.params.contains("undo");
+    CUDAENV_TRY(const std::string path, start_file(*shell));
+    CUDAENV_TRY(const std::string program, own_program());
+    const std::string lines = block_lines(*shell, program);
+    CUDAENV_TRY(const auto before, read_whole_file(path));
+    auto after = undo ? without_block(before.value_or("")) : with_block(before.value_or(""), lines);
+    if (!after) {
+        after.error().path = path;
+        return tl::unexpected(std::move(after).error());
+    }
+    FileChanges changes{"init", {}, {}};
+    if (*after == before.value_or("")) {
+        changes.files.push_back({path, undo ? FileChange::Absent : FileChange::Kept});
+    } else {
+        auto written = write_whole_file(path, *after);
+        if (!written) {
+            written.error().hint = with_hint(undo ? "take these lines out yourself"
+                                                  : "put these lines where the shell reads them",
+                                             lines);
+            return tl::unexpected(std::move(written).error());
+        }
+        changes.files.push_back({path, undo ? FileChange::Removed : FileChange::Written});
+        changes.next = undo ? "shells that have the hook keep it until they end"
+                            : "a new " + name + ", or `exec " + name + "` in this one";
+    }
+    return show_file_changes(changes, invocation.output);
+}
+
+} // namespace cudaenv::cli

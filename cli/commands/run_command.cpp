@@ -1,0 +1,97 @@
+// `cudaenv run`: this process becomes the command, so that its status, signals and terminal are the
+// command's own.
+#include "cli/caller.hpp"
+#include "cli/commands/activation_answer.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/commands/namespace.hpp"
+#include "cli/report.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+namespace cudaenv::cli {
+
+namespace {
+
+// What the daemon is asked; the rest of the options is the client's.
+nlohmann::json question_of(const nlohmann::json& params) {
+    nlohmann::json question = nlohmann::json::object();
+    for (const char* key : {"cuda", "prefix", "name"}) {
+        if (params.contains(key)) {
+            question[key] = params[key];
+        }
+    }
+    return question;
+}
+
+Error no_toolkit(const std::string& why, const std::string& remedy) {
+    return {ErrorKind::Unavailable, "no-toolkit", why, {}, 0, 0, remedy};
+}
+
+// Returns only where the command cannot be run: the status for that.
+int become(const std::vector<const char*>& words, EnvironmentBlock& environment) {
+    std::vector<char*> arguments;
+    for (const char* word : words) {
+        arguments.push_back(const_cast<char*>(word)); // exec takes, but does not change them
+    }
+    arguments.push_back(nullptr);
+    std::vector<char*> variables;
+    for (std::string& entry : environment) {
+        variables.push_back(entry.data());
+    }
+    variables.push_back(nullptr);
+    ::environ = variables.data(); // execvp looks the command up on this PATH
+    ::execvp(arguments.front(), arguments.data());
+    const int problem = errno;
+    const std::string name = words.front();
+    if (problem == ENOENT || problem == ENOTDIR) {
+        struct stat status {};
+        const bool there =
+            name.find('/') != std::string::npos && ::stat(name.c_str(), &status) == 0;
+        say('"' + name + "\" " +
+            (there                                 ? "needs an interpreter that is not there"
+             : name.find('/') != std::string::npos ? "is not there"
+                                                   : "is not on PATH"));
+        return there ? k_run_not_executable : k_run_not_found;
+    }
+    say('"' + name + "\" cannot be executed: " + std::strerror(problem));
+    return k_run_not_executable;
+}
+
+} // namespace
+
+Result<int> run_command(Invocation& invocation) {
+    const nlohmann::json& params = invocation.params;
+    EnvironmentBlock environment = own_environment();
+    CUDAENV_TRY(const auto answer,
+                ask_activation(question_of(params), this_caller(Terminal{}), environment));
+    if (params.contains("cuda") && answer.toolkit.empty()) {
+        return tl::unexpected(no_toolkit("there is no toolkit for CUDA " +
+                                             params["cuda"].get<std::string>() + " here",
+                                         answer.remedy));
+    }
+    environment = with_changes(std::move(environment), answer.changes);
+    if (params.contains("usr_local_cuda")) {
+        if (answer.toolkit.empty()) {
+            return tl::unexpected(no_toolkit("no toolkit was chosen that could be /usr/local/cuda",
+                                             answer.remedy.empty() ? "--cuda V or a pin chooses one"
+                                                                   : answer.remedy));
+        }
+        CUDAENV_TRY_VOID(enter_namespace_with_toolkit(answer.toolkit));
+    }
+    if (!invocation.output.quiet) {
+        for (const std::string& warning : answer.warnings) {
+            say(warning);
+        }
+        if (invocation.output.verbose && !answer.line.empty()) {
+            say(answer.line);
+        }
+    }
+    return become(invocation.command_words, environment);
+}
+
+} // namespace cudaenv::cli

@@ -1,0 +1,75 @@
+#include "cli/render/field.hpp"
+#include "cli/render/render.hpp"
+
+#include <map>
+
+namespace cudaenv::cli {
+
+namespace {
+
+// A path or value; bytes that are not UTF-8 are said to be so.
+std::string shown(const nlohmann::json& value) {
+    return value.is_string() ? value.get<std::string>()
+           : value.is_null() ? std::string()
+                             : "(not UTF-8) " + text_at(value, "hex");
+}
+
+// LIST=dir:dir:$LIST, as a person would write it.
+std::vector<std::vector<std::string>> list_rows(const nlohmann::json& object) {
+    std::map<std::string, std::pair<std::string, std::string>> lists;
+    for (const bool is_front : {true, false}) {
+        const nlohmann::json& directories = member(object, is_front ? "front" : "back");
+        if (!directories.is_object()) {
+            continue;
+        }
+        for (const auto& [name, entries] : directories.items()) {
+            auto& list = lists[name];
+            for (const nlohmann::json& entry : entries) {
+                if (is_front) {
+                    list.first += shown(entry) + ':';
+                } else {
+                    list.second += ':' + shown(entry);
+                }
+            }
+        }
+    }
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& [name, ends] : lists) {
+        rows.push_back({name + '=' + ends.first + '$' + name + ends.second});
+    }
+    return rows;
+}
+
+} // namespace
+
+std::string render_env(const nlohmann::json& object, const Style& style) {
+    Page page(style);
+    const std::string line = text_at(object, "line");
+    page.row("active", line.empty() ? "nothing: neither a pin nor the environment asks for CUDA"
+                                    : in_locale(style, line));
+    if (const std::string origin = text_at(object, "origin"); !origin.empty()) {
+        page.row("because", joined({text_at(object, "rung"), message_path(style, origin)}, ": "));
+    }
+    std::vector<std::vector<std::string>> rows;
+    if (const nlohmann::json& set = member(object, "set"); set.is_object()) {
+        for (const auto& [name, value] : set.items()) {
+            rows.push_back({name + '=' + shown(value)});
+        }
+    }
+    for (auto& row : list_rows(object)) {
+        rows.push_back(std::move(row));
+    }
+    page.table("sets", rows);
+    for (const std::string& note : texts_at(object, "notes")) {
+        page.row("note", in_locale(style, note));
+    }
+    for (const std::string& warning : texts_at(object, "warnings")) {
+        page.row("warning", in_locale(style, warning));
+    }
+    if (const std::string remedy = text_at(object, "remedy"); !remedy.empty()) {
+        page.row("next", in_locale(style, remedy));
+    }
+    return page.text();
+}
+
+} // namespace cudaenv::cli
