@@ -46,7 +46,9 @@ void remember(Applied& applied) {
 
 Applied update(const Variables& shell, const Patch& patch, std::string place, std::string context) {
     const Journal old = read_journal(value_of(shell, k_journal_variable)).value_or(Journal());
-    Applied applied = apply(undo(shell), patch, std::move(place), std::move(context));
+    Applied applied = apply(undo(shell), patch, place, context);
+    applied.journal.place = std::move(place);
+    applied.journal.context = std::move(context);
     if (old.place != applied.journal.place || old.context != applied.journal.context) {
         remember(applied);
         return applied;

@@ -69,7 +69,10 @@ TEST_CASE("a journal written on another machine is undone and written anew") {
 
 TEST_CASE("a decision that changes nothing is remembered until it is undone") {
     const auto now = updated(shell(), {});
-    CHECK(now.contains(k_journal_variable));
+    const auto journal = read_journal(now.at(std::string(k_journal_variable)));
+    CHECK(journal->place == "here");
+    CHECK(journal->context == context_of(shell(), "/p"));
+    CHECK(difference(now, updated(now, {})).empty());
     CHECK(undo(now) == shell());
 }
 
