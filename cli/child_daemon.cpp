@@ -45,8 +45,9 @@ Candidates daemon_candidates() {
 // are, what a test of the build needs, and nothing that the next request would wrongly get, or that
 // would lie in /proc for fifteen minutes.
 constexpr auto k_kept = std::to_array<std::string_view>(
-    {"HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "CUDAENV_STATE_DIR", "CUDAENV_LOG",
-     "CUDAENV_IDLE_SECONDS", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"});
+    {"HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "CUDAENV_CONFIG_DIR",
+     "CUDAENV_STATE_DIR", "CUDAENV_LOG", "CUDAENV_IDLE_SECONDS", "ASAN_OPTIONS", "LSAN_OPTIONS",
+     "TSAN_OPTIONS", "UBSAN_OPTIONS"});
 using Kept = std::array<char*, k_kept.size() + 1>; // ends with a null pointer
 
 Kept kept_environment() {

@@ -1,72 +1,215 @@
-// cudaenvd: answers the requests of docs/protocol.md on its standard input and output.
-//   --stdio  until standard input ends     --once  one request, then exit     --version
-#include "daemon/service.hpp"
-#include "daemon/session.hpp"
+// cudaenvd: answers the requests of docs/protocol.md.
+//   --stdio    on its standard streams until standard input ends
+//   --once     the same for one request
+//   --stay     on standard input, a socket; and, if nobody does yet, on the user's socket
+//   --daemon   on the user's socket, or on the one that systemd passes; in the foreground
+//   --idle-seconds N   leave after this time without requests (900)
+//   --version
+#include "base/state_directory.hpp"
+#include "daemon/background.hpp"
+#include "daemon/server.hpp"
+#include "host/project/config_files.hpp"
 #include "protocol/build_id.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
-
+#include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unistd.h>
 #include <utility>
 
 namespace {
 
-namespace asio = boost::asio;
-using cudaenv::daemon::Lifetime;
+using namespace cudaenv;
+using daemon::Lifetime;
+
+enum class Mode { Stdio, Once, Stay, Daemon };
+
+struct Options {
+    std::optional<Mode> mode;
+    std::chrono::seconds idle_time = daemon::k_idle_time;
+};
+
+std::optional<std::chrono::seconds> seconds_of(const char* text) {
+    int value = 0;
+    const char* end = text + std::strlen(text);
+    const auto read = std::from_chars(text, end, value);
+    return read.ec == std::errc() && read.ptr == end && value > 0
+               ? std::optional(std::chrono::seconds(value))
+               : std::nullopt;
+}
+
+// What the process was started for, read before the environment is forgotten.
+struct Start {
+    std::optional<std::string> runtime_directory;
+    std::string log_directory = state_directory();
+    daemon::LogLevel log_level = daemon::log_level(std::getenv("CUDAENV_LOG"));
+    host::Environment configuration; // what says where the user's is
+
+    Start() {
+        if (const char* value = std::getenv("XDG_RUNTIME_DIR"); value != nullptr) {
+            runtime_directory = value;
+        }
+        for (const char* name : {"CUDAENV_CONFIG_DIR", "XDG_CONFIG_HOME", "HOME"}) {
+            if (const char* value = std::getenv(name); value != nullptr) {
+                configuration.emplace(name, value);
+            }
+        }
+    }
+    [[nodiscard]] const char* xdg_runtime_dir() const {
+        return runtime_directory ? runtime_directory->c_str() : nullptr;
+    }
+};
+
+// Where a configuration says `[daemon] start = "never"`; empty where none does. The administrator's
+// word and the user's each forbid; a file that cannot be read forbids if it is the administrator's,
+// whose word could be in it.
+std::string why_forbidden(const project::ConfigPaths& paths) {
+    for (const bool systems : {true, false}) {
+        project::ConfigPaths one;
+        (systems ? one.user : one.system).clear();
+        (systems ? one.system : one.user) = systems ? paths.system : paths.user;
+        const auto files = project::load_config(one, plan::UnknownKeys::Note);
+        if (!files) {
+            if (systems) {
+                return files.error().message;
+            }
+            continue;
+        }
+        const auto& file = systems ? files->system : files->user;
+        const auto* setting = file ? plan::find_setting(file->settings, "daemon.start") : nullptr;
+        const auto* value =
+            setting == nullptr ? nullptr : std::get_if<std::string>(&setting->value);
+        if (value != nullptr && *value == "never") {
+            return "daemon.start is \"never\" in " + setting->origin();
+        }
+    }
+    return {};
+}
 
 int serve_standard_streams(Lifetime lifetime) {
-    asio::io_context io(1); // one thread: Asio may leave out its locks
-    asio::thread_pool workers(1);
-    const auto service = cudaenv::daemon::make_service();
-    std::exception_ptr problem;
-    asio::co_spawn(io,
-                   cudaenv::daemon::serve({asio::posix::stream_descriptor(io, ::dup(0)),
-                                           asio::posix::stream_descriptor(io, ::dup(1))},
-                                          service, workers, lifetime),
-                   [&](std::exception_ptr thrown) { problem = std::move(thrown); });
-    io.run();
-    workers.join();
-    if (problem) {
-        std::rethrow_exception(problem);
-    }
+    daemon::Server server;
+    server.adopt(::dup(0), ::dup(1), lifetime);
+    server.run();
     return 0;
+}
+
+// The state directory; where there is none, the runtime directory.
+std::string log_directory(const Start& start, const daemon::Listener& listener) {
+    return start.log_directory.empty() ? listener.path().substr(0, listener.path().rfind('/'))
+                                       : start.log_directory;
+}
+
+int stay(const Options& options) {
+    const Start start;
+    daemon::leave_the_shell();
+    const int session = daemon::take_standard_streams();
+    daemon::forget_environment();
+    const std::string forbidden = why_forbidden(project::config_paths(start.configuration));
+    daemon::Server server;
+    std::optional<daemon::Log> log;
+    if (!forbidden.empty()) {
+        server.cannot_listen(forbidden);
+    } else if (auto listener = daemon::Listener::claim(start.xdg_runtime_dir())) {
+        log.emplace(log_directory(start, *listener), start.log_level, true);
+        server.listen(*std::move(listener), options.idle_time, *log);
+    } else {
+        server.cannot_listen(listener.error().message);
+    }
+    server.adopt(session, std::nullopt, Lifetime::UntilClosed);
+    server.run();
+    return 0;
+}
+
+// sd_listen_fds(3): one descriptor, number 3, meant for this process.
+bool is_socket_activated() {
+    const char* pid = std::getenv("LISTEN_PID");
+    const char* count = std::getenv("LISTEN_FDS");
+    return pid != nullptr && count != nullptr && std::to_string(::getpid()) == pid &&
+           std::string_view(count) == "1";
+}
+
+int run_daemon(const Options& options) {
+    const Start start;
+    auto listener = is_socket_activated() ? daemon::Listener::inherited(3, start.xdg_runtime_dir())
+                                          : daemon::Listener::claim(start.xdg_runtime_dir());
+    if (!listener) {
+        std::fprintf(stderr, "cudaenvd: %s\n", listener.error().message.c_str());
+        return 3;
+    }
+    ::umask(0077);
+    if (::chdir("/") != 0) {
+        return 3;
+    }
+    daemon::forget_environment();
+    daemon::Log log(log_directory(start, *listener), start.log_level, false);
+    daemon::Server server;
+    server.listen(*std::move(listener), options.idle_time, log);
+    server.run();
+    return 0;
+}
+
+int usage(const char* argument, int number) {
+    std::fprintf(stderr,
+                 "cudaenvd: \"%s\" is not understood (argument %d); there are --stdio, --once, "
+                 "--stay, --daemon, --idle-seconds N and --version\n",
+                 argument, number);
+    return 2;
+}
+
+int serve(const Options& options) {
+    switch (*options.mode) {
+    case Mode::Stdio:
+        return serve_standard_streams(Lifetime::UntilClosed);
+    case Mode::Once:
+        return serve_standard_streams(Lifetime::OneRequest);
+    case Mode::Stay:
+        return stay(options);
+    case Mode::Daemon:
+        break;
+    }
+    return run_daemon(options);
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    std::optional<Lifetime> lifetime;
+    Options options;
+    if (const char* idle = std::getenv("CUDAENV_IDLE_SECONDS"); idle != nullptr) {
+        options.idle_time = seconds_of(idle).value_or(options.idle_time);
+    }
     for (int i = 1; i < argc; ++i) {
         const std::string_view argument = argv[i];
         if (argument == "--stdio") {
-            lifetime = Lifetime::UntilClosed;
+            options.mode = Mode::Stdio;
         } else if (argument == "--once") {
-            lifetime = Lifetime::OneRequest;
+            options.mode = Mode::Once;
+        } else if (argument == "--stay") {
+            options.mode = Mode::Stay;
+        } else if (argument == "--daemon") {
+            options.mode = Mode::Daemon;
+        } else if (argument == "--idle-seconds" && i + 1 < argc && seconds_of(argv[i + 1])) {
+            options.idle_time = *seconds_of(argv[++i]);
         } else if (argument == "--version") {
-            std::printf("cudaenvd %s\n", std::string(cudaenv::protocol::build_id()).c_str());
+            std::printf("cudaenvd %s\n", std::string(protocol::build_id()).c_str());
             return 0;
         } else {
-            std::fprintf(stderr,
-                         "cudaenvd: \"%s\" is not an option (argument %d); there are "
-                         "--stdio, --once and --version\n",
-                         argv[i], i);
-            return 2;
+            return usage(argv[i], i);
         }
     }
-    if (!lifetime) {
-        std::fputs("cudaenvd: it is started by cudaenv; by hand, with --stdio or --once\n", stderr);
+    if (!options.mode) {
+        std::fputs("cudaenvd: it is started by cudaenv; by hand, with --daemon\n", stderr);
         return 2;
     }
     // A client that went away is seen as EPIPE by the write, not as a signal.
     std::signal(SIGPIPE, SIG_IGN);
     try {
-        return serve_standard_streams(*lifetime);
+        return serve(options);
     } catch (const std::exception& thrown) {
         std::fprintf(stderr, "cudaenvd: %s\n", thrown.what());
         return 70;

@@ -6,14 +6,19 @@
 
 namespace cudaenv::daemon {
 
-void Service::add(std::string method, Handler handler) {
-    m_handlers.insert_or_assign(std::move(method), std::move(handler));
+void Service::add(std::string method, Handler handler, Lane lane) {
+    m_handlers.insert_or_assign(std::move(method), Entry{std::move(handler), lane});
+}
+
+Lane Service::lane_of(std::string_view method) const {
+    const auto found = m_handlers.find(method);
+    return found == m_handlers.end() ? Lane::Long : found->second.lane;
 }
 
 std::vector<std::string> Service::methods() const {
     std::vector<std::string> names;
     names.reserve(m_handlers.size());
-    for (const auto& [name, handler] : m_handlers) {
+    for (const auto& [name, entry] : m_handlers) {
         names.push_back(name);
     }
     return names;
@@ -29,12 +34,13 @@ protocol::Response Service::answer(const protocol::Request& request) const {
         return fail(bad_input("no-such-method", "there is no method \"" + request.method + '"',
                               near ? "did you mean \"" + *near + "\"?" : std::string()));
     }
-    if (!request.caller) {
+    const Entry& entry = found->second;
+    if (!request.caller && entry.lane != Lane::Here) {
         return fail(
             bad_input("no-caller", "the params of \"" + request.method + "\" have no \"caller\""));
     }
     try {
-        auto reply = found->second(request.params, *request.caller);
+        auto reply = entry.handler(request.params, request.caller.value_or(protocol::Caller()));
         if (!reply) {
             return fail(tl::unexpected(std::move(reply).error()));
         }

@@ -1,9 +1,10 @@
 // What cudaenvd can be asked: a table of methods. It knows no socket: whoever carries the messages
-// (session.hpp: a child's standard streams) calls `answer`.
+// (session.hpp) calls `answer`.
 //
 // Law: every request gets exactly one response; what a handler throws becomes an Error of kind
-// Defect. Handlers run on a worker thread and share nothing but this table, which does not change
-// after `make_service`.
+// Defect. Handlers of different lanes, and two of the long one, run at the same time; they share
+// this table, which does not change after `make_service`, and what is made for it (caches with a
+// lock).
 #pragma once
 
 #include "base/result.hpp"
@@ -14,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cudaenv::daemon {
@@ -21,18 +23,35 @@ namespace cudaenv::daemon {
 using Handler = std::function<Result<protocol::Reply>(const nlohmann::json& params,
                                                       const protocol::Caller& caller)>;
 
+// Where a method runs.
+enum class Lane {
+    Here,  // on the io thread: no file, no wait; answered whatever else goes on, and without a
+           // caller
+    Quick, // somebody waits for a prompt: a few files at most
+    Long,  // may take seconds: solves, looks at the whole machine
+};
+
+class Control;
+
 class Service {
 public:
-    void add(std::string method, Handler handler);
+    void add(std::string method, Handler handler, Lane lane = Lane::Long);
+    // Long for a method that there is not.
+    [[nodiscard]] Lane lane_of(std::string_view method) const;
     // Method names, sorted: the capabilities of `hello`.
     [[nodiscard]] std::vector<std::string> methods() const;
     [[nodiscard]] protocol::Response answer(const protocol::Request& request) const;
 
 private:
-    std::map<std::string, Handler, std::less<>> m_handlers;
+    struct Entry {
+        Handler handler;
+        Lane lane = Lane::Long;
+    };
+    std::map<std::string, Entry, std::less<>> m_handlers;
 };
 
-// The service of this build: every method of daemon/methods/.
-Service make_service();
+// The service of this build: every method of daemon/methods/. `control` answers for the process
+// that offers it, and outlives it; without one there are no methods `daemon.*`.
+Service make_service(Control* control = nullptr);
 
 } // namespace cudaenv::daemon

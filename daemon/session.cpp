@@ -11,6 +11,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 
 namespace cudaenv::daemon {
 
@@ -19,23 +20,54 @@ namespace {
 namespace asio = boost::asio;
 constexpr auto k_errors_as_values = asio::as_tuple(asio::use_awaitable);
 
-protocol::Response greet(const protocol::Request& request, const Service& service, bool& greeted) {
+// What a connection has come to: who it is is known after its hello.
+struct Introduction {
+    bool made = false;
+    std::optional<Error> refused;
+};
+
+Error protocol_mismatch(const protocol::Hello& hello) {
+    return {ErrorKind::Unavailable,
+            "protocol-mismatch",
+            "the client (" + hello.build + ") speaks protocol " + std::to_string(hello.protocol) +
+                ", cudaenvd (" + std::string(protocol::build_id()) + ") protocol " +
+                std::to_string(protocol::k_protocol_number),
+            {},
+            0,
+            0,
+            "install both from one build"};
+}
+
+// A hello of any protocol number is answered, so that a client learns whom it has met.
+protocol::Response greet(const protocol::Request& request, const Door& door,
+                         Introduction& introduction) {
     auto hello = protocol::hello_from_json(request.params);
     if (!hello) {
         return {request.id, tl::unexpected(std::move(hello).error())};
     }
-    if (hello->protocol != protocol::k_protocol_number) {
-        return {request.id, unavailable("protocol-mismatch",
-                                        "the client (" + hello->build + ") speaks protocol " +
-                                            std::to_string(hello->protocol) + ", cudaenvd (" +
-                                            std::string(protocol::build_id()) + ") protocol " +
-                                            std::to_string(protocol::k_protocol_number),
-                                        "install both from one build")};
+    introduction.made = true;
+    introduction.refused = hello->protocol != protocol::k_protocol_number
+                               ? std::optional(protocol_mismatch(*hello))
+                               : door.refusal(*hello);
+    return {request.id, protocol::hello_to_json(door.greeting())};
+}
+
+// Why the request is not to be answered; none where it is.
+std::optional<Error> why_not(const protocol::Request& request, const Introduction& introduction) {
+    if (request.method.starts_with("daemon.")) {
+        return std::nullopt; // of any build, for ever: a newer client can make an older daemon
+                             // leave
     }
-    greeted = true;
-    return {request.id,
-            protocol::hello_to_json({protocol::k_protocol_number, std::string(protocol::build_id()),
-                                     service.methods()})};
+    if (!introduction.made) {
+        return Error{ErrorKind::BadInput,
+                     "hello-first",
+                     "the first message of a connection is \"hello\"",
+                     {},
+                     0,
+                     0,
+                     {}};
+    }
+    return introduction.refused;
 }
 
 // The line that answers, whatever it takes: an answer too long for a frame becomes its own error.
@@ -47,14 +79,33 @@ std::string encode(const protocol::Response& response) {
     return line ? *std::move(line) : std::string();
 }
 
+// False where nobody is there to read.
+asio::awaitable<bool> write(asio::posix::stream_descriptor& out, std::string_view bytes) {
+    const auto [failed, written] =
+        co_await asio::async_write(out, asio::buffer(bytes), k_errors_as_values);
+    co_return !failed;
+}
+
+asio::awaitable<std::string> answer_on(Lane lane, const protocol::Request& request,
+                                       const Service& service, Lanes& lanes) {
+    if (lane == Lane::Here) {
+        co_return encode(service.answer(request));
+    }
+    co_return co_await asio::co_spawn(
+        lanes.of(lane),
+        [&]() -> asio::awaitable<std::string> { co_return encode(service.answer(request)); },
+        asio::use_awaitable);
+}
+
 } // namespace
 
-asio::awaitable<void> serve(Streams streams, const Service& service, asio::thread_pool& workers,
-                            Lifetime lifetime) {
+asio::awaitable<void> serve(Streams& streams, const Service& service, Lanes& lanes,
+                            const Door& door, Lifetime lifetime) {
+    auto& out = streams.out ? *streams.out : streams.in;
     protocol::LineReader lines;
     std::array<char, std::size_t{64} * 1024> chunk{};
     std::string unsent;
-    bool greeted = false;
+    Introduction introduction;
     while (true) {
         std::optional<std::string> line = lines.next();
         if (!line) {
@@ -66,41 +117,40 @@ asio::awaitable<void> serve(Streams streams, const Service& service, asio::threa
             if (auto fed = lines.feed({chunk.data(), size}); !fed) {
                 const auto refusal = protocol::encode_refusal(
                     {protocol::RpcCode::InvalidRequest, std::nullopt, fed.error()});
-                co_await asio::async_write(streams.out, asio::buffer(*refusal), k_errors_as_values);
+                co_await write(out, *refusal);
                 co_return;
             }
             continue;
         }
         auto request = protocol::decode_request(*line);
-        std::string answer;
         bool was_request = false;
+        bool last = false;
         if (!request) {
-            answer = protocol::encode_refusal(request.error()).value_or(std::string());
+            unsent += protocol::encode_refusal(request.error()).value_or(std::string());
         } else if (request->method == "hello") {
-            answer = encode(greet(*request, service, greeted));
-        } else if (!greeted) {
-            answer =
-                encode({request->id, bad_input("hello-first",
-                                               "the first message of a connection is \"hello\"")});
+            unsent += encode(greet(*request, door, introduction));
+        } else if (auto refused = why_not(*request, introduction)) {
+            unsent += encode({request->id, tl::unexpected(*std::move(refused))});
         } else {
             was_request = true;
-            answer = co_await asio::co_spawn(
-                workers,
-                [&]() -> asio::awaitable<std::string> {
-                    co_return encode(service.answer(*request));
-                },
-                asio::use_awaitable);
+            const Lane lane = service.lane_of(request->method);
+            // Whoever waits for a long answer is to know at once that somebody is there.
+            if (lane == Lane::Long && !unsent.empty()) {
+                if (!co_await write(out, unsent)) {
+                    co_return;
+                }
+                unsent.clear();
+            }
+            door.begins();
+            unsent += co_await answer_on(lane, *request, service, lanes);
+            last = !door.ends() || lifetime == Lifetime::OneRequest;
         }
-        unsent += answer;
-        const bool last = was_request && lifetime == Lifetime::OneRequest;
         // A hello's answer travels with that of the request which came with it: one wake-up of the
         // client, not two.
         if (!was_request && lines.has_line()) {
             continue;
         }
-        const auto [failed, written] =
-            co_await asio::async_write(streams.out, asio::buffer(unsent), k_errors_as_values);
-        if (failed || last) {
+        if (!co_await write(out, unsent) || last) {
             co_return;
         }
         unsent.clear();

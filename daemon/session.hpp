@@ -1,16 +1,20 @@
 // One connection: reads requests, has the service answer them, writes the responses, in order.
 //
-// Law: nothing is answered before a `hello` of the same protocol number; a line that is no request
-// is answered with JSON-RPC's error; a line too long ends the session after its error. Runs on the
-// one io thread; a handler runs on a worker, so that the io thread stays free for other
+// Law: nothing but a hello and what is asked of the daemon itself (`daemon.*`) is answered before a
+// hello of the same protocol number, or to a client that the door refuses; a line that is no
+// request is answered with JSON-RPC's error; a line too long ends the session after its error. Runs
+// on the one io thread; a handler runs on its lane, so that the io thread stays free for other
 // connections.
 #pragma once
 
+#include "daemon/lanes.hpp"
 #include "daemon/service.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/thread_pool.hpp>
+
+#include <functional>
+#include <optional>
 
 namespace cudaenv::daemon {
 
@@ -19,15 +23,26 @@ enum class Lifetime {
     OneRequest,  // one request after the hello
 };
 
-// The two descriptors may be two ends of pipes or one socket twice.
+// The two ends of pipes, or one socket for both: then `out` is absent.
 struct Streams {
     boost::asio::posix::stream_descriptor in;
-    boost::asio::posix::stream_descriptor out;
+    std::optional<boost::asio::posix::stream_descriptor> out;
+};
+
+// What a session is told by whoever runs it, and tells. Called on the io thread.
+struct Door {
+    // The answer to a hello.
+    std::function<protocol::Hello()> greeting;
+    // Why a client that said this hello gets no answers here; none where it does.
+    std::function<std::optional<Error>(const protocol::Hello&)> refusal;
+    std::function<void()> begins; // a request has come ...
+    // ... and its answer is made; false where the session is to end after it is written.
+    std::function<bool()> ends;
 };
 
 // Ends when the session does; a stream that fails ends it quietly, since nobody is there to be
-// told.
-boost::asio::awaitable<void> serve(Streams streams, const Service& service,
-                                   boost::asio::thread_pool& workers, Lifetime lifetime);
+// told. The references live at least as long.
+boost::asio::awaitable<void> serve(Streams& streams, const Service& service, Lanes& lanes,
+                                   const Door& door, Lifetime lifetime);
 
 } // namespace cudaenv::daemon

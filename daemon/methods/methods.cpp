@@ -2,15 +2,20 @@
 
 namespace cudaenv::daemon {
 
-Service make_service() {
+Service make_service(Control* control) {
     Service service;
+    const auto machine = std::make_shared<Machine>();
+    add_activate_methods(service, machine);
     add_config_methods(service);
     add_host_methods(service);
     add_oracle_methods(service);
     add_pin_methods(service);
     add_resolve_methods(service);
     add_schema_methods(service);
-    add_status_methods(service);
+    add_status_methods(service, machine);
+    if (control != nullptr) {
+        add_daemon_methods(service, *control);
+    }
     return service;
 }
 

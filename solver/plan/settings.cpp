@@ -14,8 +14,9 @@ constexpr std::array<std::string_view, 2> k_purposes{"run", "build"};
 constexpr std::array<std::string_view, 2> k_library_paths{"auto", "never"};
 constexpr std::array<std::string_view, 1> k_users_library_paths{"always"};
 constexpr std::array<std::string_view, 2> k_constraint_files{"off", "env"};
+constexpr std::array<std::string_view, 2> k_daemon_starts{"auto", "never"};
 
-constexpr std::array<SettingKey, 6> k_keys{{
+constexpr std::array<SettingKey, 7> k_keys{{
     {"resolve", "channels", SettingKind::Words, {}, {}, false, "conda channels, first wins"},
     {"resolve", "for", SettingKind::Word, k_purposes, {}, false, "what a resolution is for"},
     {"activate", "ld_library_path", SettingKind::Word, k_library_paths, k_users_library_paths,
@@ -41,6 +42,13 @@ constexpr std::array<SettingKey, 6> k_keys{{
      {},
      true,
      "further directories to look for toolkits in"},
+    {"daemon",
+     "start",
+     SettingKind::Word,
+     k_daemon_starts,
+     {},
+     true,
+     "whether interactive shells leave a daemon behind"},
 }};
 
 std::string words_of(const SettingKey& key, bool project) {

@@ -18,13 +18,23 @@ namespace {
 
 Service test_service() {
     Service service;
-    service.add("echo", [](const nlohmann::json& params, const protocol::Caller&) {
-        return Result<protocol::Reply>(protocol::Reply{1, {{"schema", "echo/1"}, {"got", params}}});
-    });
+    service.add(
+        "echo",
+        [](const nlohmann::json& params, const protocol::Caller&) {
+            return Result<protocol::Reply>(
+                protocol::Reply{1, {{"schema", "echo/1"}, {"got", params}}});
+        },
+        Lane::Quick);
     service.add("throw",
                 [](const nlohmann::json&, const protocol::Caller&) -> Result<protocol::Reply> {
                     throw std::runtime_error("unforeseen");
                 });
+    service.add(
+        "daemon.echo",
+        [](const nlohmann::json&, const protocol::Caller&) {
+            return Result<protocol::Reply>(protocol::Reply{0, {{"schema", "echo/1"}}});
+        },
+        Lane::Here);
     service.add("huge", [](const nlohmann::json&, const protocol::Caller&) {
         return Result<protocol::Reply>(
             protocol::Reply{0, {{"text", std::string(protocol::k_most_frame_bytes, 'x')}}});
@@ -43,14 +53,23 @@ std::vector<nlohmann::json> answers_to(const std::string& input,
     REQUIRE(::write(to[1], input.data(), input.size()) == static_cast<ssize_t>(input.size()));
     ::close(to[1]);
     boost::asio::io_context io(1);
-    boost::asio::thread_pool workers(1);
+    Lanes lanes;
     const Service service = test_service();
-    boost::asio::co_spawn(io,
-                          serve({boost::asio::posix::stream_descriptor(io, to[0]),
-                                 boost::asio::posix::stream_descriptor(io, from[1])},
-                                service, workers, lifetime),
+    Streams streams{boost::asio::posix::stream_descriptor(io, to[0]),
+                    boost::asio::posix::stream_descriptor(io, from[1])};
+    const Door door{[&] { return protocol::Hello{1, "0.1.0", service.methods(), 0, false, {}}; },
+                    [](const protocol::Hello& hello) -> std::optional<Error> {
+                        if (hello.build != "unwanted") {
+                            return std::nullopt;
+                        }
+                        return Error{ErrorKind::Unavailable, "other-build", "m", {}, 0, 0, {}};
+                    },
+                    [] {}, [] { return true; }};
+    boost::asio::co_spawn(io, serve(streams, service, lanes, door, lifetime),
                           boost::asio::detached);
     io.run();
+    lanes.join();
+    streams.out.reset();
     std::vector<nlohmann::json> answers;
     protocol::LineReader lines;
     std::array<char, 4096> chunk{};
@@ -77,7 +96,8 @@ std::string request(int id, const std::string& method) {
 TEST_CASE("a hello is answered with the methods, then requests in their order") {
     const auto answers = answers_to(k_hello + request(1, "echo") + request(2, "echo"));
     REQUIRE(answers.size() == 3);
-    CHECK(answers[0]["result"]["capabilities"] == nlohmann::json({"echo", "huge", "throw"}));
+    CHECK(answers[0]["result"]["capabilities"] ==
+          nlohmann::json({"daemon.echo", "echo", "huge", "throw"}));
     CHECK(answers[1]["id"] == 1);
     CHECK(answers[1]["result"]["status"] == 1);
     CHECK(answers[1]["result"]["object"]["got"] == nlohmann::json({{"x", 1}}));
@@ -91,8 +111,19 @@ TEST_CASE("nothing is answered before a hello of the same protocol") {
                    "\n" +
                    request(1, "echo"));
     REQUIRE(answers.size() == 2);
-    CHECK(answers[0]["error"]["data"]["code"] == "protocol-mismatch");
-    CHECK(answers[1]["error"]["data"]["code"] == "hello-first");
+    CHECK(answers[0]["result"]["protocol"] == 1); // so that it learns whom it has met
+    CHECK(answers[1]["error"]["data"]["code"] == "protocol-mismatch");
+}
+
+TEST_CASE("whom the door refuses gets a greeting, and answers about the daemon alone") {
+    const auto answers = answers_to(R"({"jsonrpc":"2.0","id":0,"method":"hello",)"
+                                    R"("params":{"protocol":1,"build":"unwanted"}})"
+                                    "\n" +
+                                    request(1, "echo") + request(2, "daemon.echo"));
+    REQUIRE(answers.size() == 3);
+    CHECK(answers[0]["result"]["build"] == "0.1.0");
+    CHECK(answers[1]["error"]["data"]["code"] == "other-build");
+    CHECK(answers[2]["result"]["object"]["schema"] == "echo/1");
 }
 
 TEST_CASE("a line that is no request is answered and the session goes on") {

@@ -1,0 +1,17 @@
+// Becoming a process that belongs to no shell: for cudaenvd --stay.
+#pragma once
+
+namespace cudaenv::daemon {
+
+// A session of its own, no descriptor above 2 but what is kept, no signal ignored or blocked that
+// the starter had so (a terminal's hang-up ignored), "/" as directory, files for the user alone.
+void leave_the_shell();
+
+// Standard input and output become /dev/null; returns a copy of standard input, close-on-exec.
+int take_standard_streams();
+
+// Nothing of the starter's environment is left. To be called once what it was started for is read,
+// and before there is a second thread.
+void forget_environment();
+
+} // namespace cudaenv::daemon

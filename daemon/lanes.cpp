@@ -1,0 +1,22 @@
+#include "daemon/lanes.hpp"
+
+namespace cudaenv::daemon {
+
+boost::asio::thread_pool& Lanes::of(Lane lane) {
+    const bool quick = lane == Lane::Quick;
+    auto& pool = quick ? m_quick : m_long;
+    if (!pool) {
+        pool.emplace(quick ? 1U : 2U);
+    }
+    return *pool;
+}
+
+void Lanes::join() {
+    for (auto* pool : {&m_quick, &m_long}) {
+        if (*pool) {
+            (*pool)->join();
+        }
+    }
+}
+
+} // namespace cudaenv::daemon

@@ -1,0 +1,47 @@
+#include "daemon/control.hpp"
+#include "daemon/methods/methods.hpp"
+#include "protocol/build_id.hpp"
+
+#include <unistd.h>
+
+namespace cudaenv::daemon {
+
+namespace {
+
+protocol::Reply reply_of(const DaemonStatus& status) {
+    const auto text_or_null = [](const std::string& text) {
+        return text.empty() ? nlohmann::json() : nlohmann::json(text);
+    };
+    return {status.running ? 0 : 1,
+            {{"schema", "cudaenv.daemon/1"},
+             {"running", status.running},
+             {"pid", ::getpid()},
+             {"socket", text_or_null(status.socket)},
+             {"build", std::string(protocol::build_id())},
+             {"uptime_seconds", status.uptime_seconds},
+             {"requests", status.requests},
+             {"idle_exit_seconds", status.idle_exit_seconds},
+             {"why_not", text_or_null(status.why_not)}}};
+}
+
+} // namespace
+
+void add_daemon_methods(Service& service, Control& control) {
+    service.add(
+        "daemon.status",
+        [&control](const nlohmann::json&, const protocol::Caller&) -> Result<protocol::Reply> {
+            return reply_of(control.status());
+        },
+        Lane::Here);
+    service.add(
+        "daemon.drain",
+        [&control](const nlohmann::json&, const protocol::Caller&) -> Result<protocol::Reply> {
+            control.leave("it was asked to");
+            protocol::Reply reply = reply_of(control.status());
+            reply.status = 0;
+            return reply;
+        },
+        Lane::Here);
+}
+
+} // namespace cudaenv::daemon
