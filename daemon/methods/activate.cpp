@@ -50,10 +50,12 @@ nlohmann::json lines_to_say(const Activation& activation, const nlohmann::json& 
             say.push_back("off, the shell is as it was");
         }
     } else if (changed || (entered && !activation.choice.remedy.empty())) {
-        for (const char* member : {"line", "remedy"}) {
-            if (!object[member].is_null()) {
-                say.push_back(object[member]);
-            }
+        if (!object["line"].is_null()) {
+            say.push_back(object["line"]);
+        }
+        if (!activation.choice.remedy.empty()) {
+            say.push_back(
+                protocol::bytes_to_json("nvcc without root: " + activation.choice.remedy));
         }
     }
     if (changed || entered) {
