@@ -456,6 +456,15 @@ class Play:
         if os.path.exists(path):
             raise Failure(f"{path} was made")
 
+    def expect_failed(self):
+        if self.answer.status == 0:
+            raise Failure("$? is 0, expected a failure")
+
+    def expect_file_has(self, path, text):
+        content = Path(path).read_text(errors="replace") if os.path.exists(path) else "(no file)"
+        if text not in content:
+            raise Failure(f"{path} lacks {text!r}:\n{content[-800:]}")
+
     def expect_file_lacks(self, path, text):
         if text in Path(path).read_text(errors="replace"):
             raise Failure(f"{path} has {text!r}")
