@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <unistd.h>
 #include <utility>
 
@@ -74,18 +76,35 @@ Result<ActivationAnswer> read_activation(const nlohmann::json& object) {
         }
         answer.changes.push_back({name, bytes});
     }
-    const nlohmann::json& front = member(object, "front");
-    if (front.is_object()) {
-        for (const auto& [list, directories] : front.items()) {
+    if (const nlohmann::json& set = member(object, "set"); set.is_object()) {
+        for (const auto& [name, value] : set.items()) {
+            const auto bytes = bytes_of(value);
+            if (!is_name(name) || !bytes) {
+                return unreadable("a variable is none");
+            }
+            answer.set.push_back({name, *bytes});
+        }
+    }
+    std::set<std::string> lists;
+    for (const char* end : {"front", "back"}) {
+        const nlohmann::json& additions = member(object, end);
+        if (!additions.is_object()) {
+            continue;
+        }
+        for (const auto& [list, directories] : additions.items()) {
+            lists.insert(list);
             for (const nlohmann::json& directory : directories) {
                 const auto bytes = bytes_of(directory);
                 if (!bytes) {
                     return unreadable("a directory is none");
                 }
-                answer.front[list].push_back(*bytes);
+                if (end == std::string_view("front")) {
+                    answer.front[list].push_back(*bytes);
+                }
             }
         }
     }
+    answer.lists.assign(lists.begin(), lists.end());
     if (const nlohmann::json& toolkit = member(object, "toolkit"); toolkit.is_object()) {
         const auto path = bytes_of(member(toolkit, "path"));
         if (!path || !path->starts_with('/')) {
@@ -115,6 +134,20 @@ EnvironmentBlock own_environment() {
         block.emplace_back(*entry);
     }
     return block;
+}
+
+std::vector<plan::SetVariable> whole_values(const ActivationAnswer& answer,
+                                            const protocol::Caller& caller) {
+    std::vector<plan::SetVariable> values = answer.set;
+    for (const std::string& list : answer.lists) {
+        const auto change = std::ranges::find(answer.changes, list, &plan::Change::name);
+        const auto value = change != answer.changes.end() ? change->value : caller.variable(list);
+        if (value) {
+            values.push_back({list, *value});
+        }
+    }
+    std::ranges::sort(values, {}, &plan::SetVariable::name);
+    return values;
 }
 
 Result<ActivationAnswer> ask_activation(nlohmann::json params, protocol::Caller caller,

@@ -19,7 +19,9 @@ namespace cudaenv::cli {
 
 struct ActivationAnswer {
     std::vector<plan::Change> changes;                     // to the caller's environment
+    std::vector<plan::SetVariable> set;                    // what is set, changed or not
     std::map<std::string, std::vector<std::string>> front; // directories, by list, first first
+    std::vector<std::string> lists;                        // those with a directory of ours
     std::string toolkit;                                   // its directory; empty: none
     std::string remedy; // how to get a toolkit, where there is none
     std::string line;   // the quiet line
@@ -34,6 +36,11 @@ Result<ActivationAnswer> read_activation(const nlohmann::json& object);
 using EnvironmentBlock = std::vector<std::string>;
 EnvironmentBlock with_changes(EnvironmentBlock block, const std::vector<plan::Change>& changes);
 EnvironmentBlock own_environment();
+
+// Variables and lists of ours with their whole values, sorted: for another process than the
+// caller's, which may have nothing of it yet. Pure.
+std::vector<plan::SetVariable> whole_values(const ActivationAnswer& answer,
+                                            const protocol::Caller& caller);
 
 // Asks; `params` has `cuda` and what else the method takes. Where `prefix` or `name` names an
 // environment, `caller` and `base` become what they would be with it active: its bin first on PATH,

@@ -34,11 +34,12 @@ Result<void> append_to(const char* variable, const std::string& text) {
     return {};
 }
 
-Result<void> write_github(const ActivationAnswer& answer) {
+Result<void> write_github(const ActivationAnswer& answer, const protocol::Caller& caller) {
     const auto front = answer.front.find("PATH");
     CUDAENV_TRY(const auto text,
-                github_text(answer.changes, front == answer.front.end() ? std::vector<std::string>()
-                                                                        : front->second));
+                github_text(whole_values(answer, caller), front == answer.front.end()
+                                                              ? std::vector<std::string>()
+                                                              : front->second));
     CUDAENV_TRY_VOID(append_to("GITHUB_ENV", text.environment));
     return append_to("GITHUB_PATH", text.path);
 }
@@ -84,16 +85,16 @@ Result<int> write_environment(Invocation& invocation) {
             question[key] = params[key];
         }
     }
-    CUDAENV_TRY(const auto reply,
-                ask_daemon("activate", std::move(question), this_caller(Terminal{})));
+    const protocol::Caller caller = this_caller(Terminal{});
+    CUDAENV_TRY(const auto reply, ask_daemon("activate", std::move(question), caller));
     CUDAENV_TRY(const auto answer, read_activation(reply.object));
     if (params.contains("github")) {
-        CUDAENV_TRY_VOID(write_github(answer));
+        CUDAENV_TRY_VOID(write_github(answer, caller));
         return 0;
     }
     std::string text;
     if (params.contains("dotenv")) {
-        CUDAENV_TRY(text, dotenv_text(answer.changes));
+        CUDAENV_TRY(text, dotenv_text(whole_values(answer, caller)));
     } else {
         CUDAENV_TRY(const auto shell, shell_of(params));
         text = shellhooks::render_changes(shell, answer.changes);

@@ -39,34 +39,31 @@ std::string delimiter_for(std::string_view value) {
 
 } // namespace
 
-Result<std::string> dotenv_text(std::span<const plan::Change> changes) {
+Result<std::string> dotenv_text(std::span<const plan::SetVariable> values) {
     std::string text;
-    for (const plan::Change& change : changes) {
-        if (!change.value || change.name == plan::k_journal_variable) {
-            continue;
-        }
-        if (!means_itself(*change.value)) {
+    for (const plan::SetVariable& variable : values) {
+        if (!means_itself(variable.value)) {
             return unavailable("no-dotenv",
-                               "the value of " + change.name +
+                               "the value of " + variable.name +
                                    " cannot be written into a .env "
                                    "file that docker, compose and python-dotenv read alike",
                                "`cudaenv env --json` has it, and `cudaenv run` needs no file");
         }
-        text += change.name + '=' + *change.value + '\n';
+        text += variable.name + '=' + variable.value + '\n';
     }
     return text;
 }
 
-Result<GithubText> github_text(std::span<const plan::Change> changes,
+Result<GithubText> github_text(std::span<const plan::SetVariable> values,
                                const std::vector<std::string>& front) {
     GithubText text;
-    for (const plan::Change& change : changes) {
-        if (!change.value || change.name == plan::k_journal_variable || change.name == "PATH") {
+    for (const plan::SetVariable& variable : values) {
+        if (variable.name == "PATH" && !front.empty()) {
             continue;
         }
-        const std::string delimiter = delimiter_for(*change.value);
+        const std::string delimiter = delimiter_for(variable.value);
         text.environment +=
-            change.name + "<<" + delimiter + '\n' + *change.value + '\n' + delimiter + '\n';
+            variable.name + "<<" + delimiter + '\n' + variable.value + '\n' + delimiter + '\n';
     }
     for (auto directory = front.rbegin(); directory != front.rend(); ++directory) {
         if (directory->find_first_of("\r\n") != std::string::npos) {

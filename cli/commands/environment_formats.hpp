@@ -1,4 +1,4 @@
-// Changes to an environment as files that others read. Pure.
+// Variables as files that others read. Pure.
 #pragma once
 
 #include "base/result.hpp"
@@ -12,9 +12,9 @@
 namespace cudaenv::cli {
 
 // A .env file that docker, docker compose and python-dotenv read alike: NAME=value without quotes,
-// because docker takes quotes for part of the value. The journal is left out. Error "no-dotenv": a
+// because docker takes quotes for part of the value. Error "no-dotenv": a
 // value that no such line can say (a line end, `$`, white space at an end, ...).
-Result<std::string> dotenv_text(std::span<const plan::Change> changes);
+Result<std::string> dotenv_text(std::span<const plan::SetVariable> values);
 
 // What a step of GitHub Actions appends to the files that GITHUB_ENV and GITHUB_PATH name.
 struct GithubText {
@@ -23,7 +23,7 @@ struct GithubText {
 };
 // `front` are the directories put before PATH. The journal is left out; what is to be unset cannot
 // be said there, and is not. Error "no-github": a directory with a line end.
-Result<GithubText> github_text(std::span<const plan::Change> changes,
+Result<GithubText> github_text(std::span<const plan::SetVariable> values,
                                const std::vector<std::string>& front);
 
 } // namespace cudaenv::cli

@@ -31,11 +31,12 @@ Result<std::vector<std::string>> read_locked(const TomlValue& value, std::string
             return toml_error(path, item.at, "bad-value", "pins cannot be locked",
                               "a project's pin goes before the administrator's");
         }
-        if (find_setting_key(*key) == nullptr) {
+        const SettingKey* known = find_setting_key(*key);
+        if (known == nullptr) {
             const Error error = unknown_setting(*key);
             return toml_error(path, item.at, error.code, error.message, error.hint);
         }
-        locked.push_back(*key);
+        locked.push_back(known->name());
     }
     return locked;
 }
@@ -199,7 +200,7 @@ Result<std::string> edit_config(std::string_view toml, std::string_view path, Fi
     SettingValue wanted;
     if (action == ConfigAction::Set) {
         CUDAENV_TRY(wanted, value_of(*known, scope, words));
-        const Setting* old = find_setting(before.settings, key);
+        const Setting* old = find_setting(before.settings, known->name());
         if (old != nullptr && old->value == wanted) {
             return std::string(toml);
         }
@@ -207,7 +208,7 @@ Result<std::string> edit_config(std::string_view toml, std::string_view path, Fi
     }
     CUDAENV_TRY(std::string edited, edit_toml(toml, std::span(&edit, 1)));
     const auto after = parse_config(edited, path, scope);
-    const Setting* now = after ? find_setting(after->settings, key) : nullptr;
+    const Setting* now = after ? find_setting(after->settings, known->name()) : nullptr;
     const bool right =
         after &&
         (action == ConfigAction::Set ? now != nullptr && now->value == wanted : now == nullptr) &&

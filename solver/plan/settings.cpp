@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 1> k_users_library_paths{"always"};
 constexpr std::array<std::string_view, 2> k_constraint_files{"off", "env"};
 constexpr std::array<std::string_view, 2> k_daemon_starts{"auto", "never"};
 
-constexpr std::array<SettingKey, 7> k_keys{{
+constexpr std::array<SettingKey, 8> k_keys{{
     {"resolve", "channels", SettingKind::Words, {}, {}, false, "conda channels, first wins"},
     {"resolve", "for", SettingKind::Word, k_purposes, {}, false, "what a resolution is for"},
     {"activate", "ld_library_path", SettingKind::Word, k_library_paths, k_users_library_paths,
@@ -35,6 +35,13 @@ constexpr std::array<SettingKey, 7> k_keys{{
      {},
      false,
      "whether pins are written into the environment's own pip.conf and conda pinned file"},
+    {"activate",
+     "wrap",
+     SettingKind::Truth,
+     {},
+     {},
+     true,
+     "whether hooks act at once after conda activate, by functions before conda's own"},
     {"toolkits",
      "directories",
      SettingKind::Directories,
@@ -82,6 +89,11 @@ bool contains(std::span<const std::string_view> words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+// `activation.wrap` is `activate.wrap` to whoever thinks of the noun.
+std::string_view canonical_table(std::string_view table) {
+    return table == "activation" ? "activate" : table;
+}
+
 } // namespace
 
 std::span<const SettingKey> setting_keys() {
@@ -89,8 +101,11 @@ std::span<const SettingKey> setting_keys() {
 }
 
 const SettingKey* find_setting_key(std::string_view name) {
+    const std::size_t dot = std::min(name.find('.'), name.size());
+    const std::string wanted =
+        std::string(canonical_table(name.substr(0, dot))) + std::string(name.substr(dot));
     const auto* found = std::find_if(k_keys.begin(), k_keys.end(),
-                                     [&](const SettingKey& key) { return key.name() == name; });
+                                     [&](const SettingKey& key) { return key.name() == wanted; });
     return found == k_keys.end() ? nullptr : &*found;
 }
 
@@ -202,7 +217,8 @@ Result<SettingValue> read_setting(const SettingKey& key, const TomlValue& value,
 
 bool is_settings_table(std::string_view name, FileScope scope) {
     return std::any_of(k_keys.begin(), k_keys.end(), [&](const SettingKey& key) {
-        return key.table == name && !(key.users_only && scope == FileScope::Project);
+        return key.table == canonical_table(name) &&
+               !(key.users_only && scope == FileScope::Project);
     });
 }
 
@@ -222,7 +238,8 @@ Result<std::vector<Setting>> read_settings(const TomlTable& entries, FileScope s
         }
         std::vector<std::string> known;
         for (const SettingKey& key : k_keys) {
-            if (key.table == table.key) {
+            if (key.table == canonical_table(table.key) &&
+                !(key.users_only && scope == FileScope::Project)) {
                 known.emplace_back(key.key);
             }
         }
@@ -234,6 +251,17 @@ Result<std::vector<Setting>> read_settings(const TomlTable& entries, FileScope s
                     "unknown key " + quoted(entry.key) + " in [" + table.key + ']';
                 std::string hint =
                     near ? "did you mean \"" + *near + "\"?" : "known are " + join(known, ", ");
+                if (unknown == UnknownKeys::Refuse) {
+                    return toml_error(path, entry.at, "unknown-key", std::move(message),
+                                      std::move(hint));
+                }
+                notes.push_back(printable(path) + " line " + std::to_string(entry.at.line) + ": " +
+                                message + "; " + hint);
+                continue;
+            }
+            if (key->users_only && scope == FileScope::Project) {
+                std::string message = key->name() + " cannot be set in a project";
+                std::string hint = "it is for the user's own config.toml";
                 if (unknown == UnknownKeys::Refuse) {
                     return toml_error(path, entry.at, "unknown-key", std::move(message),
                                       std::move(hint));
