@@ -106,11 +106,29 @@ def hook_line(shell, program):
         "bash": f'eval "$({program} hook bash)"\n',
         "zsh": f'eval "$({program} hook zsh)"\n',
         "fish": f"{program} hook fish | source\n",
-        # csh keeps no newlines in `eval`; this is how its hook is installed.
-        "tcsh": f"{program} hook tcsh >! $HOME/.cudaenv-hook.$$; source $HOME/.cudaenv-hook.$$; "
-                f"rm -f $HOME/.cudaenv-hook.$$\n",
+        "tcsh": f"eval `{program} hook tcsh`\n",
         "xonsh": f"execx($({program} hook xonsh))\n",
     }[shell]
+
+
+def unsafe(shell, program, environment, directory):
+    """tcsh's hook sources the file that the program names, and removes it. Where the answer is anything
+    else, words of it would be removed that are nobody's to remove: then no tcsh may be started."""
+    if shell != "tcsh":
+        return None
+    done = subprocess.run([program, "prompt", "tcsh", "--watch", "-"], env=environment, cwd=directory,
+                          capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=30)
+    lines = done.stdout.splitlines()
+    if not lines:
+        return "`cudaenv prompt tcsh` gave no answer in a project"
+    path = Path(lines[0])
+    if len(lines) != 1 or len(lines[0].split()) != 1 or not path.is_absolute() or not path.is_file():
+        return f"`cudaenv prompt tcsh` gave no path of a private file but {done.stdout[:200]!r}"
+    mode = path.stat()
+    path.unlink()
+    if mode.st_uid != os.getuid() or mode.st_mode & 0o077:
+        return f"the file {path} that tcsh is to source is not private"
+    return None
 
 
 def write_rc_files(home: Path, program, hooked: bool, before=None, after=None):
@@ -208,6 +226,8 @@ class Shell:
         bytes that a terminal would take as keys."""
         if isinstance(text, str):
             text = text.encode("utf-8", "surrogateescape")
+        if not text and self.kind == "tcsh":
+            text = b":"  # tcsh does not count an empty line
         if len(text) > 1000 or any(byte < 32 or byte > 126 for byte in text):
             self.count += 1
             file = self.scratch / f"typed.{self.count}{'.xsh' if self.kind == 'xonsh' else ''}"

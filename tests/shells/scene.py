@@ -41,6 +41,11 @@ def prepared(options, **more):
             print(f"note: {note}")
         if not world.start_daemon():
             print("note: no daemon could be started; every prompt starts its own")
+        if shells := getattr(options, "shell", None):
+            project = world.root / "projects/p118"
+            if why := driver.unsafe(shells, world.program, world.environment(), project):
+                print(f"FAILED: {shells}: {why}")
+                sys.exit(1)
         yield world
     finally:
         if world is not None:
