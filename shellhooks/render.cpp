@@ -2,6 +2,7 @@
 
 #include "shellhooks/renderers.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -39,6 +40,14 @@ std::string render_watch(Shell shell, const Watch& watch) {
         return render_watch_xonsh(watch);
     }
     return {};
+}
+
+bool is_variable_name(std::string_view name) {
+    const auto letter = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    };
+    return !name.empty() && letter(name.front()) &&
+           std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
 // 1;DIRECTORY;v:NAME=VALUE;u:NAME;f:PATH:NANOSECONDS:STAMP;a:PATH: fields end with ; and all else

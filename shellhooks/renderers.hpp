@@ -18,6 +18,10 @@ namespace cudaenv::shellhooks {
 // venv keeps PATH in it without exporting it, so a change of it is a plain assignment.
 constexpr std::string_view k_unexported_variable = "_OLD_VIRTUAL_PATH";
 
+// Letters, digits and _, no digit first. What cannot be a shell's variable is in an environment now
+// and then; no shell can touch it.
+bool is_variable_name(std::string_view name);
+
 // Posix, Bash and Zsh.
 std::string render_changes_posix(Shell shell, std::span<const plan::Change> changes);
 std::string render_changes_fish(std::span<const plan::Change> changes);

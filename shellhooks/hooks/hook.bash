@@ -215,7 +215,7 @@ function __cudaenv_unhook {
         done
     done
     if [[ $(\builtin trap -p RETURN) == *__cudaenv_sourced* ]]; then \builtin trap - RETURN; fi
-    \builtin unset -v __cudaenv_program __cudaenv_wrap
+    \builtin unset -v "${!__cudaenv_@}"
     \builtin unset -f __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_prompt \
         __cudaenv_wrap_new __cudaenv_wrap_all __cudaenv_wrapped __cudaenv_update_now \
         __cudaenv_sourced __cudaenv_install cudaenv __cudaenv_unhook

@@ -160,7 +160,7 @@ function __cudaenv_unhook {
         fi
     done
     precmd_functions=(${precmd_functions:#__cudaenv_prompt})
-    unset __cudaenv_program __cudaenv_wrap
+    unset -m '__cudaenv_*'
     unfunction __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_prompt \
         __cudaenv_wrap_all __cudaenv_wrapped __cudaenv_update_now __cudaenv_evaluate \
         __cudaenv_install cudaenv __cudaenv_unhook
