@@ -8,14 +8,15 @@ namespace cudaenv::shellhooks {
 namespace {
 
 // Read with default settings: with `backslash_quote` a backslash means another thing inside single
-// quotes, and with other `histchars` the one before `!` stays.
+// quotes, and with other `histchars` the one before `!` stays. (eval, because a variable is looked
+// up before `if` decides.)
 constexpr std::string_view k_with_default_quoting =
     "set __cudaenv_quoting=($?backslash_quote $?histchars) ;\n"
-    "if ($?histchars) set __cudaenv_histchars=$histchars:q ;\n"
+    "if ($?histchars) eval 'set __cudaenv_histchars=$histchars:q' ;\n"
     "unset backslash_quote histchars ;\n";
 constexpr std::string_view k_with_own_quoting =
     "if ($__cudaenv_quoting[1]) set backslash_quote ;\n"
-    "if ($__cudaenv_quoting[2]) set histchars=$__cudaenv_histchars:q ;\n"
+    "if ($__cudaenv_quoting[2]) eval 'set histchars=$__cudaenv_histchars:q' ;\n"
     "unset __cudaenv_quoting __cudaenv_histchars ;\n";
 
 bool needs_default_quoting(const plan::Change& change) {
