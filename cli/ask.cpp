@@ -18,11 +18,17 @@ bool solves(std::string_view method) {
     return method == "resolve" || method == "explain" || method == "pin";
 }
 
+// It happens once, by this process's own child, with this shell's umask and groups.
+bool writes(std::string_view method) {
+    return method == "pin" || method == "unpin" || method == "config";
+}
+
 } // namespace
 
 Result<protocol::Reply> ask_daemon(std::string_view method, nlohmann::json params,
                                    const protocol::Caller& caller) {
-    CUDAENV_TRY(auto daemon, Connection::start_child());
+    CUDAENV_TRY(auto daemon,
+                Connection::open({.daemon = !writes(method), .start = StartDaemon::IfTerminal}));
     return daemon.ask({0, std::string(method), std::move(params), caller},
                       solves(method) ? k_solve_deadline : k_deadline);
 }

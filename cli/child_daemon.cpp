@@ -1,5 +1,7 @@
 #include "cli/child_daemon.hpp"
 
+#include "protocol/build_id.hpp"
+
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -67,11 +69,11 @@ Kept kept_environment() {
 
 // vfork, because it costs one system call where posix_spawn costs six, and because the child can
 // then try one path after another. Between vfork and exec the child only makes system calls.
-[[gnu::noinline]] pid_t start(const Candidates& candidates, const char* option,
+[[gnu::noinline]] pid_t start(const Candidates& candidates, const char* option, const char* value,
                               char* const* environment, int child_end) {
-    std::array<std::array<const char*, 3>, 3> arguments{};
+    std::array<std::array<const char*, 4>, 3> arguments{};
     for (std::size_t i = 0; i < candidates.count; ++i) {
-        arguments[i] = {candidates.paths[i].c_str(), option, nullptr};
+        arguments[i] = {candidates.paths[i].c_str(), option, value, nullptr};
     }
     const pid_t child = ::vfork();
     if (child != 0) {
@@ -112,10 +114,15 @@ Result<ChildDaemon> start_child_daemon(ChildKind kind) {
         return system_error("no-socket", "cannot make a socket pair");
     }
     const Candidates candidates = daemon_candidates();
-    const Kept kept = kind == ChildKind::Stays ? kept_environment() : Kept{};
-    const pid_t pid = kind == ChildKind::Stays
-                          ? start(candidates, "--stay", kept.data(), theirs.get())
-                          : start(candidates, "--stdio", environ, theirs.get());
+    pid_t pid = -1;
+    if (kind == ChildKind::Stays) {
+        // One of another build would be made to leave by the next client of this one.
+        const std::string build(protocol::build_id());
+        const Kept kept = kept_environment();
+        pid = start(candidates, "--stay", build.c_str(), kept.data(), theirs.get());
+    } else {
+        pid = start(candidates, "--stdio", nullptr, environ, theirs.get());
+    }
     if (pid < 0) {
         return system_error("no-process", "cannot start cudaenvd");
     }

@@ -14,7 +14,7 @@ namespace cudaenv::cli {
 
 enum class ChildKind {
     Session, // cudaenvd --stdio: ends with the connection
-    Stays,   // cudaenvd --stay: listens from now on, if nobody else does
+    Stays,   // cudaenvd --stay BUILD: listens from now on, if nobody else does
 };
 
 struct ChildDaemon {

@@ -16,9 +16,11 @@ constexpr auto k_shells = std::to_array<Words>({"bash", "zsh", "fish", "tcsh"});
 constexpr auto k_hooked_shells = std::to_array<Words>({"bash", "zsh", "fish", "tcsh", "xonsh"});
 constexpr auto k_all_shells = std::to_array<Words>(
     {"sh", "bash", "zsh", "fish", "tcsh", "xonsh", "posix", "dash", "ksh", "csh"});
-constexpr auto k_schemas = std::to_array<Words>({"error", "finding", "host", "pin", "resolve",
-                                                 "status", "toolkits", "config", "env", "change"});
+constexpr auto k_schemas =
+    std::to_array<Words>({"error", "finding", "host", "pin", "resolve", "status", "toolkits",
+                          "config", "env", "change", "daemon"});
 constexpr auto k_config_actions = std::to_array<Words>({"list", "get", "set", "path"});
+constexpr auto k_daemon_actions = std::to_array<Words>({"start", "stop", "status", "logs"});
 constexpr auto k_debug_actions = std::to_array<Words>({"oracle"});
 
 constexpr auto k_common = std::to_array<OptionRow>({
@@ -144,6 +146,8 @@ constexpr auto k_explain_examples =
     std::to_array<Words>({"cudaenv explain torch==2.4 --cuda 12.1"});
 constexpr auto k_config_examples = std::to_array<Words>(
     {"cudaenv config list", "cudaenv config set resolve.channels pytorch,conda-forge"});
+constexpr auto k_daemon_examples =
+    std::to_array<Words>({"cudaenv daemon status", "cudaenv daemon logs"});
 constexpr auto k_completions_examples =
     std::to_array<Words>({"cudaenv completions bash", "cudaenv completions fish | source"});
 constexpr auto k_schema_examples = std::to_array<Words>({"cudaenv schema resolve"});
@@ -249,6 +253,13 @@ constexpr auto k_commands = std::to_array<CommandRow>({
      {},
      false,
      k_config_examples},
+    {"daemon",
+     "",
+     "the process that answers shells at once: start, stop, status, logs",
+     {"ACTION", 1, 1, "start, stop, status or logs", k_daemon_actions},
+     {},
+     false,
+     k_daemon_examples},
     {"completions",
      "",
      "completions for a shell",
@@ -259,7 +270,8 @@ constexpr auto k_commands = std::to_array<CommandRow>({
     {"schema",
      "schema",
      "the JSON Schema of what --json prints",
-     {"NAME", 1, 1, "error, finding, host, pin, resolve, status, toolkits, config, env, change",
+     {"NAME", 1, 1,
+      "error, finding, host, pin, resolve, status, toolkits, config, env, change, daemon",
       k_schemas},
      {},
      false,

@@ -173,8 +173,10 @@ Connection::Connection(Connection&& other) noexcept
     : m_wishes(other.m_wishes), m_peer(std::exchange(other.m_peer, Peer::None)),
       m_socket(std::move(other.m_socket)), m_child(std::exchange(other.m_child, -1)),
       m_may_stay(other.m_may_stay), m_said_hello(other.m_said_hello),
-      m_greeting(std::move(other.m_greeting)), m_late(other.m_late), m_last_id(other.m_last_id),
-      m_lines(std::move(other.m_lines)), m_why_no_daemon(std::move(other.m_why_no_daemon)) {}
+      m_greeting(std::move(other.m_greeting)), m_late(other.m_late),
+      m_patient_until(other.m_patient_until), m_looks_again(other.m_looks_again),
+      m_last_id(other.m_last_id), m_lines(std::move(other.m_lines)),
+      m_why_no_daemon(std::move(other.m_why_no_daemon)) {}
 
 Connection::~Connection() {
     finish();
@@ -289,6 +291,21 @@ Result<void> Connection::wait_for(short events, Clock::time_point until) {
     }
 }
 
+// Of a listening daemon for `patience`, and on as long as it still greets others.
+Result<void> Connection::wait_for_answer(Clock::time_point until) {
+    if (m_peer != Peer::Daemon) {
+        return wait_for(POLLIN, until);
+    }
+    while (true) {
+        auto waited = wait_for(POLLIN, std::min(until, m_patient_until));
+        if (waited || !m_late || !m_looks_again || Clock::now() >= until || !greets()) {
+            return waited;
+        }
+        m_late = false;
+        m_patient_until = Clock::now() + m_wishes.patience;
+    }
+}
+
 Result<void> Connection::send(std::string_view bytes, Clock::time_point until) {
     while (!bytes.empty()) {
         // No SIGPIPE: a peer that is gone shows as EPIPE, and the reading side tells why.
@@ -320,7 +337,7 @@ Result<protocol::Response> Connection::receive(Clock::time_point until) {
             }
             return response;
         }
-        CUDAENV_TRY_VOID(wait_for(POLLIN, until));
+        CUDAENV_TRY_VOID(wait_for_answer(until));
         const ssize_t size = ::recv(m_socket.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
         if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
             continue;
@@ -414,30 +431,24 @@ Result<protocol::Reply> Connection::ask_peer(protocol::Request& request, Clock::
     CUDAENV_TRY(const auto line, protocol::encode_request(request));
     bytes += line;
     const auto started = Clock::now();
-    // A quick answer comes with the greeting; a short deadline leaves no time for second looks.
-    const bool brief = until - started <= std::chrono::seconds(1);
-    const auto patient_until =
-        m_peer == Peer::Daemon ? std::min(until, started + m_wishes.patience) : until;
-    CUDAENV_TRY_VOID(send(bytes, patient_until));
+    m_patient_until = std::min(until, started + m_wishes.patience);
+    // A short deadline leaves no time for second looks.
+    m_looks_again = until - started > std::chrono::seconds(1);
+    if (m_peer == Peer::Daemon && !m_looks_again) {
+        until = m_patient_until;
+    }
+    CUDAENV_TRY_VOID(send(bytes, m_peer == Peer::Daemon ? m_patient_until : until));
     if (!std::exchange(m_said_hello, true)) {
-        CUDAENV_TRY_VOID(read_greeting(patient_until));
+        CUDAENV_TRY_VOID(read_greeting(until));
     }
-    auto response = receive(patient_until);
-    while (!response && m_late && m_peer == Peer::Daemon && !brief && Clock::now() < until &&
-           greets()) {
-        m_late = false;
-        response = receive(std::min(until, Clock::now() + m_wishes.patience));
-    }
-    if (!response) {
-        return tl::unexpected(std::move(response).error());
-    }
-    if (response->id != request.id) {
+    CUDAENV_TRY(auto response, receive(until));
+    if (response.id != request.id) {
         return defect("cudaenvd answered another request than the one asked");
     }
-    if (!response->result) {
-        return tl::unexpected(std::move(response->result).error());
+    if (!response.result) {
+        return tl::unexpected(std::move(response.result).error());
     }
-    auto reply = protocol::reply_from_json(*response->result);
+    auto reply = protocol::reply_from_json(*response.result);
     if (!reply) {
         return defect("cudaenvd's answer cannot be read: " + reply.error().message);
     }

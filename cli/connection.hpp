@@ -77,6 +77,7 @@ private:
     void finish();
     Result<void> send(std::string_view bytes, Clock::time_point until);
     Result<void> wait_for(short events, Clock::time_point until);
+    Result<void> wait_for_answer(Clock::time_point until);
     Result<protocol::Response> receive(Clock::time_point until);
     Result<protocol::Reply> ask_peer(protocol::Request& request, Clock::time_point until);
     Result<void> read_greeting(Clock::time_point until);
@@ -91,6 +92,8 @@ private:
     bool m_said_hello = false;
     std::optional<protocol::Hello> m_greeting;
     bool m_late = false; // the peer was waited for in vain
+    Clock::time_point m_patient_until;
+    bool m_looks_again = false; // after that, whether the daemon still greets
     std::int64_t m_last_id = 0;
     protocol::LineReader m_lines;
     std::string m_why_no_daemon;

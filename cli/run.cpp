@@ -97,6 +97,7 @@ struct OwnCommand {
 constexpr auto k_own_commands = std::to_array<OwnCommand>({
     {"attach", attach},
     {"completions", print_completions},
+    {"daemon", daemon_command},
     {"debug", debug},
     {"detach", detach},
     {"env", env},

@@ -1,7 +1,8 @@
 // cudaenvd: answers the requests of docs/protocol.md.
 //   --stdio    on its standard streams until standard input ends
 //   --once     the same for one request
-//   --stay     on standard input, a socket; and, if nobody does yet, on the user's socket
+//   --stay BUILD   on standard input, a socket; and, if nobody does yet and this is that build, on
+//              the user's socket
 //   --daemon   on the user's socket, or on the one that systemd passes; in the foreground
 //   --idle-seconds N   leave after this time without requests (900)
 //   --version
@@ -32,6 +33,7 @@ enum class Mode { Stdio, Once, Stay, Daemon };
 
 struct Options {
     std::optional<Mode> mode;
+    std::string wanted_build; // --stay's
     std::chrono::seconds idle_time = daemon::k_idle_time;
 };
 
@@ -113,7 +115,10 @@ int stay(const Options& options) {
     const std::string forbidden = why_forbidden(project::config_paths(start.configuration));
     daemon::Server server;
     std::optional<daemon::Log> log;
-    if (!forbidden.empty()) {
+    if (options.wanted_build != protocol::build_id()) {
+        server.cannot_listen("cudaenvd is of another build (" + std::string(protocol::build_id()) +
+                             ") than cudaenv");
+    } else if (!forbidden.empty()) {
         server.cannot_listen(forbidden);
     } else if (auto listener = daemon::Listener::claim(start.xdg_runtime_dir())) {
         log.emplace(log_directory(start, *listener), start.log_level, true);
@@ -157,7 +162,7 @@ int run_daemon(const Options& options) {
 int usage(const char* argument, int number) {
     std::fprintf(stderr,
                  "cudaenvd: \"%s\" is not understood (argument %d); there are --stdio, --once, "
-                 "--stay, --daemon, --idle-seconds N and --version\n",
+                 "--stay BUILD, --daemon, --idle-seconds N and --version\n",
                  argument, number);
     return 2;
 }
@@ -189,8 +194,9 @@ int main(int argc, char** argv) {
             options.mode = Mode::Stdio;
         } else if (argument == "--once") {
             options.mode = Mode::Once;
-        } else if (argument == "--stay") {
+        } else if (argument == "--stay" && i + 1 < argc) {
             options.mode = Mode::Stay;
+            options.wanted_build = argv[++i];
         } else if (argument == "--daemon") {
             options.mode = Mode::Daemon;
         } else if (argument == "--idle-seconds" && i + 1 < argc && seconds_of(argv[i + 1])) {

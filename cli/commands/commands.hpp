@@ -19,6 +19,8 @@ Result<int> print_hook(Invocation& invocation);
 Result<int> init(Invocation& invocation);
 Result<int> attach(Invocation& invocation);
 Result<int> detach(Invocation& invocation);
+// Status 1 where the answer is no: `status` of one that does not run, `start` that did not help.
+Result<int> daemon_command(Invocation& invocation);
 // `cudaenv env` with --shell, --dotenv or --github.
 Result<int> write_environment(Invocation& invocation);
 

@@ -47,7 +47,8 @@ nlohmann::json not_running(const std::string& why) {
 // Of the daemon that listens; error "no-daemon" where none answers.
 Result<nlohmann::json> ask_listening(const char* method) {
     CUDAENV_TRY(auto connection, Connection::open({.child = false}));
-    CUDAENV_TRY(auto reply, connection.ask({0, method, {}, std::nullopt}, k_deadline));
+    CUDAENV_TRY(auto reply,
+                connection.ask({0, method, nlohmann::json::object(), std::nullopt}, k_deadline));
     return std::move(reply.object);
 }
 
@@ -62,7 +63,9 @@ Result<nlohmann::json> start() {
                          "unset CUDAENV_NO_DAEMON");
     }
     CUDAENV_TRY(auto connection, Connection::open({.start = StartDaemon::Asked}));
-    CUDAENV_TRY(auto reply, connection.ask({0, "daemon.status", {}, std::nullopt}, k_deadline));
+    CUDAENV_TRY(
+        auto reply,
+        connection.ask({0, "daemon.status", nlohmann::json::object(), std::nullopt}, k_deadline));
     if (!connection.from_daemon()) {
         // Another may have been quicker, and then it is there now.
         nlohmann::json now = status();
@@ -90,8 +93,8 @@ pid_t lock_holder(const RuntimeDirectory& directory) {
     const Fd name(::open(("/proc/" + std::to_string(pid) + "/comm").c_str(), O_RDONLY | O_CLOEXEC));
     std::array<char, 32> comm{};
     const ssize_t length = name ? ::read(name.get(), comm.data(), comm.size()) : 0;
-    return length > 0 && std::string_view(comm.data(), static_cast<std::size_t>(length)) ==
-                             "cudaenvd\n"
+    return length > 0 &&
+                   std::string_view(comm.data(), static_cast<std::size_t>(length)) == "cudaenvd\n"
                ? pid
                : 0;
 }
@@ -134,15 +137,14 @@ std::string whole_file(const std::string& path) {
     const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     std::string text;
     std::array<char, std::size_t{16} * 1024> chunk{};
-    for (ssize_t size = 0;
-         file && (size = ::read(file.get(), chunk.data(), chunk.size())) > 0;) {
+    for (ssize_t size = 0; file && (size = ::read(file.get(), chunk.data(), chunk.size())) > 0;) {
         text.append(chunk.data(), static_cast<std::size_t>(size));
     }
     return text;
 }
 
-// The lines as they are, or for people: time, level, text. What is no line of ours (a library's word
-// on standard error) is shown as it is, and is no JSON.
+// The lines as they are, or for people: time, level, text. What is no line of ours (a library's
+// word on standard error) is shown as it is, and is no JSON.
 std::string shown_log(const std::string& text, bool json) {
     std::string shown;
     for (const std::string_view line : split(text, '\n')) {
@@ -183,8 +185,8 @@ Result<int> daemon_command(Invocation& invocation) {
     }
     const Terminal terminal = terminal_of(STDOUT_FILENO);
     const Style style = style_for(terminal, invocation.output.colour, this_caller(terminal));
-    CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, invocation.output.json ? as_json(object)
-                                                                     : render(object, style)));
+    CUDAENV_TRY_VOID(
+        write_all(STDOUT_FILENO, invocation.output.json ? as_json(object) : render(object, style)));
     return object.value("running", false) == (action != "stop") ? 0 : 1;
 }
 

@@ -23,6 +23,8 @@ constexpr auto k_renderers = std::to_array<Row>({
     {"cudaenv.config/1", render_config},
     {"cudaenv.env/1", render_env},
     {"cudaenv.change/1", render_change},
+    {"cudaenv.daemon/1", render_daemon},
+    {"cudaenv.log/1", render_log_line},
     {"cudaenv.finding/1", render_finding},
     {"cudaenv.error/1", render_error},
 });

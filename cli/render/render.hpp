@@ -23,6 +23,8 @@ std::string render_env(const nlohmann::json& env, const Style& style);
 std::string render_change(const nlohmann::json& change, const Style& style); // init, attach, detach
 // One finding, as `resolve` warns with it and `explain` tells it with its evidence.
 std::string render_finding(const nlohmann::json& finding, const Style& style);
+std::string render_daemon(const nlohmann::json& daemon, const Style& style);
+std::string render_log_line(const nlohmann::json& log, const Style& style);
 std::string render_error(const nlohmann::json& error, const Style& style);
 
 } // namespace cudaenv::cli
