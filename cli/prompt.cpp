@@ -5,6 +5,7 @@
 #include "cli/connection.hpp"
 #include "cli/output.hpp"
 #include "cli/own_path.hpp"
+#include "cli/private_script.hpp"
 #include "protocol/json_field.hpp"
 #include "shellhooks/render.hpp"
 #include "solver/plan/activation/update.hpp"
@@ -89,8 +90,13 @@ bool holds(std::string_view word, const protocol::Caller& caller) {
     return std::ranges::all_of(watch->files, is_unchanged);
 }
 
-bool print_text(shellhooks::Shell /*shell*/, const std::string& text) {
-    return write_all(STDOUT_FILENO, text).has_value();
+// tcsh reads the text from a private file, whose path is the answer.
+bool print_text(shellhooks::Shell shell, const std::string& text) {
+    if (shell != shellhooks::Shell::Tcsh || text.empty()) {
+        return write_all(STDOUT_FILENO, text).has_value();
+    }
+    const auto script = write_private_script(text);
+    return script && write_all(STDOUT_FILENO, *script + '\n').has_value();
 }
 
 // What the client can say by itself: our changes are taken back.

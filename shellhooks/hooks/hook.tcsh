@@ -5,10 +5,10 @@ set __cudaenv_say='' ;
 set __cudaenv_looked='' ;
 if (! $?__cudaenv_watch) set __cudaenv_watch=- ;
 
-: An answer is the path of a private file, which is read and removed ;
-alias __cudaenv_ask 'set __cudaenv_file=`if ($?_OLD_VIRTUAL_PATH) eval __cudaenv_pass; $__cudaenv_program:q prompt tcsh \!* $__cudaenv_say --watch $__cudaenv_watch:q`; if ("$__cudaenv_file" != "") eval __cudaenv_take' ;
+: An answer is the path of a private file, which is read. It removes itself: nothing that is merely named is ever removed here ;
+alias __cudaenv_ask 'set __cudaenv_file=`if ($?_OLD_VIRTUAL_PATH) eval __cudaenv_pass; $__cudaenv_program:q prompt tcsh \!* $__cudaenv_say --watch $__cudaenv_watch:q`; if ($#__cudaenv_file == 1) eval __cudaenv_take' ;
 alias __cudaenv_pass 'setenv _OLD_VIRTUAL_PATH $_OLD_VIRTUAL_PATH:q' ;
-alias __cudaenv_take 'source $__cudaenv_file:q; (/bin/rm -f $__cudaenv_file:q || \rm -f $__cudaenv_file:q) >& /dev/null; set __cudaenv_looked=""' ;
+alias __cudaenv_take 'if (-o $__cudaenv_file:q && -f $__cudaenv_file:q) source $__cudaenv_file:q; set __cudaenv_looked=""' ;
 alias __cudaenv_note_disabled 'if ("$CUDAENV_DISABLE" != "" && ! $?__CUDAENV_UNDO) set __cudaenv_skip=1' ;
 alias __cudaenv_update 'set __cudaenv_skip=0; if ($?CUDAENV_DISABLE) eval __cudaenv_note_disabled; if (! $__cudaenv_skip) eval __cudaenv_ask; __cudaenv_look' ;
 
