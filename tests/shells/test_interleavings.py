@@ -11,6 +11,7 @@ list that was unset.
 """
 
 import random
+import re
 import shlex
 import sys
 import time
@@ -186,6 +187,16 @@ def verdict(hooked, paired):
         if lines := play.compare(with_hook, without):
             return f"law {number}:\n    " + "\n    ".join(lines)
     return None
+
+
+def kind_of(failure):
+    """What a failure is about, so that making it smaller does not end with another one: names of
+    variables, or the words without numbers and places."""
+    names = re.findall(r"^ +(\w+): ", failure, re.MULTILINE)
+    if names:
+        return sorted(names)[0]
+    text = failure.partition("`: ")[2] or failure
+    return re.sub(r"[\d'\"]+|/\S+", "", text.splitlines()[0])[:40]
 
 
 def made_smaller(world, kind, steps, seconds):

@@ -76,12 +76,12 @@ class Fish(Bash):
     def unset(self, name):
         return f"set -e {name}"
 
-    # Names that end in PATH are lists in fish.
+    # Names that end in PATH are lists in fish; one empty element is kept by none who extends it.
     def prepend(self, name, directory):
-        return f"set -gx {name} {self.quote(directory)} ${name}"
+        return f"set -gx {name} {self.quote(directory)} (string match -- '?*' ${name})"
 
     def append(self, name, directory):
-        return f"set -gx {name} ${name} {self.quote(directory)}"
+        return f"set -gx {name} (string match -- '?*' ${name}) {self.quote(directory)}"
 
     def activate(self, environment):
         return f"source {self.quote(environment + '/bin/activate.fish')}"

@@ -260,6 +260,7 @@ class World:
     def reset(self):
         for taken in self.root.glob("taken-*"):
             self.bring_back(taken.name.removeprefix("taken-"))
+        (self.home / "cudaenv.toml").unlink(missing_ok=True)
         for part in ("projects", "envs"):
             self._mirror(self.root / "pristine" / part, self.root / part)
         self.write_config()
