@@ -4,10 +4,10 @@ set -g __cudaenv_wrap @CUDAENV_WRAP@
 
 # Asks the program and carries out its answer. With --leave our changes are taken back.
 function __cudaenv_ask
-    set -l words prompt fish $argv
-    set -q __cudaenv_watch; and set -a words --watch $__cudaenv_watch
+    set -l words prompt fish
     # Once prompts are shown there is somebody to tell, and no rc file is being read.
     set -q __cudaenv_prompted; and set -a words --say
+    set -a words $argv
     begin
         set -q _OLD_VIRTUAL_PATH; and set -lx _OLD_VIRTUAL_PATH $_OLD_VIRTUAL_PATH
         set -l IFS \n
@@ -21,6 +21,8 @@ end
 function __cudaenv_update
     if test -n "$CUDAENV_DISABLE"
         set -q __CUDAENV_UNDO; and __cudaenv_ask --leave
+    else if set -q __cudaenv_watch
+        __cudaenv_ask --watch $__cudaenv_watch
     else
         __cudaenv_ask
     end

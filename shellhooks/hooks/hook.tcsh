@@ -6,11 +6,13 @@ set __cudaenv_looked='' ;
 if (! $?__cudaenv_watch) set __cudaenv_watch=- ;
 
 : An answer is the path of a private file, which is read. It removes itself: nothing that is merely named is ever removed here ;
-alias __cudaenv_ask 'set __cudaenv_file=`if ($?_OLD_VIRTUAL_PATH) eval __cudaenv_pass; $__cudaenv_program:q prompt tcsh \!* $__cudaenv_say --watch $__cudaenv_watch:q`; if ($#__cudaenv_file == 1) eval __cudaenv_take' ;
+alias __cudaenv_ask 'set __cudaenv_file=(`if ($?_OLD_VIRTUAL_PATH) eval __cudaenv_pass; $__cudaenv_program:q prompt tcsh $__cudaenv_say \!*`); if ($#__cudaenv_file == 1) eval __cudaenv_take' ;
 alias __cudaenv_pass 'setenv _OLD_VIRTUAL_PATH $_OLD_VIRTUAL_PATH:q' ;
 alias __cudaenv_take 'if (-o $__cudaenv_file:q && -f $__cudaenv_file:q) source $__cudaenv_file:q; set __cudaenv_looked=""' ;
-alias __cudaenv_note_disabled 'if ("$CUDAENV_DISABLE" != "" && ! $?__CUDAENV_UNDO) set __cudaenv_skip=1' ;
-alias __cudaenv_update 'set __cudaenv_skip=0; if ($?CUDAENV_DISABLE) eval __cudaenv_note_disabled; if (! $__cudaenv_skip) eval __cudaenv_ask; __cudaenv_look' ;
+alias __cudaenv_leave 'if ($?__CUDAENV_UNDO) eval __cudaenv_ask --leave' ;
+alias __cudaenv_ask_again '__cudaenv_ask --watch $__cudaenv_watch:q' ;
+alias __cudaenv_note_off 'if ("$CUDAENV_DISABLE" != "") set __cudaenv_off=1' ;
+alias __cudaenv_update 'set __cudaenv_off=0; if ($?CUDAENV_DISABLE) eval __cudaenv_note_off; if ($__cudaenv_off) eval __cudaenv_leave; if (! $__cudaenv_off) eval __cudaenv_ask_again; __cudaenv_look' ;
 
 : tcsh itself keeps the status, but for a precmd that follows ;
 alias __cudaenv_precmd 'set __cudaenv_status=$status; set __cudaenv_say=--say; __cudaenv_update; set status=$__cudaenv_status' ;
@@ -27,25 +29,25 @@ set __cudaenv_else='< /dev/stdin; set __cudaenv_result=$status; set status=$__cu
 set __cudaenv_end='; if (! $__cudaenv_piped) set __cudaenv_result=$status;' ;
 set __cudaenv_return='; set status=$__cudaenv_result' ;
 alias __cudaenv_first 'set __cudaenv_word="$__cudaenv_args[2]"' ;
-alias __cudaenv_start 'set __cudaenv_acts=0; if (" activate deactivate install update upgrade remove uninstall " =~ *" $__cudaenv_word "*) set __cudaenv_acts=1; if ($__cudaenv_acts && $?__CUDAENV_UNDO) eval __cudaenv_ask --leave' ;
+alias __cudaenv_start 'set __cudaenv_acts=0; if (" activate deactivate install update upgrade remove uninstall " =~ *" $__cudaenv_word "*) set __cudaenv_acts=1; if ($__cudaenv_acts) eval __cudaenv_leave' ;
 alias __cudaenv_finish 'if ($__cudaenv_acts) eval __cudaenv_update' ;
-alias __cudaenv_around_conda 'eval $__cudaenv_words:q \!*:x $__cudaenv_begin:q __cudaenv_start $__cudaenv_then:q __cudaenv_original_conda \!*:x $__cudaenv_else:q __cudaenv_original_conda \!*:x $__cudaenv_end:q __cudaenv_finish $__cudaenv_return:q' ;
-alias __cudaenv_around_mamba 'eval $__cudaenv_words:q \!*:x $__cudaenv_begin:q __cudaenv_start $__cudaenv_then:q __cudaenv_original_mamba \!*:x $__cudaenv_else:q __cudaenv_original_mamba \!*:x $__cudaenv_end:q __cudaenv_finish $__cudaenv_return:q' ;
-alias __cudaenv_around_micromamba 'eval $__cudaenv_words:q \!*:x $__cudaenv_begin:q __cudaenv_start $__cudaenv_then:q __cudaenv_original_micromamba \!*:x $__cudaenv_else:q __cudaenv_original_micromamba \!*:x $__cudaenv_end:q __cudaenv_finish $__cudaenv_return:q' ;
+alias __cudaenv_around_conda 'eval $__cudaenv_words:q \!*:q $__cudaenv_begin:q __cudaenv_start $__cudaenv_then:q __cudaenv_original_conda \!*:q $__cudaenv_else:q __cudaenv_original_conda \!*:q $__cudaenv_end:q __cudaenv_finish $__cudaenv_return:q' ;
+alias __cudaenv_around_mamba 'eval $__cudaenv_words:q \!*:q $__cudaenv_begin:q __cudaenv_start $__cudaenv_then:q __cudaenv_original_mamba \!*:q $__cudaenv_else:q __cudaenv_original_mamba \!*:q $__cudaenv_end:q __cudaenv_finish $__cudaenv_return:q' ;
+alias __cudaenv_around_micromamba 'eval $__cudaenv_words:q \!*:q $__cudaenv_begin:q __cudaenv_start $__cudaenv_then:q __cudaenv_original_micromamba \!*:q $__cudaenv_else:q __cudaenv_original_micromamba \!*:q $__cudaenv_end:q __cudaenv_finish $__cudaenv_return:q' ;
 alias __cudaenv_look 'if ($__cudaenv_wrap && "$?_CONDA_EXE$?MAMBA_EXE" != "$__cudaenv_looked") eval __cudaenv_look_again' ;
 alias __cudaenv_look_again 'set __cudaenv_looked="$?_CONDA_EXE$?MAMBA_EXE"; __cudaenv_look_at conda; __cudaenv_look_at mamba; __cudaenv_look_at micromamba' ;
 alias __cudaenv_look_at 'set __cudaenv_found=("`alias \!:1`"); if ("$__cudaenv_found" != "" && "$__cudaenv_found" !~ *__cudaenv_*) eval __cudaenv_put_before \!:1' ;
 alias __cudaenv_put_before 'alias __cudaenv_original_\!:1 "$__cudaenv_found"; alias \!:1 __cudaenv_around_\!:1' ;
 
 : Stands before the program. use changes this shell, and whatever else was changed shows at once ;
-alias cudaenv 'eval $__cudaenv_words:q \!*:x $__cudaenv_begin:q __cudaenv_start_own $__cudaenv_then:q $__cudaenv_own:q \!*:x $__cudaenv_else:q $__cudaenv_own:q \!*:x $__cudaenv_end:q __cudaenv_finish_own $__cudaenv_return:q' ;
+alias cudaenv 'eval $__cudaenv_words:q \!*:q $__cudaenv_begin:q __cudaenv_start_own $__cudaenv_then:q $__cudaenv_own:q \!*:q $__cudaenv_else:q $__cudaenv_own:q \!*:q $__cudaenv_end:q __cudaenv_finish_own $__cudaenv_return:q' ;
 set __cudaenv_own='$__cudaenv_program:q' ;
 alias __cudaenv_start_own 'if ("$__cudaenv_word" == use) eval "set __cudaenv_direct=1; set __cudaenv_piped=1"' ;
 alias __cudaenv_finish_own 'if ("$__cudaenv_word" == use) eval __cudaenv_use; __cudaenv_update' ;
 alias __cudaenv_use 'set __cudaenv_text=("`$__cudaenv_program:q use --shell tcsh $__cudaenv_args[3-]:q`"); set __cudaenv_result=$status; if ($__cudaenv_result == 0) eval "$__cudaenv_text"' ;
 
 : As if the hook had never been ;
-alias __cudaenv_unhook 'if ($?__CUDAENV_UNDO) eval __cudaenv_ask --leave; __cudaenv_give_back precmd __cudaenv_user_precmd; __cudaenv_give_back conda __cudaenv_original_conda; __cudaenv_give_back mamba __cudaenv_original_mamba; __cudaenv_give_back micromamba __cudaenv_original_micromamba; unalias cudaenv "__cudaenv_*"; unset "__cudaenv_*"' ;
+alias __cudaenv_unhook '__cudaenv_leave; __cudaenv_give_back precmd __cudaenv_user_precmd; __cudaenv_give_back conda __cudaenv_original_conda; __cudaenv_give_back mamba __cudaenv_original_mamba; __cudaenv_give_back micromamba __cudaenv_original_micromamba; unalias cudaenv "__cudaenv_*"; unset "__cudaenv_*"' ;
 alias __cudaenv_give_back 'set __cudaenv_found=("`alias \!:1`"); if ("$__cudaenv_found" =~ *__cudaenv_*) eval __cudaenv_put_back \!*' ;
 alias __cudaenv_put_back 'set __cudaenv_found=("`alias \!:2`"); unalias \!:1; if ("$__cudaenv_found" != "") alias \!:1 "$__cudaenv_found"' ;
 
