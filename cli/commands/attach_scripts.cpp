@@ -20,7 +20,7 @@ namespace {
 using shellhooks::Shell;
 
 constexpr std::string_view k_marker = "# Written by `cudaenv attach`";
-constexpr std::string_view k_program = "@PROGRAM@";
+constexpr std::string_view k_program = "%PROGRAM%";
 
 struct Template {
     const char* path;

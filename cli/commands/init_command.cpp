@@ -1,17 +1,18 @@
 // `cudaenv init SHELL`: the hook into the file that the shell reads when it starts.
-#include "cli/caller.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/file_changes.hpp"
 #include "cli/commands/marked_block.hpp"
 #include "cli/commands/own_program.hpp"
 #include "cli/commands/text_file.hpp"
-#include "cli/usage_error.hpp"
+#include "cli/output.hpp"
+#include "cli/report.hpp"
 #include "shellhooks/quote.hpp"
 #include "shellhooks/shell.hpp"
 
 #include <cstdlib>
 #include <string>
 #include <unistd.h>
+#include <utility>
 
 namespace cudaenv::cli {
 
@@ -79,7 +80,14 @@ std::string block_lines(Shell shell, const std::string& program) {
     case Shell::Fish:
         return text + "if test -x " + word + "\n    " + word + " hook fish | source\nend\n";
     case Shell::Tcsh:
-        return text + "if ( -x " + word + " ) then\n    eval \"`" + word + " hook tcsh`\"\nendif\n";
+        text += "if ( -x " + word + " ) then\n";
+        // Inside "`...`" no quoting of a path is safe.
+        text += word == program
+                    ? "    eval \"`" + word + " hook tcsh`\"\n"
+                    : "    set __cudaenv_file=`mktemp`\n    " + word +
+                          " hook tcsh >! $__cudaenv_file:q\n    source $__cudaenv_file:q\n"
+                          "    \\rm -f $__cudaenv_file:q\n    unset __cudaenv_file\n";
+        return text + "endif\n";
     case Shell::Xonsh:
         break;
     }
@@ -90,8 +98,14 @@ std::string block_lines(Shell shell, const std::string& program) {
            " hook xonsh))\n";
 }
 
-std::string with_hint(const std::string& hint, const std::string& lines) {
-    return hint + ":\n\n" + lines;
+// The failure, and after it what the user can do by hand.
+Result<int> cannot_write(Error error, bool undo, const std::string& lines, bool json) {
+    error.hint = undo ? "these lines are to be taken out" : "these lines do it by hand";
+    const int status = report_failure(error, json);
+    if (!json) {
+        static_cast<void>(write_all(STDERR_FILENO, '\n' + lines));
+    }
+    return status;
 }
 
 } // namespace
@@ -116,12 +130,8 @@ Result<int> init(Invocation& invocation) {
     if (*after == before.value_or("")) {
         changes.files.push_back({path, undo ? FileChange::Absent : FileChange::Kept});
     } else {
-        auto written = write_whole_file(path, *after);
-        if (!written) {
-            written.error().hint = with_hint(undo ? "take these lines out yourself"
-                                                  : "put these lines where the shell reads them",
-                                             lines);
-            return tl::unexpected(std::move(written).error());
+        if (auto written = write_whole_file(path, *after); !written) {
+            return cannot_write(std::move(written).error(), undo, lines, invocation.output.json);
         }
         changes.files.push_back({path, undo ? FileChange::Removed : FileChange::Written});
         changes.next = undo ? "shells that have the hook keep it until they end"

@@ -80,7 +80,15 @@ Result<int> use(Invocation& invocation) {
             return tl::unexpected(at_argument(params["places"][0].get<int>(), "too-many-arguments",
                                               "--clear takes no version", {}));
         }
-        CUDAENV_TRY(change.value, wanted_cuda(params["arguments"][0].get<std::string>(), place));
+        auto wanted = wanted_cuda(params["arguments"][0].get<std::string>(), place);
+        if (!wanted) {
+            if (params.contains("shell")) { // the hook's words are not counted as the user's are
+                wanted.error().path.clear();
+                wanted.error().column = 0;
+            }
+            return tl::unexpected(std::move(wanted).error());
+        }
+        change.value = *wanted;
     } else if (!clears) {
         return bad_input("no-argument", "cudaenv use needs a version",
                          "expected 11.3, cuda=11.3 or cu113; --clear takes it back");

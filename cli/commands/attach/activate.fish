@@ -1,12 +1,10 @@
 # Written by `cudaenv attach`; `cudaenv detach` removes it.
 # Where the shell has cudaenv's hook, that does all of this.
-if not functions -q __cudaenv_update; and test -x @PROGRAM@
-    begin
-        # What deactivate.d could not finish.
-        set -q __cudaenv_late_undo; and set -lx __CUDAENV_UNDO $__cudaenv_late_undo
-        set -g __cudaenv_text (@PROGRAM@ env --shell fish | string collect)
-    end
-    set -e __cudaenv_late_undo
+if not functions -q __cudaenv_update; and test -x %PROGRAM%
+    # What deactivate.d could not finish is finished by the answer.
+    set -q __cudaenv_late_undo; and set -gx __CUDAENV_UNDO $__cudaenv_late_undo
+    set -eg __cudaenv_late_undo
+    set -g __cudaenv_text (%PROGRAM% env --shell fish | string collect)
     string join -- \n $__cudaenv_text | source
     set -eg __cudaenv_text
 
@@ -19,10 +17,10 @@ if not functions -q __cudaenv_update; and test -x @PROGRAM@
             $original $argv
             return
         end
-        if set -q __CUDAENV_UNDO; and test -x @PROGRAM@
+        if set -q __CUDAENV_UNDO; and test -x %PROGRAM%
             begin
                 set -q _OLD_VIRTUAL_PATH; and set -lx _OLD_VIRTUAL_PATH $_OLD_VIRTUAL_PATH
-                set -g __cudaenv_text (@PROGRAM@ env --shell fish --leave | string collect)
+                set -g __cudaenv_text (%PROGRAM% env --shell fish --leave | string collect)
             end
             string join -- \n $__cudaenv_text | source
             set -eg __cudaenv_text

@@ -3,16 +3,17 @@
 # is activated again. Where the shell has cudaenv's hook, that does all of this.
 if \command -v __cudaenv_prompt >/dev/null 2>&1; then
     :
-elif [ -x @PROGRAM@ ]; then
-    # __cudaenv_late_undo is what deactivate.d could not finish.
-    __cudaenv_text=$(
-        if [ -n "${__cudaenv_late_undo-}" ]; then
-            __CUDAENV_UNDO=$__cudaenv_late_undo
-            \export __CUDAENV_UNDO
-        fi
-        \exec @PROGRAM@ env --shell posix
-    ) || __cudaenv_text=
-    \unset __cudaenv_late_undo
+elif [ -x %PROGRAM% ]; then
+    # What deactivate.d could not finish is finished by the answer.
+    if [ -n "${__cudaenv_late_undo-}" ]; then
+        __CUDAENV_UNDO=$__cudaenv_late_undo
+        \export __CUDAENV_UNDO
+        \unset __cudaenv_late_undo
+    fi
+    # `command export` is no builtin in zsh.
+    if [ -n "${ZSH_VERSION-}" ]; then __cudaenv_shell=zsh; else __cudaenv_shell=posix; fi
+    __cudaenv_text=$(%PROGRAM% env --shell "$__cudaenv_shell") || __cudaenv_text=
+    \unset __cudaenv_shell
     \eval "$__cudaenv_text"
     \unset __cudaenv_text
 
@@ -20,10 +21,14 @@ elif [ -x @PROGRAM@ ]; then
     # in bash and zsh our changes are taken back before conda looks.
     if [ -n "${BASH_VERSION-}${ZSH_VERSION-}" ]; then
         __cudaenv_attached_leave() {
-            if [ -n "${__CUDAENV_UNDO-}" ] && [ -x @PROGRAM@ ]; then
+            if [ -n "${__CUDAENV_UNDO-}" ] && [ -x %PROGRAM% ]; then
                 __cudaenv_text=$(
                     if [ -n "${_OLD_VIRTUAL_PATH-}" ]; then \export _OLD_VIRTUAL_PATH; fi
-                    \exec @PROGRAM@ env --shell posix --leave
+                    if [ -n "${ZSH_VERSION-}" ]; then
+                        %PROGRAM% env --shell zsh --leave
+                    else
+                        %PROGRAM% env --shell posix --leave
+                    fi
                 ) || __cudaenv_text=
                 \eval "$__cudaenv_text"
                 \unset __cudaenv_text

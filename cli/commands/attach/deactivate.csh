@@ -1,5 +1,5 @@
 # Written by `cudaenv attach`; `cudaenv detach` removes it.
-if ( -x @PROGRAM@ && ! $?__cudaenv_program && $?__CUDAENV_UNDO ) then
+if ( -x %PROGRAM% && ! $?__cudaenv_program && $?__CUDAENV_UNDO ) then
     unset __cudaenv_late_undo
     if ( $?CONDA_PREFIX ) then
         # Still on PATH: a switch.
@@ -7,7 +7,7 @@ if ( -x @PROGRAM@ && ! $?__cudaenv_program && $?__CUDAENV_UNDO ) then
     endif
     set __cudaenv_file="`mktemp`"
     if ( "$__cudaenv_file" != "" ) then
-        @PROGRAM@ env --shell tcsh --leave >! $__cudaenv_file:q
+        %PROGRAM% env --shell tcsh --leave >! $__cudaenv_file:q
         if ( $status == 0 ) source $__cudaenv_file:q
         \rm -f $__cudaenv_file:q
     endif

@@ -1,7 +1,7 @@
 # Written by `cudaenv attach`; `cudaenv detach` removes it.
 if \command -v __cudaenv_prompt >/dev/null 2>&1; then
     :
-elif [ -n "${__CUDAENV_UNDO-}" ] && [ -x @PROGRAM@ ]; then
+elif [ -n "${__CUDAENV_UNDO-}" ] && [ -x %PROGRAM% ]; then
     # On a switch PATH still has the environment, and conda sets it after this to what it computed
     # before, our directories in it: activate.d of the next environment takes them out.
     case ":${PATH-}:" in
@@ -10,7 +10,12 @@ elif [ -n "${__CUDAENV_UNDO-}" ] && [ -x @PROGRAM@ ]; then
     esac
     __cudaenv_text=$(
         if [ -n "${_OLD_VIRTUAL_PATH-}" ]; then \export _OLD_VIRTUAL_PATH; fi
-        \exec @PROGRAM@ env --shell posix --leave
+        # `command export` is no builtin in zsh.
+        if [ -n "${ZSH_VERSION-}" ]; then
+            %PROGRAM% env --shell zsh --leave
+        else
+            %PROGRAM% env --shell posix --leave
+        fi
     ) || __cudaenv_text=
     \eval "$__cudaenv_text"
     \unset __cudaenv_text
