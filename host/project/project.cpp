@@ -11,19 +11,39 @@ namespace cudaenv::project {
 
 namespace {
 
+// As the prompt tells it.
+std::string one_line(const Error& error) {
+    std::string line = plan::printable(error.path);
+    if (error.line > 0) {
+        line += " line " + std::to_string(error.line);
+    }
+    line += (line.empty() ? "" : ": ") + error.message;
+    return error.hint.empty() ? line : line + "; " + error.hint;
+}
+
 Result<std::optional<plan::ProjectFile>> load(const std::optional<std::string>& path,
                                               plan::UnknownKeys unknown,
                                               std::vector<std::string>& notes) {
     if (!path) {
         return std::optional<plan::ProjectFile>();
     }
-    CUDAENV_TRY(const std::optional<std::string> text, read_text_file(*path));
-    if (!text) {
+    const auto read = [&]() -> Result<std::optional<plan::ProjectFile>> {
+        CUDAENV_TRY(const std::optional<std::string> text, read_text_file(*path));
+        if (!text) {
+            return std::optional<plan::ProjectFile>();
+        }
+        CUDAENV_TRY(auto file, plan::parse_project(*text, *path, unknown));
+        return std::optional(std::move(file));
+    };
+    auto file = read();
+    if (!file && unknown == plan::UnknownKeys::Note) {
+        notes.push_back(one_line(file.error()));
         return std::optional<plan::ProjectFile>();
     }
-    CUDAENV_TRY(plan::ProjectFile file, plan::parse_project(*text, *path, unknown));
-    notes.insert(notes.end(), file.notes.begin(), file.notes.end());
-    return std::optional<plan::ProjectFile>(std::move(file));
+    if (file && *file) {
+        notes.insert(notes.end(), (*file)->notes.begin(), (*file)->notes.end());
+    }
+    return file;
 }
 
 Result<std::vector<plan::Pin>> shell_pins(const host::Environment& environment) {

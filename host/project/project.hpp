@@ -20,6 +20,7 @@ namespace cudaenv::project {
 
 struct LoadOptions {
     std::string prefix; // -p; empty: the active environment
+    // Note: the prompt's way. A pin file that cannot be read is a note as well, and counts as absent.
     plan::UnknownKeys unknown = plan::UnknownKeys::Refuse;
     uid_t user = ::geteuid();
     std::optional<ConfigPaths> config; // instead of those of the environment

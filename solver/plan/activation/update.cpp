@@ -36,6 +36,19 @@ const ListUndo* find_list(const Journal& journal, std::string_view name) {
     return found == journal.lists.end() ? nullptr : &*found;
 }
 
+// A variable that somebody set over ours may come back to our value when they restore what they
+// saved (direnv does): then it is ours again, so its undo is kept.
+void keep_overridden(const Journal& old, const Variables& shell, Journal& journal) {
+    for (const VariableUndo& variable : old.variables) {
+        const auto known = std::ranges::find(journal.variables, variable.name, &VariableUndo::name);
+        const auto now = shell.find(variable.name);
+        if (known == journal.variables.end() &&
+            (now == shell.end() || now->second != variable.after)) {
+            journal.variables.push_back(variable);
+        }
+    }
+}
+
 // Also where nothing was to be changed: that a decision was made here is what tells the next one
 // that it is the same.
 void remember(Applied& applied) {
@@ -49,6 +62,9 @@ Applied update(const Variables& shell, const Patch& patch, std::string place, st
     Applied applied = apply(undo(shell), patch, place, context);
     applied.journal.place = std::move(place);
     applied.journal.context = std::move(context);
+    if (old.place == applied.journal.place) {
+        keep_overridden(old, shell, applied.journal);
+    }
     if (old.place != applied.journal.place || old.context != applied.journal.context) {
         remember(applied);
         return applied;

@@ -93,3 +93,15 @@ TEST_CASE("a shell has left when its environment, its version or its directory i
     CHECK_FALSE(still_in(context, other, "/p/apex"));
     CHECK(still_in(context_of({}, ""), {}, "/anywhere"));
 }
+
+TEST_CASE("a value of ours that somebody saved and restored is taken back with the rest") {
+    auto now = updated(shell(), cuda("11.3"));
+    now["CUDA_HOME"] = "/opt/theirs"; // and they keep /usr/local/cuda-11.3 to restore it
+    Patch respectful{{}, {{"PATH", "/opt/theirs/bin", End::Front}}};
+    auto theirs = updated(now, respectful);
+    CHECK(theirs.at("CUDA_HOME") == "/opt/theirs");
+    CHECK(undo(theirs).at("CUDA_HOME") == "/opt/theirs");
+    theirs["CUDA_HOME"] = "/usr/local/cuda-11.3";
+    const auto again = updated(theirs, cuda("11.3"));
+    CHECK(undo(again) == shell());
+}
