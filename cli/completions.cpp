@@ -86,6 +86,12 @@ std::string bash() {
     }
     text += "    esac\n    case \"$command\" in\n";
     for (const CommandRow& command : commands()) {
+        if (command.arguments.is_command) {
+            text += "    " + std::string(command.name) +
+                    ")\n        if [[ $current != -* ]]; then\n"
+                    "            mapfile -t COMPREPLY < <(compgen -c -- \"$current\")\n"
+                    "            return\n        fi ;;&\n";
+        }
         std::string words = words_of(command.arguments.choices);
         for (const OptionRow& row : offered_options(command)) {
             words += (words.empty() ? "--" : " --") + std::string(row.name);
@@ -155,6 +161,9 @@ std::string zsh() {
                     quote_word(Shell::Posix, "1:" + std::string(command.arguments.name) + ":(" +
                                                  words_of(command.arguments.choices) + ')');
         }
+        if (command.arguments.is_command) {
+            text += " \\\n            '*::" + std::string(command.arguments.name) + ":_normal'";
+        }
         text += " ;;\n";
     }
     text += "    esac\n"
@@ -202,6 +211,10 @@ std::string fish() {
         if (!command.arguments.choices.empty()) {
             text += "complete -c cudaenv -n " + quote_word(Shell::Fish, here) + " -a " +
                     quote_word(Shell::Fish, words_of(command.arguments.choices)) + '\n';
+        }
+        if (command.arguments.is_command) {
+            text += "complete -c cudaenv -n " + quote_word(Shell::Fish, here) +
+                    " -a '(__fish_complete_command)'\n";
         }
         for (const OptionRow& row : command.options) {
             if (row.offered == Offered::Yes) {

@@ -1,4 +1,5 @@
 # Written by `cudaenv attach`; `cudaenv detach` removes it.
+# shellcheck shell=sh disable=SC2288,SC3044,SC1091
 # For sh, dash, bash and zsh (xonsh runs it in bash); also under `set -eu`, and when the environment
 # is activated again. Where the shell has cudaenv's hook, that does all of this.
 if \command -v __cudaenv_prompt >/dev/null 2>&1; then

@@ -1,4 +1,5 @@
 # Written by `cudaenv attach`; `cudaenv detach` removes it.
+# shellcheck shell=sh disable=SC2288,SC3044,SC1091
 if \command -v __cudaenv_prompt >/dev/null 2>&1; then
     :
 elif [ -n "${__CUDAENV_UNDO-}" ] && [ -x %PROGRAM% ]; then
