@@ -24,9 +24,9 @@ struct WatchedFile {
     bool exists = false;       // it did; else its appearing is what is watched for
     std::string stamp;         // a file with the same modification time (bash and zsh); empty: none
     long long modified_ns = 0; // 0: not known, so that it has changed
-    // What has to be seen at least; comparing the time is always right. bash pays for each of them
-    // at every prompt (about 4, 2 and 1 microseconds).
-    enum class Seen { AnyTime, NewerTime, Existence } seen = Seen::AnyTime;
+    // What has to be seen at least; to see more is right as well. bash pays about 4 microseconds at
+    // every prompt for a time and 1 for existence.
+    enum class Seen { Time, Existence } seen = Seen::Time;
 };
 struct Watch {
     std::string directory;               // $PWD

@@ -11,7 +11,8 @@ namespace cudaenv::shellhooks {
 
 namespace {
 
-constexpr std::string_view k_always = "function __cudaenv_stale { return 0; }\n";
+// No `return`: the hooks put the body of the function into another.
+constexpr std::string_view k_always = "function __cudaenv_stale {\n:\n}\n";
 
 // One comparison of all variables and the directory costs half of one each: their values in a row,
 // between marks that none of the recorded ones holds. Equal rows have equally many marks, so that
@@ -24,43 +25,37 @@ struct Row {
 // Unquoted on the left of != in both shells, and nothing that a pattern knows.
 constexpr std::string_view k_marks = ",:%@=";
 
-// One row; or, where every mark is in some value, one for each part.
-std::vector<Row> rows(const Watch& watch) {
-    Row first{"${PWD-}", watch.directory};
-    std::vector<const plan::Change*> filled;
-    std::string all = watch.directory;
-    std::string empty; // expands to nothing as long as what was unset or empty is
-    for (const plan::Change& variable : watch.variables) {
-        if (!is_variable_name(variable.name)) {
-            continue;
-        }
-        if (!variable.value) {
-            empty += "${" + variable.name + "+x}";
-        } else if (variable.value->empty()) {
-            empty += "${" + variable.name + "-x}";
-        } else {
-            filled.push_back(&variable);
-            all += *variable.value;
-        }
-    }
-    const auto mark =
-        std::ranges::find_if(k_marks, [&](char c) { return all.find(c) == std::string::npos; });
-    std::vector<Row> out{first};
-    const auto add = [&](const std::string& expansion, const std::string& value) {
-        if (mark == k_marks.end()) {
-            out.push_back({expansion, value});
-        } else {
-            out.front().expansions += std::string(1, *mark) + expansion;
-            out.front().value += std::string(1, *mark) + value;
-        }
-    };
+// What expands to nothing as long as what was unset or empty still is.
+std::string expansion_of_empty(const plan::Change& variable) {
+    return "${" + variable.name + (variable.value ? "-x}" : "+x}");
+}
+
+// One row; or, where every mark is in some value, one for each part. `empty`: what is to expand to
+// nothing.
+std::vector<Row> rows(const Watch& watch, const std::string& empty) {
+    std::vector<Row> parts;
+    parts.push_back({"${PWD-}", watch.directory});
     if (!empty.empty()) {
-        add(empty, "");
+        parts.push_back({empty, ""});
     }
-    for (const plan::Change* variable : filled) {
-        add("${" + variable->name + "-}", *variable->value);
+    for (const plan::Change& variable : watch.variables) {
+        if (is_variable_name(variable.name) && variable.value && !variable.value->empty()) {
+            parts.push_back({"${" + variable.name + "-}", *variable.value});
+        }
     }
-    return out;
+    const auto mark = std::ranges::find_if(k_marks, [&](char c) {
+        return std::ranges::all_of(
+            parts, [&](const Row& part) { return part.value.find(c) == std::string::npos; });
+    });
+    if (mark == k_marks.end()) {
+        return parts;
+    }
+    Row row = parts.front();
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+        row.expansions += *mark + parts[i].expansions;
+        row.value += *mark + parts[i].value;
+    }
+    return {row};
 }
 
 std::string function_of(const std::vector<std::string>& differences, const std::string& after) {
@@ -117,12 +112,10 @@ void add_file_for_bash(const WatchedFile& file, BashWords& words,
     // Where only one of the two is there, it counts as the newer one.
     const std::string stamp = words.variable(file.stamp);
     differences.push_back(path + " -nt " + stamp);
-    if (file.seen == WatchedFile::Seen::AnyTime) {
-        differences.push_back(path + " -ot " + stamp);
-    }
+    differences.push_back(path + " -ot " + stamp);
     // Where neither is there they compare as the same. One look is enough: stamps go together, and
     // any file that is left is then newer than its own.
-    if (first || file.seen == WatchedFile::Seen::NewerTime) {
+    if (first) {
         differences.push_back("! -e " + path);
     }
     first = false;
@@ -157,7 +150,13 @@ std::string render_watch_bash(const Watch& watch) {
     BashWords words;
     // With nocasematch no comparison of bash is exact; the hook switches it off meanwhile.
     std::vector<std::string> differences{"a == A"};
-    for (const Row& row : rows(watch)) {
+    std::string empty;
+    for (const plan::Change& variable : watch.variables) {
+        if (is_variable_name(variable.name) && variable.value.value_or("").empty()) {
+            empty += expansion_of_empty(variable);
+        }
+    }
+    for (const Row& row : rows(watch, empty)) {
         const std::string value = words.variable(row.value);
         differences.push_back(row.expansions +
                               " != " + (is_plain_pattern(row.value) ? value : '"' + value + '"'));
@@ -177,7 +176,15 @@ std::string render_watch_zsh(const Watch& watch) {
         return std::string(k_always);
     }
     std::vector<std::string> differences;
-    for (const Row& row : rows(watch)) {
+    std::string empty;
+    for (const plan::Change& variable : watch.variables) {
+        if (is_variable_name(variable.name) && variable.value && variable.value->empty()) {
+            empty += expansion_of_empty(variable);
+        } else if (is_variable_name(variable.name) && !variable.value) {
+            differences.push_back("-v " + variable.name); // a quarter of ${NAME+x}
+        }
+    }
+    for (const Row& row : rows(watch, empty)) {
         differences.push_back(row.expansions + " != " + quote_word(Shell::Zsh, row.value));
     }
     std::string paths;

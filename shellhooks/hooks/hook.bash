@@ -11,7 +11,9 @@ __cudaenv_program=@CUDAENV_PROGRAM@
 __cudaenv_wrap=@CUDAENV_WRAP@
 
 # Until an answer says otherwise. It is not exported: a nested shell starts here as well.
-function __cudaenv_stale { return 0; }
+function __cudaenv_stale {
+    :
+}
 
 # True in a shell that a person types into; `bash -ic` is none.
 function __cudaenv_is_interactive { [[ $- == *i* && ! -v BASH_EXECUTION_STRING ]]; }
@@ -32,7 +34,7 @@ function __cudaenv_update {
         done
     fi
     if [[ -n $__cudaenv_keep ]]; then set -- "$@" --keep "${__cudaenv_keep#,}"; fi
-    # The words after exec are cudaenv's; _OLD_VIRTUAL_PATH is exported for it alone, where it is set.
+    # _OLD_VIRTUAL_PATH is exported for the program alone, where it is set.
     __cudaenv_text=$(
         \builtin trap -p INT
         \builtin printf '\n%s\n' __cudaenv:functions
@@ -52,29 +54,38 @@ function __cudaenv_update {
     local __cudaenv_interrupt=${__cudaenv_text%%$'\n__cudaenv:functions'*}
     \builtin trap '' INT
     \builtin eval "${__cudaenv_text#*$'\n__cudaenv:answer\n'}" || :
-    \builtin export -nf __cudaenv_stale || : # set -a would have exported it
+    __cudaenv_define_prompt "{${__cudaenv_text##*$'\n'function __cudaenv_stale {}"
+    \builtin export -nf __cudaenv_stale __cudaenv_prompt || : # set -a would have exported them
     \builtin eval "${__cudaenv_interrupt:-trap - INT}" || :
     return 0
 }
 
-# At the end of PROMPT_COMMAND, so that what came before it (direnv, pyenv) is seen at once. $? stays
-# what it was for whatever is added behind it; with `set -e` a status would end the shell.
-function __cudaenv_prompt {
-    local __cudaenv_status=$? __cudaenv_name
+# __cudaenv_prompt stands at the end of PROMPT_COMMAND, so that what came before it (direnv, pyenv)
+# is seen at once. Its $1 is $?, which is kept for whatever is put behind it; with `set -e` a status
+# would end the shell. $1 here: what __cudaenv_stale does, in braces, which saves a call.
+function __cudaenv_define_prompt {
+    \builtin eval "function __cudaenv_prompt {
+        if $1 then __cudaenv_ask; fi
+        if [[ \${1-0} == 0 || \$- == *e* ]]; then return 0; fi
+        return \"\$1\"
+    }"
+}
+__cudaenv_define_prompt '{ :; };'
+
+# With nocasematch no comparison is exact, and all is stale.
+function __cudaenv_ask {
     # shellcheck disable=SC2050 # it depends on an option
-    if [[ a == A ]]; then # nocasematch, under which no comparison is exact
-        \builtin shopt -u nocasematch
-        if __cudaenv_stale; then __cudaenv_update --say; fi
-        \builtin shopt -s nocasematch
-    elif __cudaenv_stale; then
+    if [[ a != A ]]; then
         __cudaenv_update --say
+        return
     fi
-    if [[ $__cudaenv_wrap == 1 ]]; then __cudaenv_wrap_new; fi
-    if [[ $- == *e* ]]; then return 0; fi
-    return "$__cudaenv_status"
+    \builtin shopt -u nocasematch
+    if __cudaenv_stale; then __cudaenv_update --say; fi
+    \builtin shopt -s nocasematch
 }
 
-# `declare -f +i` is the test for a function that neither forks nor prints.
+# `declare -f +i` is the test for a function that neither forks nor prints. It is not for each
+# prompt (20 microseconds): what brings conda for the first time changes PATH, which is an update.
 function __cudaenv_wrap_new {
     local __cudaenv_name
     for __cudaenv_name in conda mamba micromamba; do
@@ -96,7 +107,8 @@ function __cudaenv_wrap_all {
         __cudaenv_body=${__cudaenv_rest##*$'\n'"$__cudaenv_name () "}
         __cudaenv_rest=${__cudaenv_rest%$'\n'"$__cudaenv_name () "*}
         [[ $__cudaenv_body != *__cudaenv_wrapped* ]] || continue
-        if \builtin eval "function __cudaenv_original_$__cudaenv_name $__cudaenv_body" 2>/dev/null; then
+        __cudaenv_body="function __cudaenv_original_$__cudaenv_name $__cudaenv_body"
+        if \builtin eval "$__cudaenv_body" 2>/dev/null; then
             \builtin eval "function $__cudaenv_name { __cudaenv_wrapped $__cudaenv_name \"\$@\"; }"
         fi
     done
@@ -170,11 +182,12 @@ function cudaenv {
 }
 
 function __cudaenv_install {
-    local __cudaenv_attributes='' __cudaenv_command=__cudaenv_prompt
+    local __cudaenv_attributes='' __cudaenv_command='__cudaenv_prompt "$?"'
     if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then
         __cudaenv_attributes=${PROMPT_COMMAND[*]+${PROMPT_COMMAND[*]@a}}
     fi
-    # Exported, it comes to shells without a hook as well: there it is to expand to nothing.
+    # Exported, it comes to shells without a hook as well: there it is to expand to nothing. (An
+    # argument would need an IFS with a blank.)
     # shellcheck disable=SC2016
     if [[ $__cudaenv_attributes == *x* ]]; then
         __cudaenv_command='${__cudaenv_program:+__cudaenv_prompt}'
@@ -201,7 +214,7 @@ function __cudaenv_unhook {
         \builtin unset -f "__cudaenv_original_$__cudaenv_name"
     done
     # shellcheck disable=SC2016
-    for __cudaenv_name in '${__cudaenv_program:+__cudaenv_prompt}' __cudaenv_prompt; do
+    for __cudaenv_name in '${__cudaenv_program:+__cudaenv_prompt}' '__cudaenv_prompt "$?"'; do
         for __cudaenv_key in "${!PROMPT_COMMAND[@]}"; do
             __cudaenv_text=${PROMPT_COMMAND[__cudaenv_key]}
             if [[ $__cudaenv_text != "$__cudaenv_name" ]]; then
@@ -216,18 +229,20 @@ function __cudaenv_unhook {
     done
     if [[ $(\builtin trap -p RETURN) == *__cudaenv_sourced* ]]; then \builtin trap - RETURN; fi
     \builtin unset -v "${!__cudaenv_@}"
-    \builtin unset -f __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_prompt \
-        __cudaenv_wrap_new __cudaenv_wrap_all __cudaenv_wrapped __cudaenv_update_now \
-        __cudaenv_sourced __cudaenv_install cudaenv __cudaenv_unhook
+    \builtin unset -f __cudaenv_stale __cudaenv_is_interactive __cudaenv_update \
+        __cudaenv_define_prompt __cudaenv_prompt __cudaenv_ask __cudaenv_wrap_new \
+        __cudaenv_wrap_all __cudaenv_wrapped __cudaenv_update_now __cudaenv_sourced \
+        __cudaenv_install cudaenv __cudaenv_unhook
 }
 
 # Traced, or its removal of the RETURN trap would end with it.
 \builtin declare -ft __cudaenv_unhook
 # `set -a` exports whatever is defined; these are this shell's alone.
 \builtin export -n __cudaenv_program __cudaenv_wrap
-\builtin export -nf __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_prompt \
-    __cudaenv_wrap_new __cudaenv_wrap_all __cudaenv_wrapped __cudaenv_update_now __cudaenv_sourced \
-    __cudaenv_install cudaenv __cudaenv_unhook
+\builtin export -nf __cudaenv_stale __cudaenv_is_interactive __cudaenv_update \
+    __cudaenv_define_prompt __cudaenv_prompt __cudaenv_ask __cudaenv_wrap_new __cudaenv_wrap_all \
+    __cudaenv_wrapped __cudaenv_update_now __cudaenv_sourced __cudaenv_install cudaenv \
+    __cudaenv_unhook
 if [[ $__cudaenv_wrap == 1 ]]; then
     __cudaenv_wrap_all "$(\builtin declare -f conda mamba micromamba || :)"
     if [[ -z $(\builtin trap -p RETURN) ]]; then

@@ -14,7 +14,9 @@ typeset -g __cudaenv_wrap=@CUDAENV_WRAP@
 typeset -g +x __cudaenv_program __cudaenv_wrap # allexport exports them
 
 # Until an answer says otherwise. A nested shell starts here as well.
-function __cudaenv_stale { return 0; }
+function __cudaenv_stale {
+    :
+}
 
 # True in a shell that a person types into; `zsh -ic` is none.
 function __cudaenv_is_interactive { [[ -o interactive && ! -v ZSH_EXECUTION_STRING ]] }
@@ -43,23 +45,36 @@ function __cudaenv_update {
         builtin eval "$__cudaenv_text" || :
     fi
     if [[ $__cudaenv_wrap == 1 ]]; then __cudaenv_wrap_all; fi
+    __cudaenv_define_prompt
     return 0
 }
 
-# zsh gives $? back after its precmd functions by itself.
-function __cudaenv_prompt {
+# The precmd function: calls are what costs most in zsh, so it has the body of __cudaenv_stale
+# within, and neither an `emulate` nor anything that an option could change. Whether the three
+# functions are still as we left them is seen at each prompt: $functions has their bodies without a
+# fork. zsh gives $? back after its precmd functions by itself.
+function __cudaenv_define_prompt {
     emulate -L zsh
-    if __cudaenv_stale; then
-        __cudaenv_update --say
-    elif [[ $__cudaenv_wrap == 1 ]]; then
-        __cudaenv_wrap_all
+    local __cudaenv_rewrap=:
+    if [[ $__cudaenv_wrap == 1 ]]; then
+        typeset -g +x __cudaenv_bodies=$functions[conda]$functions[mamba]$functions[micromamba]
+        __cudaenv_rewrap='if [[ "${functions[conda]-}${functions[mamba]-}${functions[micromamba]-}"'
+        __cudaenv_rewrap+=' != "$__cudaenv_bodies" ]]; then __cudaenv_rewrap; fi'
     fi
+    # On one line each: with cshjunkiequotes a string may hold no newline.
+    local __cudaenv_body="$__cudaenv_rewrap; if { $functions[__cudaenv_stale]"$'\n'
+    functions[__cudaenv_prompt]="$__cudaenv_body}; then __cudaenv_update --say; fi; return 0"
     return 0
+}
+
+function __cudaenv_rewrap {
+    emulate -L zsh
+    __cudaenv_wrap_all
+    __cudaenv_define_prompt
 }
 
 # Puts our function before each of the three that is there and is not ours; the whole function lives
-# on as __cudaenv_original_NAME. $functions shows a body without a fork, so this is done at each
-# prompt, and conda.sh may be sourced at any time.
+# on as __cudaenv_original_NAME.
 function __cudaenv_wrap_all {
     emulate -L zsh
     local __cudaenv_name
@@ -162,9 +177,11 @@ function __cudaenv_unhook {
     precmd_functions=(${precmd_functions:#__cudaenv_prompt})
     unset -m '__cudaenv_*'
     unfunction __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_prompt \
+        __cudaenv_define_prompt __cudaenv_rewrap \
         __cudaenv_wrap_all __cudaenv_wrapped __cudaenv_update_now __cudaenv_evaluate \
         __cudaenv_install cudaenv __cudaenv_unhook
 }
 
 if [[ $__cudaenv_wrap == 1 ]]; then __cudaenv_wrap_all; fi
+__cudaenv_define_prompt
 if __cudaenv_is_interactive; then __cudaenv_install; else __cudaenv_update; fi
