@@ -3,12 +3,50 @@
 #include "cli/ask.hpp"
 #include "cli/render/field.hpp"
 
+#include <cstdlib>
+#include <memory>
+#include <optional>
 #include <unistd.h>
 
 namespace cudaenv::cli {
 
+namespace {
+
+bool exists(const std::string& path) {
+    return ::access(path.c_str(), F_OK) == 0;
+}
+
+// As it was written, without slashes at the end: scripts and people compare it with CONDA_PREFIX. A
+// relative one is made absolute. Empty where there is nothing of this name.
+std::string absolute(std::string path) {
+    if (!path.starts_with('/')) {
+        const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                               &std::free);
+        return real ? std::string(real.get()) : std::string();
+    }
+    while (path.size() > 1 && path.ends_with('/')) {
+        path.pop_back();
+    }
+    return path;
+}
+
+std::optional<EnvironmentKind> kind_of(const std::string& prefix) {
+    return exists(prefix + "/conda-meta")   ? std::optional(EnvironmentKind::Conda)
+           : exists(prefix + "/pyvenv.cfg") ? std::optional(EnvironmentKind::Venv)
+                                            : std::nullopt;
+}
+
+} // namespace
+
 Result<NamedEnvironment> named_environment(const nlohmann::json& params,
                                            const protocol::Caller& caller) {
+    if (params.contains("prefix")) {
+        const std::string prefix = absolute(params["prefix"].get<std::string>());
+        if (const auto kind = kind_of(prefix)) {
+            return NamedEnvironment{prefix, prefix.substr(prefix.rfind('/') + 1), *kind};
+        }
+    }
+    // The daemon knows where names are kept, and says what is wrong with a prefix that is none.
     nlohmann::json question = nlohmann::json::object();
     for (const char* key : {"prefix", "name"}) {
         if (params.contains(key)) {
@@ -24,9 +62,7 @@ Result<NamedEnvironment> named_environment(const nlohmann::json& params,
         return bad_input("no-environment", "no environment is active and none is named",
                          "expected -n NAME or -p PREFIX");
     }
-    const std::string conda_meta = environment.prefix + "/conda-meta";
-    environment.kind =
-        ::access(conda_meta.c_str(), F_OK) == 0 ? EnvironmentKind::Conda : EnvironmentKind::Venv;
+    environment.kind = kind_of(environment.prefix).value_or(EnvironmentKind::Venv);
     return environment;
 }
 

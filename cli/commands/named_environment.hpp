@@ -1,4 +1,5 @@
-// Which environment -p, -n or the shell means, as the daemon finds it.
+// Which environment -p, -n or the shell means: a directory that is one, else as the daemon finds
+// it.
 #pragma once
 
 #include "base/result.hpp"

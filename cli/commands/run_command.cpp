@@ -11,6 +11,7 @@
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace cudaenv::cli {
@@ -67,8 +68,10 @@ int become(const std::vector<const char*>& words, EnvironmentBlock& environment)
 Result<int> run_command(Invocation& invocation) {
     const nlohmann::json& params = invocation.params;
     EnvironmentBlock environment = own_environment();
+    protocol::Caller caller = this_caller(Terminal{});
+    caller.environment.erase("CUDAENV_DISABLE"); // it is for shells; here the user has asked
     CUDAENV_TRY(const auto answer,
-                ask_activation(question_of(params), this_caller(Terminal{}), environment));
+                ask_activation(question_of(params), std::move(caller), environment));
     if (params.contains("cuda") && answer.toolkit.empty()) {
         return tl::unexpected(no_toolkit("there is no toolkit for CUDA " +
                                              params["cuda"].get<std::string>() + " here",
