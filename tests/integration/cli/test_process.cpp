@@ -137,7 +137,7 @@ TEST_CASE("bash reads its completions, and completes commands, options and choic
         CHECK(std::system(command.c_str()) == 0);
         return read_file(out);
     };
-    CHECK(complete("cudaenv ho", 1) == "host\n");
+    CHECK(complete("cudaenv hos", 1) == "host\n");
     CHECK(complete("cudaenv resolve --cu", 2) == "--cuda\n");
     CHECK(complete("cudaenv resolve --for b", 3) == "build\n");
     CHECK(complete("cudaenv completions z", 2) == "zsh\n");
