@@ -150,7 +150,7 @@ TemporaryDirectory::~TemporaryDirectory() {
 }
 
 std::string TemporaryDirectory::write(const std::string& name, const std::string& text) const {
-    const std::string path = m_path + '/' + name;
+    std::string path = m_path + '/' + name;
     std::ofstream file(path, std::ios::binary);
     file << text;
     file.close();
