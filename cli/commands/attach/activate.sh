@@ -64,7 +64,8 @@ elif [ -x %PROGRAM% ]; then
             *)
                 # Without the name that it begins with.
                 \eval "__cudaenv_attached_$__cudaenv_name ${__cudaenv_body#*"$__cudaenv_name"}"
-                \eval "$__cudaenv_name() { __cudaenv_attached_call $__cudaenv_name \"\$@\"; }"
+                # Written so, an alias of the same name is not expanded.
+                \eval "function $__cudaenv_name { __cudaenv_attached_call $__cudaenv_name \"\$@\"; }"
                 ;;
             esac
         done
