@@ -48,23 +48,29 @@ std::vector<std::string> watched_paths(const Activation& activation, const proto
             paths.push_back(path);
         }
     }
-    if (activation.situation.environment) {
-        const auto& watch = activation.situation.environment->watch;
-        paths.insert(paths.end(), watch.begin(), watch.end());
-        if (const auto own = project::pin_file_of(activation.project.prefix)) {
+    const auto& environment = activation.situation.environment;
+    if (environment) {
+        const bool conda = environment->kind == facts::EnvironmentKind::Conda;
+        for (const std::string& path : environment->watch) {
+            if (!(conda && path.ends_with("/pyvenv.cfg"))) {
+                paths.push_back(path);
+            }
+        }
+        // In a conda environment its appearing changes conda-meta, which is watched.
+        const auto own = project::pin_file_of(activation.project.prefix);
+        if (own && (!conda || activation.project.environment)) {
             paths.push_back(*own);
         }
     } else if (!activation.project.prefix.empty()) {
         paths.push_back(activation.project.prefix);
     }
-    if (!activation.choice.none()) {
+    // A new toolkit is a reason to ask where there may be a better one.
+    if (!activation.choice.none() &&
+        (!activation.choice.toolkit || activation.choice.match == plan::ToolkitMatch::SameMajor)) {
         paths.emplace_back("/usr/local");
         for (const std::string& directory : activation.project.config.toolkit_directories()) {
             paths.push_back(directory);
         }
-    }
-    if (activation.choice.toolkit) {
-        paths.push_back(activation.choice.toolkit->path + "/bin/nvcc");
     }
     if (!program.empty()) {
         paths.push_back(program);
@@ -96,6 +102,9 @@ shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller&
     shellhooks::Watch watch;
     watch.directory = caller.cwd;
     for (const std::string_view name : plan::watched_variables()) {
+        if (std::ranges::find(activation.situation.kept, name) != activation.situation.kept.end()) {
+            continue; // the shell has it, and the environment has not
+        }
         const auto value = activation.applied.environment.find(name);
         watch.variables.push_back({std::string(name), value == activation.applied.environment.end()
                                                           ? std::nullopt
@@ -106,6 +115,12 @@ shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller&
     }
     for (const std::string& path : watched_paths(activation, caller, program)) {
         watch.files.push_back(watched_file(path, runtime_directory, asked));
+    }
+    if (activation.choice.toolkit) {
+        // What matters of a toolkit that was chosen is that it is there.
+        const std::string nvcc = activation.choice.toolkit->path + "/bin/nvcc";
+        watch.files.push_back(watched_file(nvcc, {}, asked));
+        watch.files.back().seen = shellhooks::WatchedFile::Seen::Existence;
     }
     return watch;
 }
