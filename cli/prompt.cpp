@@ -149,7 +149,7 @@ int run_prompt(std::span<const char* const> arguments) {
         return 2;
     }
     const protocol::Caller caller = this_caller(Terminal{});
-    if (!words->watch.empty() && holds(words->watch, caller)) {
+    if (!words->leave && !words->watch.empty() && holds(words->watch, caller)) {
         return 0;
     }
     const char* disabled = std::getenv("CUDAENV_DISABLE");
