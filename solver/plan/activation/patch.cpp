@@ -32,7 +32,7 @@ Entries entries_of(std::string_view list) {
     return {pieces.begin(), pieces.end()};
 }
 
-bool can_be_entry(std::string_view entry) {
+[[maybe_unused]] bool can_be_entry(std::string_view entry) {
     return !entry.empty() && entry.find(':') == std::string_view::npos;
 }
 
