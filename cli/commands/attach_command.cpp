@@ -104,7 +104,8 @@ std::string users_jupyter() {
         const char* const value = std::getenv(name);
         return value != nullptr && *value == '/' ? std::string(value) : std::string();
     };
-    if (const std::string own = absolute("JUPYTER_DATA_DIR"); !own.empty()) {
+    std::string own = absolute("JUPYTER_DATA_DIR");
+    if (!own.empty()) {
         return own;
     }
     if (const std::string data = absolute("XDG_DATA_HOME"); !data.empty()) {

@@ -150,6 +150,27 @@ class Attach(CommandTest):
             self.check_law(shell, ["activate a", "activate c", "deactivate", "deactivate"],
                            ["a", None, "a", None])
 
+    def test_xonsh_which_runs_the_scripts_in_bash_comes_and_goes(self):
+        if shutil.which("xonsh", path=self.environment["PATH"]) is None:
+            self.skipTest("no xonsh here; apt install xonsh")
+        # xonsh's source-bash does not find a file with a quote in its name.
+        prefix = self.root / "plain"
+        self.prefix("a").rename(prefix)
+        self.check(self.run_cudaenv("attach", "-p", str(prefix)))
+        script = self.root / "script.xsh"
+        scripts = [f"{prefix}/etc/conda/{step}.d/zz-cudaenv.sh"
+                   for step in ("activate", "deactivate")]
+        script.write_text(
+            f"$CONDA_PREFIX = {str(prefix)!r}\n"
+            f"$PATH.insert(0, {str(prefix / 'bin')!r})\n"
+            f"source-bash --suppress-skip-message -n @({scripts[0]!r})\n"
+            "print(${...}.get('CUDA_HOME'))\n"
+            f"source-bash --suppress-skip-message -n @({scripts[1]!r})\n"
+            "print(${...}.get('CUDA_HOME'), '__CUDAENV_UNDO' in ${...}, ':'.join($PATH))\n")
+        ran = self.run_program(["xonsh", "--no-rc", script])
+        self.check(ran, out=f"{self.toolkits['a']}\nNone False "
+                            f"{prefix}/bin:/usr/bin:/bin\n")
+
     def test_where_conda_cannot_be_wrapped_such_a_switch_leaves_a_directory_on_path_alone(self):
         self.attach("a")
         steps = ["activate a", "activate c", "deactivate", "deactivate"]
