@@ -255,6 +255,7 @@ class Shell:
 
     def replace(self, kind, text):
         self.kinds[-1] = kind
+        self.last = None  # the counting may begin at the same number
         return self.run(text)
 
     def leave(self):

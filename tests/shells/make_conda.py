@@ -151,3 +151,6 @@ if __name__ == "__main__":
         sys.stdout.write(activation(*sys.argv[2:]))
     else:
         asyncio.run(make(Path(sys.argv[1])))
+    # rattler's threads may still be at work, and taking the interpreter down under them ends badly.
+    sys.stdout.flush()
+    os._exit(0)

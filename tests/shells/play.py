@@ -17,7 +17,8 @@ import world as worlds
 from translate import WORDS
 
 # What differs by nature between two processes that did the same.
-BY_NATURE = {b"_", b"LAST_RETURN_CODE", b"XONSH_HISTORY_FILE", b"CUDAENV_PAIRED"}
+BY_NATURE = {b"_", b"LAST_RETURN_CODE", b"XONSH_HISTORY_FILE",
+             b"XONSH_APPEND_NEWLINE"}
 OURS = re.compile(rb"__CUDAENV|__cudaenv|CUDAENV_")
 # What a user sets by steps, and so is not ours.
 USERS_OWN = {b"CUDAENV_CUDA", b"CUDAENV_DISABLE", b"CUDAENV_NO_DAEMON", b"CUDAENV_QUIET"}
@@ -213,6 +214,23 @@ class Play:
             lines.append(self.words.export(name, value) if filled else self.words.unset(name))
         self.type("\n".join(lines))
 
+    def do_at_once(self, version, *command):
+        """The command and nvcc on one line: what it has changed is right at once."""
+        joined = " ".join(command)
+        if not self.hooked:
+            if command[:2] == ("cudaenv", "use"):
+                self.do_use(command[2])
+            else:
+                self.type(joined)
+            return
+        file = self.world.scratch / "nvcc"
+        file.unlink(missing_ok=True)
+        self.type(f"{joined} && {self.words.nvcc(str(file))}")
+        text = file.read_text(errors="replace") if file.exists() else ""
+        if f"release {version}," not in text:
+            raise Failure(f"`{joined} && nvcc --version` says {text.strip()[-200:] or 'nothing'}, "
+                          f"expected {version}; the terminal shows:\n{self.answer.said[-400:]}")
+
     def do_disable(self):
         self.do_export("CUDAENV_DISABLE", "1")
 
@@ -342,6 +360,10 @@ class Play:
             raise Failure("a shell that asks afresh comes to something else (its value first):\n  "
                           + "\n  ".join(lines))
 
+    def do_same_status(self):
+        """The last command's status is that of the paired shell."""
+        self.snapshots.append({b"status of the last command": str(self.answer.status).encode()})
+
     # --- expectations, of the hooked shell only
 
     def expect(self, what, words):
@@ -380,17 +402,6 @@ class Play:
             for entry in environment.get(name, b"").split(b":"):
                 if entry.endswith((b"/stubs", b"/compat")):
                     raise Failure(f"{name.decode()} has {shown(entry)}")
-
-    def expect_at_once(self, version, *command):
-        """The command and nvcc on one line."""
-        file = self.world.scratch / "nvcc"
-        file.unlink(missing_ok=True)
-        joined = " ".join(command)
-        self.type(f"{joined} && {self.words.nvcc(str(file))}")
-        text = file.read_text(errors="replace") if file.exists() else ""
-        if f"release {version}," not in text:
-            raise Failure(f"`{joined} && nvcc --version` says {text.strip()[-200:] or 'nothing'}, "
-                          f"expected {version}")
 
     def expect_inactive(self):
         environment = self.shell.environment()
@@ -456,10 +467,6 @@ class Play:
     def expect_no_file(self, path):
         if os.path.exists(path):
             raise Failure(f"{path} was made")
-
-    def expect_failed(self):
-        if self.answer.status == 0:
-            raise Failure("$? is 0, expected a failure")
 
     def expect_file_has(self, path, text):
         content = Path(path).read_text(errors="replace") if os.path.exists(path) else "(no file)"

@@ -76,7 +76,8 @@ def said(command, **more):
     if done.returncode != 0:
         lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
         # Addresses of mirrors are nobody's business in a log.
-        last = re.sub(r"\b[a-z]+://\S+", "(address)", lines[-1] if lines else "no message")
+        last = re.sub(r"\b[a-z]+://\S+", "(address)",
+                      lines[-1] if lines else f"status {done.returncode}, no message")
         raise Unavailable(f"{' '.join(map(str, command[:3]))} failed: {last[:200]}")
     return done.stdout
 
