@@ -24,6 +24,9 @@ std::string left_side(const OptionRow& option) {
 std::string usage_of(const CommandRow& command) {
     std::string usage = "cudaenv " + std::string(command.name);
     const ArgumentRow& arguments = command.arguments;
+    if (arguments.is_command) {
+        return usage + " [options] [--] " + std::string(arguments.name) + "...";
+    }
     if (arguments.most > 0 && arguments.choices.empty()) {
         const std::string dots = arguments.most > 1 ? "..." : "";
         usage += arguments.least > 0 ? ' ' + std::string(arguments.name) + dots
