@@ -46,6 +46,19 @@ fi
 cmake --install "$root/build/release" --prefix "$prefix" >/dev/null
 say "cudaenv: installed in $prefix"
 
+# The user units, where systemd looks for those of this prefix. They are there for who wants them:
+# systemctl --user enable --now cudaenv.socket. Without them the client starts its daemon itself.
+case $prefix in
+    "${HOME:-/root}/.local") units=$prefix/share/systemd/user ;;
+    *) units=$prefix/lib/systemd/user ;;
+esac
+mkdir -p "$units"
+libexec=$prefix/libexec/cudaenv
+for unit in cudaenv.socket cudaenv.service; do
+    text=$(cat "$root/packaging/systemd/$unit")
+    printf '%s\n' "${text//@LIBEXEC@/${libexec//%/%%}}" >"$units/$unit"
+done
+
 # The main job, on real input: what this machine is, and which torch fits it. Status 1 is an answer
 # ("nothing fits here, because"), anything above is a failure of the installation.
 main_job() {
