@@ -79,7 +79,9 @@ Fd connect_to(const std::string& path, std::string& why) {
             why = "the daemon on " + path + " does not take connections";
         } else if (errno == ECONNREFUSED) {
             why = "nobody listens on " + path;
-        } else if (errno != ENOENT) {
+        } else if (errno == ENOENT) {
+            why = "no daemon runs";
+        } else {
             why = path + ": " + std::strerror(errno);
         }
         return {};
@@ -94,24 +96,35 @@ Fd connect_to(const std::string& path, std::string& why) {
     return fd;
 }
 
-// One lstat in place of the whole check of base/runtime_directory.hpp: the daemon makes that, and
-// whose daemon it is the connection itself tells.
-bool is_own_private_directory(const std::string& path) {
+// One lstat in place of the whole check of base/runtime_directory.hpp, which the daemon makes:
+// whose daemon it is the connection itself tells. -1 where there is nothing, 0 where it is not so.
+int is_own_directory(const std::string& path, mode_t forbidden) {
     struct stat status {};
-    return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
-           status.st_uid == own_uid() && (status.st_mode & 0777U) == 0700U;
+    if (::lstat(path.c_str(), &status) != 0) {
+        return errno == ENOENT ? -1 : 0;
+    }
+    return S_ISDIR(status.st_mode) && status.st_uid == own_uid() &&
+                   (status.st_mode & forbidden) == 0
+               ? 1
+               : 0;
 }
 
+// The likely cases in few system calls; `why` stays empty where a closer look is needed. The place
+// is the one that open_runtime_directory chooses: XDG_RUNTIME_DIR's, if that is the user's own, has
+// the only say.
 Fd connect_quickly(std::string& why) {
-    const std::string uid = std::to_string(own_uid());
+    constexpr mode_t k_others = 0077;
+    constexpr mode_t k_others_write = 0022;
     const char* xdg = std::getenv("XDG_RUNTIME_DIR");
-    const std::array<std::string, 3> directories = {
-        xdg != nullptr && *xdg == '/' ? std::string(xdg) + "/cudaenv" : std::string(),
-        "/run/user/" + uid + "/cudaenv", "/tmp/cudaenv-" + uid};
-    for (const std::string& directory : directories) {
-        if (!directory.empty() && is_own_private_directory(directory)) {
-            return connect_to(directory + '/' + k_socket_name, why);
-        }
+    const bool has_xdg = xdg != nullptr && *xdg == '/';
+    const std::string parent =
+        has_xdg ? std::string(xdg) : "/run/user/" + std::to_string(own_uid());
+    const int directory = is_own_directory(parent + "/cudaenv", k_others);
+    if (directory == 1) {
+        return connect_to(parent + "/cudaenv/" + k_socket_name, why);
+    }
+    if (directory == -1 && is_own_directory(parent, k_others_write) == 1) {
+        why = "no daemon runs";
     }
     return {};
 }

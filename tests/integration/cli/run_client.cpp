@@ -29,7 +29,11 @@ Client::Client() {
     directory = root + "/a project";
     fs::create_directories(directory);
     fs::create_directories(root + "/home");
+    // No daemon but its own.
+    fs::create_directories(root + "/run");
+    fs::permissions(root + "/run", fs::perms::owner_all);
     environment = {{"HOME", root + "/home"},
+                   {"XDG_RUNTIME_DIR", root + "/run"},
                    {"PATH", "/usr/bin:/bin"},
                    {"LANG", "C.UTF-8"},
                    {"CUDAENV_DAEMON", CUDAENV_DAEMON_PROGRAM}};
