@@ -255,7 +255,8 @@ class Shell:
 
     def replace(self, kind, text):
         self.kinds[-1] = kind
-        self.last = None  # the counting may begin at the same number
+        if kind == "tcsh":
+            self.last = None  # its counting may begin anew at the same number
         return self.run(text)
 
     def leave(self):
