@@ -1,6 +1,7 @@
 #include "cli/ask.hpp"
 
 #include "cli/connection.hpp"
+#include "cli/report.hpp"
 
 #include <chrono>
 #include <string>
@@ -26,11 +27,15 @@ bool writes(std::string_view method) {
 } // namespace
 
 Result<protocol::Reply> ask_daemon(std::string_view method, nlohmann::json params,
-                                   const protocol::Caller& caller) {
-    CUDAENV_TRY(auto daemon,
+                                   const protocol::Caller& caller, TellWay tell) {
+    CUDAENV_TRY(auto connection,
                 Connection::open({.daemon = !writes(method), .start = StartDaemon::IfTerminal}));
-    return daemon.ask({0, std::string(method), std::move(params), caller},
-                      solves(method) ? k_solve_deadline : k_deadline);
+    auto reply = connection.ask({0, std::string(method), std::move(params), caller},
+                                solves(method) ? k_solve_deadline : k_deadline);
+    if (tell == TellWay::Yes && !connection.from_daemon() && !connection.why_no_daemon().empty()) {
+        say("answered without the daemon: " + connection.why_no_daemon());
+    }
+    return reply;
 }
 
 } // namespace cudaenv::cli

@@ -11,8 +11,11 @@
 
 namespace cudaenv::cli {
 
+// Whether to say on standard error why no daemon answered, where it is worth a word (-v).
+enum class TellWay { No, Yes };
+
 // Errors: those of Connection.
 Result<protocol::Reply> ask_daemon(std::string_view method, nlohmann::json params,
-                                   const protocol::Caller& caller);
+                                   const protocol::Caller& caller, TellWay tell = TellWay::No);
 
 } // namespace cudaenv::cli

@@ -51,7 +51,8 @@ Result<int> ask_and_show(Invocation invocation) {
         invocation.params["alone"] = true;
     }
     CUDAENV_TRY(const auto reply,
-                ask_daemon(invocation.command->method, std::move(invocation.params), caller));
+                ask_daemon(invocation.command->method, std::move(invocation.params), caller,
+                           invocation.output.verbose ? TellWay::Yes : TellWay::No));
     if (exports) {
         return export_facts(invocation, reply, caller);
     }
