@@ -39,6 +39,7 @@ def prepared(options, **more):
         world = worlds.World(root, options.cudaenv, options.cudaenvd, **more)
         for note in world.notes:
             print(f"note: {note}")
+        driver.run_quietly([world.program, "--version"], env=world.environment())
         if not world.start_daemon():
             print("note: no daemon could be started; every prompt starts its own")
         if shells := getattr(options, "shell", None):

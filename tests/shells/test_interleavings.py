@@ -248,6 +248,8 @@ def main():
             if not failure:
                 continue
             failed += 1
+            if failed > 10:
+                continue
             print(f"FAILED: {options.shell}, seed {seed} (--seed {seed} --count 1): {failure}")
             if failed <= 3:
                 small, how = made_smaller(world, options.shell, steps, options.shrink_seconds)
