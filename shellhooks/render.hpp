@@ -24,9 +24,10 @@ struct WatchedFile {
     bool exists = false;       // it did; else its appearing is what is watched for
     std::string stamp;         // a file with the same modification time (bash and zsh); empty: none
     long long modified_ns = 0; // 0: not known, so that it has changed
-    // What has to be seen at least; to see more is right as well. bash pays about 4 microseconds at
-    // every prompt for a time and 1 for existence.
-    enum class Seen { Time, Existence } seen = Seen::Time;
+    // What has to be seen at least; to see more is right as well. bash pays 4 microseconds at every
+    // prompt for another time, 2 for a newer one (directories: the kernel only ever sets them to
+    // now) and 1 for existence.
+    enum class Seen { Time, Newer, Existence } seen = Seen::Time;
 };
 struct Watch {
     std::string directory;               // $PWD

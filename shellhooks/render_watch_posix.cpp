@@ -112,7 +112,9 @@ void add_file_for_bash(const WatchedFile& file, BashWords& words,
     // Where only one of the two is there, it counts as the newer one.
     const std::string stamp = words.variable(file.stamp);
     differences.push_back(path + " -nt " + stamp);
-    differences.push_back(path + " -ot " + stamp);
+    if (file.seen == WatchedFile::Seen::Time) {
+        differences.push_back(path + " -ot " + stamp);
+    }
     // Where neither is there they compare as the same. One look is enough: stamps go together, and
     // any file that is left is then newer than its own.
     if (first) {

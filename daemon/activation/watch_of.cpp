@@ -43,10 +43,8 @@ std::vector<std::string> watched_paths(const Activation& activation, const proto
         paths.push_back(found->directory + '/' + project::k_local_file);
     }
     const auto config = project::config_paths(caller.environment);
-    for (const std::string& path : {config.user, config.system}) {
-        if (!path.empty()) {
-            paths.push_back(path);
-        }
+    if (!config.user.empty()) {
+        paths.push_back(config.user); // the administrator's shows with the next change of anything
     }
     const auto& environment = activation.situation.environment;
     if (environment) {
@@ -101,7 +99,12 @@ shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller&
                            std::int64_t asked) {
     shellhooks::Watch watch;
     watch.directory = caller.cwd;
-    for (const std::string_view name : plan::watched_variables()) {
+    std::vector<std::string_view> names(plan::watched_variables().begin(),
+                                        plan::watched_variables().end());
+    if (activation.situation.config.purpose() == plan::Purpose::Build) {
+        names.emplace_back("CUDA_VISIBLE_DEVICES"); // which GPUs are built for
+    }
+    for (const std::string_view name : names) {
         if (std::ranges::find(activation.situation.kept, name) != activation.situation.kept.end()) {
             continue; // the shell has it, and the environment has not
         }
@@ -115,6 +118,11 @@ shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller&
     }
     for (const std::string& path : watched_paths(activation, caller, program)) {
         watch.files.push_back(watched_file(path, runtime_directory, asked));
+        // Directories and the program itself only ever become newer; a file of the user's may be
+        // replaced by an older one.
+        if (!path.ends_with(".toml") && !path.ends_with("/pyvenv.cfg")) {
+            watch.files.back().seen = shellhooks::WatchedFile::Seen::Newer;
+        }
     }
     if (activation.choice.toolkit) {
         // What matters of a toolkit that was chosen is that it is there.

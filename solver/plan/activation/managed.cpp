@@ -43,24 +43,19 @@ static_assert(std::ranges::includes(k_managed, k_lists));
 
 // Each costs every prompt 0.3 microseconds and more. Left out: what decides about itself alone (a
 // user's MAX_JOBS, CUDACXX or CUDNN_HOME stays in any case), and what never changes without one of
-// these (CONDA_SHLVL).
+// these (CONDA_SHLVL, the NVCC flags that conda's compilers set, the journal).
 constexpr std::array k_watched = std::to_array<std::string_view>({
     "CC",
     "CONDA_PREFIX",
     "CUDAENV_CUDA",
     "CUDAENV_DISABLE",
-    "CUDAENV_HOST",
     "CUDA_HOME",
     "CUDA_PATH",
-    "CUDA_VISIBLE_DEVICES", // which GPUs are built for
     "CXX",
     "LD_LIBRARY_PATH",
     "LOADEDMODULES",
-    "NVCC_APPEND_FLAGS", // may name a host compiler
-    "NVCC_PREPEND_FLAGS",
     "PATH",
     "VIRTUAL_ENV",
-    "__CUDAENV_UNDO",
 });
 static_assert(std::ranges::is_sorted(k_watched));
 

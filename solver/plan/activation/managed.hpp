@@ -12,7 +12,7 @@ std::span<const std::string_view> managed_variables();
 // Lists of directories among them, sorted: PATH, LD_LIBRARY_PATH, ...
 std::span<const std::string_view> managed_lists();
 // What tells a shell that another decision may be due, sorted: the managed ones that decide about
-// others, CONDA_PREFIX, VIRTUAL_ENV, LOADEDMODULES, CUDAENV_CUDA, CUDAENV_DISABLE, the journal.
+// others, CONDA_PREFIX, VIRTUAL_ENV, LOADEDMODULES, CUDAENV_CUDA, CUDAENV_DISABLE.
 std::span<const std::string_view> watched_variables();
 
 bool is_managed(std::string_view name);

@@ -337,7 +337,7 @@ TEST_CASE("a watch compares the variables in one row, and then the files") {
         {{"/p/cudaenv.toml", true, "/s/1", 1700000000123456789},
          {"/cudaenv.toml", false, "", 0},
          {"/usr/bin/nvcc", true, "", 1, WatchedFile::Seen::Existence},
-         {"/usr/local", true, "/s/2", 2}}};
+         {"/usr/local", true, "/s/2", 2, WatchedFile::Seen::Newer}}};
     CHECK(render_watch(Shell::Bash, watch) ==
           "__cudaenv_0=/p,,/e\n"
           "__cudaenv_1=/p/cudaenv.toml\n"
@@ -356,8 +356,7 @@ TEST_CASE("a watch compares the variables in one row, and then the files") {
           "! -e $__cudaenv_1 ||\n"
           "-e $__cudaenv_3 ||\n"
           "! -e $__cudaenv_4 ||\n"
-          "$__cudaenv_5 -nt $__cudaenv_6 ||\n"
-          "$__cudaenv_5 -ot $__cudaenv_6 ]]\n}\n");
+          "$__cudaenv_5 -nt $__cudaenv_6 ]]\n}\n");
     CHECK(render_watch(Shell::Zsh, watch) ==
           "typeset -ga __cudaenv_times\n"
           "zmodload -F zsh/stat b:zstat 2>/dev/null || :\n"
