@@ -166,6 +166,9 @@ class Play:
 
     def do_remove(self, name, directory):
         """The entry is taken out of the list as it is now, whatever else is in it."""
+        if self.shell.kind == "xonsh":
+            self.type(self.words.remove(name, directory))
+            return
         current = self.shell.environment().get(name.encode(), b"").decode("utf-8", "surrogateescape")
         kept = [entry for entry in current.split(":") if entry != directory]
         self.do_export(name, ":".join(kept))

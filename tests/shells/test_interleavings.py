@@ -24,10 +24,11 @@ PROJECTS = ["p113", "p113/inner", "p118", "p124", "none", "none/deep", "build", 
             "absent", "hard", "odd/{space}", "odd/{quote}", "odd/{dollar}", "odd/{unicode}", "~"]
 ENVIRONMENTS = ["t113", "t118", "t124", "plain", "cpu"]
 PINS = ["11.3", "11.8", "12.4", ">=11,<12"]
-# CUDA 12.1 is pinned nowhere: what is set by hand here is never what is active already.
+# What is set by hand is never what is active already: no pin chooses what lies elsewhere, and one
+# variable's value is not the other's.
 BY_HAND = {
-    "CUDA_HOME": ["{toolkits}/cuda-12.1", "/opt/none/cuda", ""],
-    "CUDA_PATH": ["{toolkits}/cuda-12.1", ""],
+    "CUDA_HOME": ["{root}/elsewhere/cuda-12.1", "/opt/none/cuda", ""],
+    "CUDA_PATH": ["{root}/elsewhere/cuda-12.0", ""],
     "LD_LIBRARY_PATH": ["/opt/a", "/opt/a:/opt/b", ""],
     "CC": ["/opt/own/cc", "gcc"],
     "CXX": ["/opt/own/c++"],
@@ -99,7 +100,7 @@ def interleaving(seed, length):
         elif kind == "extend":
             one(steps, chance.choice(["prepend", "append"]),
                 chance.choice(["PATH", "PATH", "LD_LIBRARY_PATH", "CPLUS_INCLUDE_PATH"]),
-                chance.choice(["/opt/x", "/opt/y z", "{toolkits}/cuda-12.1/lib64"]))
+                chance.choice(["/opt/x", "/opt/y z", "{root}/elsewhere/cuda-12.1/lib64"]))
         elif kind == "swap":
             one(steps, "swap", chance.choice(["t118", "plain"]), chance.choice(["t113", "t124"]))
         elif kind == "pin-file" and in_project and not model.directory.startswith("odd"):
@@ -205,13 +206,16 @@ def made_smaller(world, kind, steps, seconds):
     if not failure:
         return None, None
     end = time.monotonic() + seconds
+    # Without all of the leaving at its end, a list says nothing.
+    last = max(at for at, step in enumerate(steps) if step == "law disabled") + 1
+    steps, leaving = steps[:last], steps[last:]
     size = max(1, len(steps) // 2)
     while size and time.monotonic() < end:
         at = 0
         while at < len(steps) and time.monotonic() < end:
             candidate = steps[:at] + steps[at + size:]
             try:
-                other, _ = play.play_pair(world, kind, candidate)
+                other, _ = play.play_pair(world, kind, candidate + leaving)
             except Exception:  # a list that makes no sense is no candidate
                 other = None
             if other and "did not come back" not in other and "ended at" not in other \
@@ -220,7 +224,7 @@ def made_smaller(world, kind, steps, seconds):
             else:
                 at += size
         size //= 2
-    return steps, failure
+    return steps + leaving, failure
 
 
 def main():

@@ -145,11 +145,20 @@ class Xonsh(Bash):
     def unset(self, name):
         return f"_ = __xonsh__.env.pop({name!r}, None)"
 
+    # In place, because reading a list out and writing it back expands `$` and `~` in its entries.
     def prepend(self, name, directory):
-        return f"${name} = [{directory!r}, *(__xonsh__.env.get({name!r}) or [])]"
+        return self._extend(name, directory, f"insert(0, {directory!r})")
 
     def append(self, name, directory):
-        return f"${name} = [*(__xonsh__.env.get({name!r}) or []), {directory!r}]"
+        return self._extend(name, directory, f"append({directory!r})")
+
+    def _extend(self, name, directory, how):
+        return (f"_ = __xonsh__.env[{name!r}].{how} if any(__xonsh__.env.get({name!r}) or []) "
+                f"else __xonsh__.env.__setitem__({name!r}, [{directory!r}])")
+
+    def remove(self, name, directory):
+        return (f"_ = [__xonsh__.env[{name!r}].remove({directory!r}) "
+                f"for _ in range(list(__xonsh__.env[{name!r}]).count({directory!r}))]")
 
     def activate(self, environment):
         return f"vox activate {self.quote(environment)}"
