@@ -46,7 +46,7 @@ Result<SettingValue> value_of(const SettingKey& key, FileScope scope,
                               std::span<const std::string> words) {
     // The reader of files judges it, so that both say the same.
     TomlValue value{{0, 0}, TomlOther{"date"}};
-    if (key.kind == SettingKind::Words || key.kind == SettingKind::Directories) {
+    if (key.kind != SettingKind::Word && key.kind != SettingKind::Truth) {
         TomlArray list;
         for (const std::string& word : words) {
             list.push_back({{0, 0}, word});
@@ -167,6 +167,10 @@ const std::vector<std::string>& Config::channels() const {
 }
 const std::vector<std::string>& Config::toolkit_directories() const {
     return value_in<std::vector<std::string>>(*this, "toolkits.directories");
+}
+
+const std::vector<std::string>& Config::targets() const {
+    return value_in<std::vector<std::string>>(*this, "resolve.targets");
 }
 const std::string& Config::ld_library_path() const {
     return value_in<std::string>(*this, "activate.ld_library_path");

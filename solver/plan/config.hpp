@@ -58,6 +58,8 @@ public:
     [[nodiscard]] Purpose purpose() const;
     [[nodiscard]] const std::vector<std::string>& channels() const;
     [[nodiscard]] const std::vector<std::string>& toolkit_directories() const;
+    // Compute capabilities, as "8.6": what is built for where there is no GPU.
+    [[nodiscard]] const std::vector<std::string>& targets() const;
     [[nodiscard]] const std::string& ld_library_path() const; // auto | never | always
     [[nodiscard]] bool compilers() const;
     [[nodiscard]] const std::string& constraints() const; // off | env

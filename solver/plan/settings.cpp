@@ -1,5 +1,6 @@
 #include "solver/plan/settings.hpp"
 
+#include "base/compute_capability.hpp"
 #include "base/text.hpp"
 #include "solver/plan/printable.hpp"
 
@@ -16,9 +17,16 @@ constexpr std::array<std::string_view, 1> k_users_library_paths{"always"};
 constexpr std::array<std::string_view, 2> k_constraint_files{"off", "env"};
 constexpr std::array<std::string_view, 2> k_daemon_starts{"auto", "never"};
 
-constexpr std::array<SettingKey, 8> k_keys{{
+constexpr std::array<SettingKey, 9> k_keys{{
     {"resolve", "channels", SettingKind::Words, {}, {}, false, "conda channels, first wins"},
     {"resolve", "for", SettingKind::Word, k_purposes, {}, false, "what a resolution is for"},
+    {"resolve",
+     "targets",
+     SettingKind::Capabilities,
+     {},
+     {},
+     false,
+     "compute capabilities to build for where there is no GPU"},
     {"activate", "ld_library_path", SettingKind::Word, k_library_paths, k_users_library_paths,
      false, "whether the toolkit's libraries go on LD_LIBRARY_PATH"},
     {"activate",
@@ -81,6 +89,8 @@ std::string expected(const SettingKey& key, bool project) {
         return "expected a list of strings, as in [\"pytorch\", \"conda-forge\"]";
     case SettingKind::Directories:
         return "expected a list of directories, as in [\"/opt/cuda-12.1\"]";
+    case SettingKind::Capabilities:
+        return "expected a list of compute capabilities, as in [\"8.6\", \"9.0\"]";
     }
     return {};
 }
@@ -132,6 +142,7 @@ SettingValue default_of(const SettingKey& key) {
         return true;
     case SettingKind::Words:
     case SettingKind::Directories:
+    case SettingKind::Capabilities:
         break;
     }
     return std::vector<std::string>{};
@@ -209,6 +220,11 @@ Result<SettingValue> read_setting(const SettingKey& key, const TomlValue& value,
             word->substr(0, 2) != "~/") {
             return toml_error(path, item.at, "bad-value",
                               quoted(*word) + " is not an absolute path", expected(key, project));
+        }
+        if (key.kind == SettingKind::Capabilities && !ComputeCapability::parse(*word)) {
+            return toml_error(path, item.at, "bad-value",
+                              quoted(*word) + " is not a compute capability",
+                              expected(key, project));
         }
         words.push_back(*word);
     }

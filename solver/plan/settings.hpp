@@ -24,7 +24,7 @@ enum class FileScope { Project, User, System };
 // on.
 enum class UnknownKeys { Refuse, Note };
 
-enum class SettingKind { Word, Truth, Words, Directories };
+enum class SettingKind { Word, Truth, Words, Directories, Capabilities };
 
 struct SettingKey {
     std::string_view table;

@@ -44,17 +44,28 @@ DeviceTargets device_targets(const Situation& situation, const std::optional<Dot
             ? situation.host.gpus
             : facts::narrowed_to_visible(situation.host, visible->second).gpus;
     const auto made = nvcc ? knowledge::architectures_of_toolkit(*nvcc) : std::nullopt;
-    DeviceTargets targets;
-    std::set<Target> wanted;
+    std::vector<ComputeCapability> capabilities;
     for (const facts::Gpu& gpu : gpus) {
         if (!gpu.compute_capability) {
             return {}; // a list without it would be a build that does not run here
         }
-        if (const auto target = target_for(*gpu.compute_capability, made)) {
+        capabilities.push_back(*gpu.compute_capability);
+    }
+    if (gpus.empty()) {
+        for (const std::string& target : situation.config.targets()) {
+            if (const auto capability = ComputeCapability::parse(target)) {
+                capabilities.push_back(*capability);
+            }
+        }
+    }
+    DeviceTargets targets;
+    std::set<Target> wanted;
+    for (const ComputeCapability capability : capabilities) {
+        if (const auto target = target_for(capability, made)) {
             wanted.insert(*target);
         } else {
             targets.notes.push_back("nvcc " + nvcc->str() + " makes nothing that runs on " +
-                                    gpu.compute_capability->sm());
+                                    capability.sm());
         }
     }
     // Torch's own default, said here so that a build without the GPU at hand is the same: every

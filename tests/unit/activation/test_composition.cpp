@@ -410,6 +410,13 @@ TEST_CASE("what only building reads is set for building alone") {
         CHECK(set_to(there.compose(), "TORCH_CUDA_ARCH_LIST") == k_none);
         CHECK(set_to(there.compose(), "CUDAARCHS") == k_none);
     }
+    SECTION("without a GPU the targets of the project or the user are built for") {
+        there.situation.host.gpus.clear();
+        there.situation.config =
+            config("[resolve]\nfor = \"build\"\ntargets = [\"8.6\", \"8.0\"]\n");
+        CHECK(set_to(there.compose(), "TORCH_CUDA_ARCH_LIST") == "8.0;8.6+PTX");
+        CHECK(set_to(there.compose(), "CUDAARCHS") == "80;86");
+    }
     SECTION("one job at least, and no more than cores") {
         there.situation.machine = {8, std::uint64_t{1} << 30};
         CHECK(set_to(there.compose(), "MAX_JOBS") == "1");
