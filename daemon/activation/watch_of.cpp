@@ -6,6 +6,7 @@
 #include "solver/plan/activation/managed.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace cudaenv::daemon {
 
@@ -76,6 +77,23 @@ std::vector<std::string> watched_paths(const Activation& activation, const proto
     return paths;
 }
 
+// What tells that another decision may be due, and whatever is set now: taken away by the user it
+// would be set again.
+std::set<std::string_view> names_to_watch(const Activation& activation) {
+    const auto watched = plan::watched_variables();
+    std::set<std::string_view> names(watched.begin(), watched.end());
+    for (const plan::SetVariable& variable : activation.composition.patch.variables) {
+        names.insert(variable.name);
+    }
+    for (const plan::AddEntry& entry : activation.composition.patch.entries) {
+        names.insert(entry.list);
+    }
+    if (activation.situation.config.purpose() == plan::Purpose::Build) {
+        names.insert("CUDA_VISIBLE_DEVICES"); // which GPUs are built for
+    }
+    return names;
+}
+
 } // namespace
 
 shellhooks::WatchedFile watched_file(const std::string& path, const std::string& runtime_directory,
@@ -99,12 +117,7 @@ shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller&
                            std::int64_t asked) {
     shellhooks::Watch watch;
     watch.directory = caller.cwd;
-    std::vector<std::string_view> names(plan::watched_variables().begin(),
-                                        plan::watched_variables().end());
-    if (activation.situation.config.purpose() == plan::Purpose::Build) {
-        names.emplace_back("CUDA_VISIBLE_DEVICES"); // which GPUs are built for
-    }
-    for (const std::string_view name : names) {
+    for (const std::string_view name : names_to_watch(activation)) {
         if (std::ranges::find(activation.situation.kept, name) != activation.situation.kept.end()) {
             continue; // the shell has it, and the environment has not
         }

@@ -124,7 +124,7 @@ TEST_CASE("a wrong project file is one message with line, column and what would 
              "activate.ld_library_path cannot be \"always\" in a project",
              "expected \"auto\" or \"never\"; \"always\" is for the user's own config.toml", 2, 19},
         Case{"[resolve]\n# \xC3\xA4\nfor = 'build' # \xC3\xA4\n\"\xC3\xA4\" = 1\n", "unknown-key",
-             "unknown key \"\xC3\xA4\" in [resolve]", "known are channels, for", 4, 1},
+             "unknown key \"\xC3\xA4\" in [resolve]", "known are channels, for, targets", 4, 1},
         Case{"pins = { \"\xC3\xA4\" = 1 }\n", "unknown-pin", "unknown pin \"\xC3\xA4\"",
              "known are cuda, cudnn, nccl, torch, torchvision, torchaudio, tensorflow, jax, cupy, "
              "numpy, python, gcc",
