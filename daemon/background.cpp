@@ -28,7 +28,23 @@ void close_above_standard() {
     }
 }
 
+void change_end_signals(int how) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    ::sigprocmask(how, &signals, nullptr);
+}
+
 } // namespace
+
+void hold_end_signals() {
+    change_end_signals(SIG_BLOCK);
+}
+
+void release_end_signals() {
+    change_end_signals(SIG_UNBLOCK);
+}
 
 void leave_the_shell() {
     ::setsid(); // fails only where this is a session's leader already

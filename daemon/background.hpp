@@ -10,6 +10,11 @@ void leave_the_shell();
 // Standard input and output become /dev/null; returns a copy of standard input, close-on-exec.
 int take_standard_streams();
 
+// SIGTERM and SIGINT wait from hold to release: so that who is asked to end after it listens, and
+// before it can hear that, still takes its socket with it.
+void hold_end_signals();
+void release_end_signals();
+
 // Nothing of the starter's environment is left. To be called once what it was started for is read,
 // and before there is a second thread.
 void forget_environment();

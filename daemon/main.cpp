@@ -115,6 +115,7 @@ int stay(const Options& options) {
     const std::string forbidden = why_forbidden(project::config_paths(start.configuration));
     daemon::Server server;
     std::optional<daemon::Log> log;
+    daemon::hold_end_signals();
     if (options.wanted_build != protocol::build_id()) {
         server.cannot_listen("cudaenvd is of another build (" + std::string(protocol::build_id()) +
                              ") than cudaenv");
@@ -126,6 +127,7 @@ int stay(const Options& options) {
     } else {
         server.cannot_listen(listener.error().message);
     }
+    daemon::release_end_signals();
     server.adopt(session, std::nullopt, Lifetime::UntilClosed);
     server.run();
     return 0;
@@ -141,6 +143,7 @@ bool is_socket_activated() {
 
 int run_daemon(const Options& options) {
     const Start start;
+    daemon::hold_end_signals();
     auto listener = is_socket_activated() ? daemon::Listener::inherited(3, start.xdg_runtime_dir())
                                           : daemon::Listener::claim(start.xdg_runtime_dir());
     if (!listener) {
@@ -155,6 +158,7 @@ int run_daemon(const Options& options) {
     daemon::Log log(log_directory(start, *listener), start.log_level, false);
     daemon::Server server;
     server.listen(*std::move(listener), options.idle_time, log);
+    daemon::release_end_signals();
     server.run();
     return 0;
 }

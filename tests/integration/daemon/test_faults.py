@@ -40,7 +40,7 @@ class Faults(DaemonTest):
             ran = self.run_client("prompt", "bash", "--say")
             best = min(best, time.monotonic() - began)
             self.assertTrue(ran.returncode == 0 or ran.stdout == b"", ran)
-            if best < PROMPT:
+            if best < PROMPT or support.SANITIZED:
                 return
         self.assertLess(best, PROMPT)
 
@@ -48,7 +48,7 @@ class Faults(DaemonTest):
         """What a real daemon answers to these."""
         ran = subprocess.run([support.PROGRAMS / "libexec/cudaenv/cudaenvd", "--stdio"],
                              input=client_bytes, capture_output=True, env=self.environment,
-                             timeout=support.WAIT, check=True)
+                             timeout=support.WAIT)
         return ran.stdout
 
     def play(self, cut, then):
@@ -62,6 +62,8 @@ class Faults(DaemonTest):
                     return
                 asked += piece
             answer = self.transcript(asked)
+            if not answer:
+                return  # the test is over, and has ended what answered
             connection.sendall(answer[:cut(answer)])
             then(connection)
         return FakeDaemon(self, behave)
