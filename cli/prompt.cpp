@@ -36,6 +36,7 @@ struct PromptWords {
     bool leave = false;
     std::string_view watch;
     std::string_view keep;
+    std::string_view was; // the journal before the shell was left for a wrapped command
 };
 
 std::optional<PromptWords> read_words(std::span<const char* const> words) {
@@ -60,6 +61,8 @@ std::optional<PromptWords> read_words(std::span<const char* const> words) {
             read.watch = words[++i];
         } else if (word == "--keep" && more) {
             read.keep = words[++i];
+        } else if (word == "--was" && more) {
+            read.was = words[++i];
         } else {
             return std::nullopt;
         }
@@ -129,6 +132,16 @@ int without_answer(const PromptWords& words, const protocol::Caller& caller, con
     return leave(words, caller);
 }
 
+// A wrapped command that changed nothing of ours: what was taken back before it is there again.
+bool is_as_it_was(const nlohmann::json& object, const PromptWords& words) {
+    const auto changes = object.find("changes");
+    return !words.was.empty() && changes != object.end() &&
+           std::ranges::any_of(*changes, [&](const nlohmann::json& change) {
+               return change.value("name", "") == plan::k_journal_variable &&
+                      change["value"] == words.was;
+           });
+}
+
 Result<protocol::Reply> ask(nlohmann::json params, const protocol::Caller& caller,
                             const PromptWords& words) {
     ConnectWishes wishes;
@@ -173,6 +186,9 @@ int run_prompt(std::span<const char* const> arguments) {
         protocol::bytes_from_json(reply->object.value("text", nlohmann::json()), "text");
     if (!text || !print_text(words->shell, *text)) {
         return 3;
+    }
+    if (is_as_it_was(reply->object, *words)) {
+        return 0;
     }
     for (const nlohmann::json& line : reply->object.value("say", nlohmann::json::array())) {
         if (const auto words_of_line = protocol::bytes_from_json(line, "say")) {

@@ -118,7 +118,7 @@ function __cudaenv_wrap_all {
 # A wrapped function: our changes go before it and come back after it, so that nothing of ours is in
 # what it saves, and `conda activate x && nvcc --version` is right on one line.
 function __cudaenv_wrapped {
-    local __cudaenv_original=__cudaenv_original_$1 __cudaenv_result=0
+    local __cudaenv_original=__cudaenv_original_$1 __cudaenv_result=0 __cudaenv_was=${__CUDAENV_UNDO-}
     \builtin shift
     case ${1-} in
     activate | deactivate | reactivate | install | update | upgrade | remove | uninstall) ;;
@@ -131,12 +131,12 @@ function __cudaenv_wrapped {
     # No `||` here: it would switch `set -e` off inside of the function.
     "$__cudaenv_original" "$@"
     __cudaenv_result=$?
-    __cudaenv_update_now
+    __cudaenv_update_now --was "$__cudaenv_was"
     return "$__cudaenv_result"
 }
 
 function __cudaenv_update_now {
-    if __cudaenv_is_interactive; then __cudaenv_update --say; else __cudaenv_update; fi
+    if __cudaenv_is_interactive; then __cudaenv_update --say "$@"; else __cudaenv_update "$@"; fi
 }
 
 # RETURN trap: a file was sourced. Where conda or mamba is in its name, it may have brought their

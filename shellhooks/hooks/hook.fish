@@ -22,9 +22,9 @@ function __cudaenv_update
     if test -n "$CUDAENV_DISABLE"
         set -q __CUDAENV_UNDO; and __cudaenv_ask --leave
     else if set -q __cudaenv_watch
-        __cudaenv_ask --watch $__cudaenv_watch
+        __cudaenv_ask --watch $__cudaenv_watch $argv
     else
-        __cudaenv_ask
+        __cudaenv_ask $argv
     end
     __cudaenv_wrap_all
     return 0
@@ -59,10 +59,11 @@ function __cudaenv_around
         $original $argv
         return
     end
+    set -l was "$__CUDAENV_UNDO"
     set -q __CUDAENV_UNDO; and __cudaenv_ask --leave
     $original $argv
     set -l result $status
-    __cudaenv_update
+    __cudaenv_update --was "$was"
     return $result
 end
 

@@ -92,7 +92,7 @@ function __cudaenv_wrap_all {
 # what it saves, and `conda activate x && nvcc --version` is right on one line. The original runs
 # under the user's options, hence no emulate here.
 function __cudaenv_wrapped {
-    local __cudaenv_original=__cudaenv_original_$1 __cudaenv_result=0
+    local __cudaenv_original=__cudaenv_original_$1 __cudaenv_result=0 __cudaenv_was=${__CUDAENV_UNDO-}
     builtin shift
     case "${1-}" in
     (activate|deactivate|reactivate|install|update|upgrade|remove|uninstall) ;;
@@ -105,12 +105,12 @@ function __cudaenv_wrapped {
     # No `||` here: it would switch `set -e` off inside of the function.
     "$__cudaenv_original" "$@"
     __cudaenv_result=$?
-    __cudaenv_update_now
+    __cudaenv_update_now --was "$__cudaenv_was"
     return "$__cudaenv_result"
 }
 
 function __cudaenv_update_now {
-    if __cudaenv_is_interactive; then __cudaenv_update --say; else __cudaenv_update; fi
+    if __cudaenv_is_interactive; then __cudaenv_update --say "$@"; else __cudaenv_update "$@"; fi
 }
 
 # A function of its own, so that the options under which the text is read are zsh's.

@@ -89,10 +89,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             continue;
         }
         for (const SettingKey& key : setting_keys()) {
-            const std::vector<std::string> words{key.kind == SettingKind::Truth ? "false"
-                                                 : key.kind == SettingKind::Word
-                                                     ? std::string(key.words[0])
-                                                     : "/a \\\"b"};
+            const std::vector<std::string> words{
+                key.kind == SettingKind::Truth          ? "false"
+                : key.kind == SettingKind::Word         ? std::string(key.words[0])
+                : key.kind == SettingKind::Capabilities ? "8.6"
+                                                        : "/a \\\"b"};
             const auto set = edit_config(text, "p", scope, key.name(), ConfigAction::Set, words);
             require(set.has_value());
             const auto unset = edit_config(*set, "p", scope, key.name(), ConfigAction::Unset, {});

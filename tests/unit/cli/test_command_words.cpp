@@ -64,7 +64,7 @@ TEST_CASE("what is wrong with run's own words is said") {
     CHECK(read({"run", "--cuda"}) == "--cuda needs a value");
 }
 
-TEST_CASE("--json of another program is not ours") {
+TEST_CASE("another program's --json is not ours") {
     CHECK_FALSE(asks_for_json(Words{"run", "conda", "list", "--json"}));
     CHECK(asks_for_json(Words{"run", "--json", "conda", "list"}));
     CHECK(asks_for_json(Words{"resolve", "x", "--json"}));

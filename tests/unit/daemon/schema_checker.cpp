@@ -82,6 +82,13 @@ private:
                     check(inner, value[name], at + '/' + name);
                 }
             }
+        } else if (keyword == "additionalProperties") {
+            // Our schemas have it without "properties" beside it: it is about every member.
+            if (value.is_object()) {
+                for (const auto& [name, inner] : value.items()) {
+                    check(rule, inner, at + '/' + name);
+                }
+            }
         } else if (keyword == "items") {
             for (std::size_t i = 0; value.is_array() && i < value.size(); ++i) {
                 check(rule, value[i], at + '/' + std::to_string(i));
