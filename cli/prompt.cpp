@@ -26,6 +26,8 @@ namespace {
 // within 50 ms. Where nobody waits for a prompt, being right is worth longer.
 constexpr std::chrono::milliseconds k_prompt_deadline{40};
 constexpr std::chrono::milliseconds k_script_deadline{5000};
+// After `conda activate`, which took some hundred itself and may stand before `&& nvcc`.
+constexpr std::chrono::milliseconds k_command_deadline{1000};
 // For a daemon that is there and does not answer; what is left is for a child.
 constexpr std::chrono::milliseconds k_patience{12};
 
@@ -36,7 +38,8 @@ struct PromptWords {
     bool leave = false;
     std::string_view watch;
     std::string_view keep;
-    std::string_view was; // the journal before the shell was left for a wrapped command
+    bool after_command = false; // a command of conda's or ours was run: more than a prompt's time
+    std::string_view was;       // the journal before that command; empty: nothing was active
 };
 
 std::optional<PromptWords> read_words(std::span<const char* const> words) {
@@ -62,6 +65,7 @@ std::optional<PromptWords> read_words(std::span<const char* const> words) {
         } else if (word == "--keep" && more) {
             read.keep = words[++i];
         } else if (word == "--was" && more) {
+            read.after_command = true;
             read.was = words[++i];
         } else {
             return std::nullopt;
@@ -148,8 +152,10 @@ Result<protocol::Reply> ask(nlohmann::json params, const protocol::Caller& calle
     wishes.start = words.say ? StartDaemon::Interactive : StartDaemon::Never;
     wishes.patience = k_patience;
     CUDAENV_TRY(auto daemon, Connection::open(wishes));
-    return daemon.ask({0, "activate", std::move(params), caller},
-                      words.say ? k_prompt_deadline : k_script_deadline);
+    const auto deadline = !words.say            ? k_script_deadline
+                          : words.after_command ? k_command_deadline
+                                                : k_prompt_deadline;
+    return daemon.ask({0, "activate", std::move(params), caller}, deadline);
 }
 
 } // namespace

@@ -7,7 +7,8 @@ namespace {
 // Carries out the changes on xonsh's environment, whose values are objects: what a child sees is
 // the text that is asked for. A user's own object (a path with `~` in it, a number) is kept and
 // comes back where its text does. xonsh expands `~` and `$NAME` in each entry of a path when it
-// exports it; where that would change our text, the entries are handed out as they are.
+// exports it; where that would change our text, the entries are handed out as they are. The hook
+// leaves the list in which vox keeps PATH as __cudaenv_kept_path.
 constexpr std::string_view k_change = R"py(def __cudaenv_change(changes):
     import os
     from xonsh.built_ins import XSH
@@ -28,7 +29,11 @@ constexpr std::string_view k_change = R"py(def __cudaenv_change(changes):
 
         return ExactPath(text)
 
+    kept_path = globals().get("__cudaenv_kept_path")
     for name, value in changes:
+        if name == "_OLD_VIRTUAL_PATH" and kept_path is not None:
+            kept_path[:] = os.fsdecode(value).split(os.pathsep) if value else []
+            continue
         theirs, ours = replaced.pop(name, (None, None))
         if value is None:
             if name in env.detype():

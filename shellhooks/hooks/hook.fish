@@ -79,7 +79,7 @@ function cudaenv
         command $__cudaenv_program $argv
         set result $status
     end
-    __cudaenv_update
+    __cudaenv_update --was ""
     return $result
 end
 

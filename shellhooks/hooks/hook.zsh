@@ -105,12 +105,14 @@ function __cudaenv_wrapped {
     # No `||` here: it would switch `set -e` off inside of the function.
     "$__cudaenv_original" "$@"
     __cudaenv_result=$?
-    __cudaenv_update_now --was "$__cudaenv_was"
+    __cudaenv_update_now "$__cudaenv_was"
     return "$__cudaenv_result"
 }
 
+# After a command: $1 is the journal from before it.
 function __cudaenv_update_now {
-    if __cudaenv_is_interactive; then __cudaenv_update --say "$@"; else __cudaenv_update "$@"; fi
+    if __cudaenv_is_interactive; then set -- --say --was "${1-}"; else set -- --was "${1-}"; fi
+    __cudaenv_update "$@"
 }
 
 # A function of its own, so that the options under which the text is read are zsh's.
