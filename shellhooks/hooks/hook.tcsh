@@ -14,12 +14,12 @@ alias __cudaenv_ask_again '__cudaenv_ask --watch $__cudaenv_watch:q' ;
 alias __cudaenv_note_off 'if ("$CUDAENV_DISABLE" != "") set __cudaenv_off=1' ;
 alias __cudaenv_update 'set __cudaenv_off=0; if ($?CUDAENV_DISABLE) eval __cudaenv_note_off; if ($__cudaenv_off) eval __cudaenv_leave; if (! $__cudaenv_off) eval __cudaenv_ask_again; __cudaenv_look' ;
 
-: tcsh itself keeps the status, but for a precmd that follows ;
-alias __cudaenv_precmd 'set __cudaenv_status=$status; set __cudaenv_say=--say; __cudaenv_update; set status=$__cudaenv_status' ;
+: The precmd of the user comes first, so that what direnv does there is seen at once and is not done to what is ours. It finds the status as it is, and for the prompt tcsh itself keeps it ;
+alias __cudaenv_precmd 'set __cudaenv_say=--say; __cudaenv_update' ;
 set __cudaenv_found=("`alias precmd`") ;
 if ("$__cudaenv_found" == "") alias precmd __cudaenv_precmd ;
 if ("$__cudaenv_found" != "" && "$__cudaenv_found" !~ *__cudaenv_precmd*) alias __cudaenv_user_precmd "$__cudaenv_found" ;
-if ("$__cudaenv_found" != "" && "$__cudaenv_found" !~ *__cudaenv_precmd*) alias precmd '__cudaenv_precmd; __cudaenv_user_precmd' ;
+if ("$__cudaenv_found" != "" && "$__cudaenv_found" !~ *__cudaenv_precmd*) alias precmd '__cudaenv_user_precmd; __cudaenv_precmd' ;
 
 : Ours stand before conda, mamba and micromamba where these are aliases. Each is one simple command, so that it is right in a pipe or after another command: eval of the words as they were typed, between ours. In a pipe eval hides standard input from its commands, so there they are given it ;
 set __cudaenv_words='set __cudaenv_noglob=$?noglob; set noglob; set __cudaenv_args=(-' ;
