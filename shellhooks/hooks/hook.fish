@@ -30,10 +30,22 @@ function __cudaenv_update
     return 0
 end
 
-function __cudaenv_on_prompt --on-event fish_prompt
-    status is-interactive; and set -g __cudaenv_prompted
-    __cudaenv_update
+# Handlers run in the order of their definition. Defined anew at each prompt, ours is the last: what
+# others do at a prompt is seen at once, and what they keep of PATH has nothing of ours in it.
+function __cudaenv_listen
+    function __cudaenv_on_prompt --on-event fish_prompt
+        __cudaenv_listen
+        if not set -q __cudaenv_prompted
+            status is-interactive; and set -g __cudaenv_prompted
+            # At the first prompt those that came after the hook have yet to run.
+            for name in __direnv_export_eval __mise_env_eval
+                functions -q $name; and $name
+            end
+        end
+        __cudaenv_update
+    end
 end
+__cudaenv_listen
 
 # conda, mamba and micromamba act on the shell as functions; ours stand before them and are known by
 # their description.
@@ -95,8 +107,8 @@ function __cudaenv_unhook
         end
         functions -e __cudaenv_original_$name
     end
-    functions -e cudaenv __cudaenv_ask __cudaenv_update __cudaenv_on_prompt __cudaenv_wrap_all \
-        __cudaenv_around __cudaenv_unhook
+    functions -e cudaenv __cudaenv_ask __cudaenv_update __cudaenv_listen __cudaenv_on_prompt \
+        __cudaenv_wrap_all __cudaenv_around __cudaenv_unhook
     set -eg (set -gn | string match '__cudaenv_*')
 end
 
