@@ -160,10 +160,10 @@ class HookTest(unittest.TestCase):
         return done.stdout.splitlines()
 
     def calls(self):
-        """The program's calls so far, without the words that only say what is watched."""
+        """The program's calls so far, without the words that say what is watched or was active."""
         lines = (self.directory / "calls").read_text().splitlines()
         (self.directory / "calls").write_text("")
-        return [line.split("|")[0].split(" --watch")[0] for line in lines]
+        return [line.split("|")[0].split(" --watch")[0].split(" --was")[0] for line in lines]
 
     OURS = "[/ours $(id) it's]"
 
@@ -352,11 +352,60 @@ class HookTest(unittest.TestCase):
         self.assertEqual(self.calls(), [f"prompt {self.shell.name}"] * 2)
 
 
+class XonshTest(HookTest):
+    def test_the_list_that_vox_keeps_is_passed_on_and_changed_in_place(self):
+        (self.directory / "enter").write_text(
+            self.shell.enter + "__cudaenv_kept_path[:] = ['/c d']\n")
+        out = self.script("import sys, types",
+                          "kept = ['/ours', '/c d']",
+                          "sys.modules['xontrib.voxapi'] = types.SimpleNamespace("
+                          "Vox=types.SimpleNamespace(oldvars={'PATH': kept}))",
+                          self.shell.hook, "print(kept)")
+        self.assertEqual(out, ["['/c d']"])
+        self.assertTrue((self.directory / "calls").read_text().endswith("|/ours:/c d\n"))
+
+
+class FishTest(HookTest):
+    def test_it_asks_after_handlers_that_were_added_after_it(self):
+        later = ("function later --on-event fish_prompt; "
+                 "set -gx _OLD_VIRTUAL_PATH (random); echo $_OLD_VIRTUAL_PATH >>seen; end")
+        self.terminal(self.shell.hook, later, "true", "true")
+        seen = (self.directory / "seen").read_text().splitlines()
+        asked = [line.split("|")[1]
+                 for line in (self.directory / "calls").read_text().splitlines()]
+        asked = [old for old in asked if old]
+        self.assertGreater(len(asked), 2)
+        # But for the one prompt at which the handler was new.
+        self.assertEqual(asked[-3:], seen[-3:])
+
+    def test_direnv_after_the_hook_comes_first_at_the_first_prompt_too(self):
+        config = self.directory / "fish"
+        config.mkdir()
+        (config / "config.fish").write_text(
+            self.words(self.shell.hook) + "\nfunction __direnv_export_eval --on-event fish_prompt\n"
+            "    set -gx _OLD_VIRTUAL_PATH by-direnv\nend\n")
+        self.environment["XDG_CONFIG_HOME"] = str(self.directory)
+        program = self.shell.program
+        self.addCleanup(setattr, self.shell, "program", program)
+        self.shell.program = ["fish"]
+        self.terminal("true")
+        asked = (self.directory / "calls").read_text().splitlines()
+        self.assertEqual({line.split("|")[1] for line in asked}, {"by-direnv"})
+
+
 class TcshTest(HookTest):
     def test_the_users_own_precmd_runs_too_with_the_status(self):
         out = self.terminal("alias precmd 'echo own $status'", self.shell.hook, self.shell.failing)
         self.assertIn("own 5", out[-1])
         self.assertIn(f"prompt {self.shell.name} --say", self.calls())
+
+    def test_it_asks_after_the_users_own_precmd_and_the_status_stays(self):
+        out = self.typed("alias precmd 'setenv _OLD_VIRTUAL_PATH by-precmd; sh -c \"exit 3\"'",
+                         self.shell.hook, self.shell.failing, self.shell.status)
+        self.assertIn("status 5", out)
+        asked = (self.directory / "calls").read_text().splitlines()
+        self.assertTrue(asked)
+        self.assertEqual({line.split("|")[1] for line in asked}, {"by-precmd"})
 
     def test_an_answer_that_is_no_private_file_is_neither_read_nor_removed(self):
         kept = self.directory / "kept"
@@ -389,7 +438,7 @@ if __name__ == "__main__":
         print(f"SKIP: no {chosen} here; apt install {chosen}")
         sys.exit(4)
     HookTest.shell = shells[chosen]
-    case = TcshTest if chosen == "tcsh" else HookTest
+    case = {"fish": FishTest, "tcsh": TcshTest, "xonsh": XonshTest}[chosen]
     result = unittest.TextTestRunner(verbosity=2).run(
         unittest.defaultTestLoader.loadTestsFromTestCase(case))
     sys.exit(0 if result.wasSuccessful() else 1)
