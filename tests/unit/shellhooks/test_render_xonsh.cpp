@@ -87,10 +87,10 @@ TEST_CASE("xonsh's list of what vox keeps is changed in place, and no variable i
         return "exec(open('" + xonsh.directory.path() + "/" + name + "').read(), names)\n";
     };
     const auto change = answer("change", "/a b:/c");
-    const ShellRun run = xonsh.run(
-        "kept = ['/ours', '/a b', '/c']\nnames = {'__cudaenv_kept_path': kept}\n" + change +
-        "print(kept, '_OLD_VIRTUAL_PATH' in __xonsh__.env.detype())\n" + answer("empty", "") +
-        "print(kept)\nnames['__cudaenv_kept_path'] = None\n" + change +
-        "print(kept, __xonsh__.env.detype()['_OLD_VIRTUAL_PATH'])\n");
+    const ShellRun run =
+        xonsh.run("kept = ['/ours', '/a b', '/c']\nnames = {'__cudaenv_kept_path': kept}\n" +
+                  change + "print(kept, '_OLD_VIRTUAL_PATH' in __xonsh__.env.detype())\n" +
+                  answer("empty", "") + "print(kept)\nnames['__cudaenv_kept_path'] = None\n" +
+                  change + "print(kept, __xonsh__.env.detype()['_OLD_VIRTUAL_PATH'])\n");
     CHECK(run.out == "['/a b', '/c'] False\n[]\n[] /a b:/c\n");
 }
