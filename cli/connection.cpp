@@ -228,7 +228,7 @@ void Connection::finish() {
         // well: at a deadline on a busy machine it is the daemon of the next prompt, and if
         // another has the lock it ends, since its session is closed.
         const bool stays = m_may_stay && (!m_greeting || m_greeting->listening);
-        if (!stays) {
+        if (!stays && !(m_late && m_wishes.let_finish)) {
             if (m_late) {
                 ::kill(m_child,
                        SIGKILL); // leaves nothing half-written: files are renamed into place

@@ -39,6 +39,9 @@ struct ConnectWishes {
     // The longest that the listening daemon may be silent: in all where its answer is quick, else
     // before its greeting, and after that as long as it greets nobody else either.
     std::chrono::milliseconds patience{1000};
+    // true: a child that is late is left to finish what it began, for which it keeps what it found
+    // out, and is not waited for. For prompts: else a cold machine would begin anew at each.
+    bool let_finish = false;
 };
 
 class Connection {

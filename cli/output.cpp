@@ -63,7 +63,8 @@ Result<void> write_file(const std::string& path, std::string_view text) {
     }
     const std::string target = exists ? followed(path) : path;
     const std::string temporary = target + ".tmp" + std::to_string(::getpid());
-    Fd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    // What was private is so at every moment.
+    Fd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? 0600 : 0666));
     if (!fd) {
         return cannot_write(path, errno);
     }

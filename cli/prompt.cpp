@@ -151,6 +151,7 @@ Result<protocol::Reply> ask(nlohmann::json params, const protocol::Caller& calle
     ConnectWishes wishes;
     wishes.start = words.say ? StartDaemon::Interactive : StartDaemon::Never;
     wishes.patience = k_patience;
+    wishes.let_finish = words.say;
     CUDAENV_TRY(auto daemon, Connection::open(wishes));
     const auto deadline = !words.say            ? k_script_deadline
                           : words.after_command ? k_command_deadline

@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <fcntl.h>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -96,7 +97,8 @@ std::string why_forbidden(const project::ConfigPaths& paths) {
 
 int serve_standard_streams(Lifetime lifetime) {
     daemon::Server server;
-    server.adopt(::dup(0), ::dup(1), lifetime);
+    // Copies that no compiler asked for its version inherits: they would keep the session open.
+    server.adopt(::fcntl(0, F_DUPFD_CLOEXEC, 3), ::fcntl(1, F_DUPFD_CLOEXEC, 3), lifetime);
     server.run();
     return 0;
 }
@@ -218,6 +220,8 @@ int main(int argc, char** argv) {
     }
     // A client that went away is seen as EPIPE by the write, not as a signal.
     std::signal(SIGPIPE, SIG_IGN);
+    // Where the starter ignored it, children could not be waited for.
+    std::signal(SIGCHLD, SIG_DFL);
     try {
         return serve(options);
     } catch (const std::exception& thrown) {

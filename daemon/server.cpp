@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -118,10 +119,10 @@ void Server::listen(Listener listener, std::chrono::seconds idle_time, Log& log)
     m_listener = std::move(listener);
     m_why_not.clear();
     // Copies for Asio, which closes what it is given.
-    m_accepting.emplace(m_io, ::dup(m_listener->socket()));
+    m_accepting.emplace(m_io, ::fcntl(m_listener->socket(), F_DUPFD_CLOEXEC, 3));
     spawn(accept_clients());
     if (m_listener->watch() >= 0) {
-        m_watching.emplace(m_io, ::dup(m_listener->watch()));
+        m_watching.emplace(m_io, ::fcntl(m_listener->watch(), F_DUPFD_CLOEXEC, 3));
         spawn(watch_socket());
     } else {
         m_log->write(LogLevel::Warn, "no inotify left: a removed socket goes unnoticed");

@@ -165,7 +165,8 @@ Result<void> wrap_kernels(const NamedEnvironment& environment, FileChanges& chan
             changes.files.push_back({path, FileChange::Kept});
             continue;
         }
-        if (!is_wrapped_kernel(text)) {
+        CUDAENV_TRY(const auto kept, read_whole_file(path + k_before));
+        if (!is_wrapped_kernel(text) && !kept) {
             CUDAENV_TRY_VOID(write_whole_file(path + k_before, text));
         }
         CUDAENV_TRY_VOID(write_whole_file(path, *wrapped));

@@ -121,7 +121,8 @@ Result<void> write_whole_file(const std::string& path, std::string_view text) {
         exists ? ::realpath(path.c_str(), nullptr) : nullptr, &std::free);
     const std::string target = real ? std::string(real.get()) : path;
     const std::string temporary = target + ".cudaenv-" + std::to_string(::getpid());
-    Fd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    Fd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                 exists ? 0600 : 0666)); // what was private is so at every moment
     if (!fd) {
         return cannot_write(path, errno);
     }

@@ -41,6 +41,10 @@ std::vector<std::string> watched_paths(const Activation& activation, const proto
         paths.push_back(place + '/' + project::k_project_file);
     }
     if (found) {
+        // Also where it lies further up than places are looked at.
+        if (std::ranges::find(paths, found->file) == paths.end()) {
+            paths.push_back(found->file);
+        }
         paths.push_back(found->directory + '/' + project::k_local_file);
     }
     const auto config = project::config_paths(caller.environment);
@@ -131,11 +135,6 @@ shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller&
     }
     for (const std::string& path : watched_paths(activation, caller, program)) {
         watch.files.push_back(watched_file(path, runtime_directory, asked));
-        // Directories and the program itself only ever become newer; a file of the user's may be
-        // replaced by an older one.
-        if (!path.ends_with(".toml") && !path.ends_with("/pyvenv.cfg")) {
-            watch.files.back().seen = shellhooks::WatchedFile::Seen::Newer;
-        }
     }
     if (activation.choice.toolkit) {
         // What matters of a toolkit that was chosen is that it is there.

@@ -12,6 +12,8 @@ namespace cudaenv::daemon {
 
 namespace {
 
+using Lines = std::vector<std::string>;
+
 std::int64_t now_in_nanoseconds() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
                std::chrono::system_clock::now().time_since_epoch())
@@ -73,10 +75,12 @@ nlohmann::json lines_to_say(const Activation& activation, const nlohmann::json& 
 
 // A pin or project file that cannot be read: nothing is decided from it and what was active is
 // taken back, because it may no longer be what is meant.
-protocol::Reply refused(const Error& error, const protocol::Caller& caller, shellhooks::Shell shell,
+protocol::Reply refused(const Error& error, const nlohmann::json& params,
+                        const protocol::Caller& caller, shellhooks::Shell shell,
                         const std::string& program, std::int64_t asked) {
     Activation activation;
     activation.disabled = true;
+    activation.situation.kept = protocol::strings_field(params, "keep").value_or(Lines());
     activation.applied.environment = plan::undo(caller.environment);
     activation.changes = plan::difference(caller.environment, activation.applied.environment);
     std::string where = error.path;
@@ -119,7 +123,7 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
     auto activation = activation_of(params, caller, machine);
     if (!activation) {
         if (watches && shell && activation.error().kind == ErrorKind::BadInput) {
-            return refused(activation.error(), caller, *shell, program.value_or(""), asked);
+            return refused(activation.error(), params, caller, *shell, program.value_or(""), asked);
         }
         return tl::unexpected(std::move(activation).error());
     }

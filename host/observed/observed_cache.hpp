@@ -31,9 +31,10 @@ public:
         if (auto kept = find(key); kept && now < kept->until && hold(files, kept->observations)) {
             return std::move(kept->value);
         }
+        const auto began = std::chrono::system_clock::now().time_since_epoch();
         RecordingFileSystem recording(files);
         Value value = compute(recording);
-        if (settled(recording.newest())) {
+        if (settled(recording.newest(), began)) {
             keep(key, {value, recording.observations(), now + longest, 0});
         }
         return value;
@@ -41,10 +42,12 @@ public:
 
 private:
     // File systems count time in ticks of up to 10 ms: two changes within one leave the same
-    // modification time, so what changed just now is not believed to stay.
-    static bool settled(std::int64_t newest_ns) {
-        const auto now = std::chrono::system_clock::now().time_since_epoch();
-        return std::chrono::nanoseconds(newest_ns) < now - std::chrono::milliseconds(20);
+    // modification time, so what changed just now is not believed to stay. A time that lies well in
+    // the future is another clock's, and no sign of a change just now.
+    static bool settled(std::int64_t newest_ns, std::chrono::nanoseconds began) {
+        constexpr std::chrono::seconds k_other_clock{5};
+        const std::chrono::nanoseconds newest(newest_ns);
+        return newest < began - std::chrono::milliseconds(20) || newest > began + k_other_clock;
     }
 
     struct Kept {

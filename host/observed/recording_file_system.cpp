@@ -1,5 +1,7 @@
 #include "host/observed/recording_file_system.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 
 namespace cudaenv::host {
@@ -21,6 +23,9 @@ std::string answer_to(FileSystem& files, Question question, const std::string& p
     switch (question) {
     case Question::Contents: {
         if (is_made_up(path)) {
+            if (const auto names = files.list_directory(path)) {
+                return join(*names, "/");
+            }
             const auto text = files.read_file(path);
             return text ? *text : text.error().code;
         }

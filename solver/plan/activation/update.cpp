@@ -52,7 +52,10 @@ void keep_overridden(const Journal& old, const Variables& shell, Journal& journa
 // Also where nothing was to be changed: that a decision was made here is what tells the next one
 // that it is the same.
 void remember(Applied& applied) {
-    applied.environment[std::string(k_journal_variable)] = write_journal(applied.journal);
+    std::string text = write_journal(applied.journal);
+    if (text.size() <= k_most_journal_bytes) {
+        applied.environment[std::string(k_journal_variable)] = std::move(text);
+    }
 }
 
 } // namespace

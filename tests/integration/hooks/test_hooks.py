@@ -109,7 +109,7 @@ class Hooks(unittest.TestCase):
         """The arguments of each call since the last look."""
         lines = self.log.read_text().splitlines()
         self.log.write_text("")
-        return [line.split("|")[0] for line in lines]
+        return [line.split("|")[0].split(" --was")[0] for line in lines]
 
     def interactive(self, rc=None, **variables):
         """A shell that has read an rc file: by default one with the hook in it."""
