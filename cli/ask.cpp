@@ -19,12 +19,6 @@ bool solves(std::string_view method) {
     return method == "resolve" || method == "explain" || method == "pin";
 }
 
-// What follows the answer takes this process's place (`run`): a daemon started now would be a child
-// of the user's command.
-bool leads_to_exec(std::string_view method) {
-    return method == "activate";
-}
-
 // It happens once, by this process's own child, with this shell's umask and groups.
 bool writes(std::string_view method) {
     return method == "pin" || method == "unpin" || method == "config";
@@ -33,11 +27,12 @@ bool writes(std::string_view method) {
 } // namespace
 
 Result<protocol::Reply> ask_daemon(std::string_view method, nlohmann::json params,
-                                   const protocol::Caller& caller, TellWay tell) {
-    CUDAENV_TRY(auto connection,
-                Connection::open({.daemon = !writes(method),
-                                  .start = leads_to_exec(method) ? StartDaemon::Never
-                                                                 : StartDaemon::IfTerminal}));
+                                   const protocol::Caller& caller, TellWay tell,
+                                   Afterwards afterwards) {
+    CUDAENV_TRY(auto connection, Connection::open({.daemon = !writes(method),
+                                                   .start = afterwards == Afterwards::Execs
+                                                                ? StartDaemon::Never
+                                                                : StartDaemon::IfTerminal}));
     auto reply = connection.ask({0, std::string(method), std::move(params), caller},
                                 solves(method) ? k_solve_deadline : k_deadline);
     if (tell == TellWay::Yes && !connection.from_daemon() && !connection.why_no_daemon().empty()) {

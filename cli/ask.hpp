@@ -14,8 +14,13 @@ namespace cudaenv::cli {
 // Whether to say on standard error why no daemon answered, where it is worth a word (-v).
 enum class TellWay { No, Yes };
 
+// What becomes of this process after the answer. Execs: a command of the user's takes its place
+// (`run`), and a daemon started now would be that command's child; none is.
+enum class Afterwards { Ends, Execs };
+
 // Errors: those of Connection.
 Result<protocol::Reply> ask_daemon(std::string_view method, nlohmann::json params,
-                                   const protocol::Caller& caller, TellWay tell = TellWay::No);
+                                   const protocol::Caller& caller, TellWay tell = TellWay::No,
+                                   Afterwards afterwards = Afterwards::Ends);
 
 } // namespace cudaenv::cli

@@ -158,7 +158,8 @@ Result<ActivationAnswer> ask_activation(nlohmann::json params, protocol::Caller 
         params["prefix"] = environment.prefix;
         enter(environment, caller, base);
     }
-    CUDAENV_TRY(const auto reply, ask_daemon("activate", std::move(params), caller));
+    CUDAENV_TRY(const auto reply,
+                ask_daemon("activate", std::move(params), caller, TellWay::No, Afterwards::Execs));
     return read_activation(reply.object);
 }
 

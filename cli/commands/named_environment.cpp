@@ -53,7 +53,8 @@ Result<NamedEnvironment> named_environment(const nlohmann::json& params,
             question[key] = params[key];
         }
     }
-    CUDAENV_TRY(const auto reply, ask_daemon("status", std::move(question), caller));
+    CUDAENV_TRY(const auto reply,
+                ask_daemon("status", std::move(question), caller, TellWay::No, Afterwards::Execs));
     const nlohmann::json& found = member(reply.object, "environment");
     NamedEnvironment environment;
     environment.prefix = text_at(found, "prefix");
