@@ -1,5 +1,6 @@
 // `cudaenv attach` and `detach`: an environment that sets CUDA up by itself, for scripts, batch
 // jobs and kernels, where no hook is.
+#include "base/shell_word.hpp"
 #include "cli/caller.hpp"
 #include "cli/commands/attach_scripts.hpp"
 #include "cli/commands/commands.hpp"
@@ -210,7 +211,10 @@ Result<int> attach(Invocation& invocation) {
         changes.next = "kernels that are started from now on";
     } else {
         CUDAENV_TRY_VOID(write_scripts(environment, changes));
-        changes.next = "conda activate " + environment.name;
+        // The name says which one only below an envs directory; a path always does.
+        const bool named = environment.prefix.ends_with("/envs/" + environment.name);
+        changes.next =
+            "conda activate " + shell_word(named ? environment.name : environment.prefix);
     }
     return show_file_changes(changes, invocation.output);
 }

@@ -14,7 +14,8 @@ std::string shown(const nlohmann::json& value) {
                              : "(not UTF-8) " + text_at(value, "hex");
 }
 
-// LIST=dir:dir:$LIST, as a person would write it.
+// LIST=dir:dir${LIST:+:$LIST}, as a careful person would write it: where the list is unset, no
+// empty element, which would be the current directory.
 std::vector<std::vector<std::string>> list_rows(const nlohmann::json& object) {
     std::map<std::string, std::pair<std::string, std::string>> lists;
     for (const bool is_front : {true, false}) {
@@ -25,17 +26,19 @@ std::vector<std::vector<std::string>> list_rows(const nlohmann::json& object) {
         for (const auto& [name, entries] : directories.items()) {
             auto& list = lists[name];
             for (const nlohmann::json& entry : entries) {
-                if (is_front) {
-                    list.first += shown(entry) + ':';
-                } else {
-                    list.second += ':' + shown(entry);
-                }
+                std::string& end = is_front ? list.first : list.second;
+                end += (end.empty() ? "" : ":") + shown(entry);
             }
         }
     }
     std::vector<std::vector<std::string>> rows;
     for (const auto& [name, ends] : lists) {
-        rows.push_back({name + '=' + ends.first + '$' + name + ends.second});
+        const auto& [front, back] = ends;
+        std::string text = name + '=' + front;
+        text += back.empty()
+                    ? "${" + name + ":+:$" + name + '}'
+                    : (front.empty() ? "" : ":") + ("${" + name + ":+$" + name + ":}") + back;
+        rows.push_back({std::move(text)});
     }
     return rows;
 }

@@ -65,6 +65,11 @@ nlohmann::json lines_to_say(const Activation& activation, const nlohmann::json& 
             say.push_back(warning);
         }
     }
+    const auto journal = caller.variable(plan::k_journal_variable);
+    if (journal && !plan::read_journal(*journal)) {
+        say.push_back("__CUDAENV_UNDO was changed by something else: what was set before stays in "
+                      "this shell; a new one is clean");
+    }
     if (entered) {
         for (const std::string& note : activation.project.notes) {
             say.push_back(protocol::bytes_to_json(note));

@@ -202,6 +202,8 @@ function __cudaenv_install {
         # shellcheck disable=SC2128,SC2178 # the first element is meant
         PROMPT_COMMAND=${PROMPT_COMMAND:+$PROMPT_COMMAND$'\n'}$__cudaenv_command
     fi
+    # set -a would have exported what was not.
+    if [[ $__cudaenv_attributes != *x* ]]; then \builtin export -n PROMPT_COMMAND; fi
 }
 
 # Takes everything back: our changes, the wrapping, the prompt, and then ourselves.

@@ -8,6 +8,13 @@ function __cudaenv_ask
     # Once prompts are shown there is somebody to tell, and no rc file is being read.
     set -q __cudaenv_prompted; and set -a words --say
     set -a words $argv
+    # What the shell has without exporting it is the user's.
+    set -l keep
+    for name in @CUDAENV_MANAGED@
+        set -q $name; and not set -qx $name; and set -a keep $name
+    end
+    test -n "$keep"; and set -a words --keep (string join , $keep)
+    test -x $__cudaenv_program; or return 0
     begin
         set -q _OLD_VIRTUAL_PATH; and set -lx _OLD_VIRTUAL_PATH $_OLD_VIRTUAL_PATH
         set -l IFS \n

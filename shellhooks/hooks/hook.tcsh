@@ -51,6 +51,10 @@ alias __cudaenv_unhook '__cudaenv_leave; __cudaenv_give_back precmd __cudaenv_us
 alias __cudaenv_give_back 'set __cudaenv_found=("`alias \!:1`"); if ("$__cudaenv_found" =~ *__cudaenv_*) eval __cudaenv_put_back \!*' ;
 alias __cudaenv_put_back 'set __cudaenv_found=("`alias \!:2`"); unalias \!:1; if ("$__cudaenv_found" != "") alias \!:1 "$__cudaenv_found"' ;
 
+: On a terminal that is not ours, as after su, standard input cannot be opened again: there nothing stands before conda and the program, and the prompt serves alone ;
+if (! -r /dev/stdin) set __cudaenv_wrap=0 ;
+if (! -r /dev/stdin) unalias cudaenv ;
+
 : A script has no prompt: it is served at once. Else a prompt will come ;
 if (! $?prompt) eval __cudaenv_update ;
 if ($?prompt) eval __cudaenv_look ;

@@ -18,7 +18,7 @@ from translate import WORDS
 
 # What differs by nature between two processes that did the same.
 BY_NATURE = {b"_", b"LAST_RETURN_CODE", b"XONSH_HISTORY_FILE",
-             b"XONSH_APPEND_NEWLINE"}
+             b"XONSH_APPEND_NEWLINE", b"__ALIAS_NAME", b"__ALIAS_STACK"}
 OURS = re.compile(rb"__CUDAENV|__cudaenv|CUDAENV_")
 # What a user sets by steps, and so is not ours.
 USERS_OWN = {b"CUDAENV_CUDA", b"CUDAENV_DISABLE", b"CUDAENV_NO_DAEMON", b"CUDAENV_QUIET"}

@@ -238,6 +238,10 @@ def main():
     if why := driver.missing(options.shell):
         scene.skip(why)
     count = 1000 if options.full else options.count
+    if options.shell == "xonsh":
+        # Its lists expand what looks like a variable in an entry: a directory named `$HOME*` is not
+        # what xonsh itself hands to a shell within.
+        PROJECTS.remove("hard")
     seeds = range(options.seed, options.seed + count)
     lists = [interleaving(f"{seed}", options.length) for seed in seeds]
     begun = time.monotonic()
