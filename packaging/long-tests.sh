@@ -2,7 +2,7 @@
 # What takes long: the part of `packaging/test.sh --full` that is not the dev preset. Each step says
 # how it went; all are run, and the status is 1 if any failed.
 # usage: packaging/long-tests.sh [STEP...]     default: all of
-#        scripts asan tsan tidy fuzz peer bench debootstrap
+#        scripts asan tsan tidy shells fuzz peer bench debootstrap
 # CUDAENV_FUZZ_SECONDS (60) is the time of each fuzz target, CUDAENV_SHARED the folder with facts/ and
 # repodata/, CUDAENV_TEST_ROOT (/var/tmp/cudaenv-test) where the bare Debian root is made.
 set -euo pipefail
@@ -17,6 +17,19 @@ scripts() { shellcheck -x packaging/*.sh .ci/run; }
 asan() { packaging/test-preset.sh asan; }
 tsan() { packaging/test-preset.sh tsan; }
 tidy() { packaging/build-preset.sh tidy; }
+
+# A thousand random interleavings in each shell; one that is not here says so and is passed over.
+shells() {
+    local shell status=0 code
+    packaging/build-preset.sh dev
+    for shell in bash zsh fish tcsh xonsh; do
+        code=0
+        python3 tests/shells/test_interleavings.py --full --shell "$shell" \
+            --cudaenv build/dev/cli/cudaenv --cudaenvd build/dev/daemon/cudaenvd || code=$?
+        case $code in 0 | 77) ;; *) status=1 ;; esac
+    done
+    return $status
+}
 
 fuzz() {
     local program target seeds found status=0
@@ -74,6 +87,9 @@ bench() {
         --shared "$(shared)" --work build/peer || status=1
     "$python" tests/bench/bench_host.py --cudaenv build/release/cli/cudaenv \
         --peer "$(dirname "$python")/cuda-doctor" || status=1
+    # Beside direnv, where it is installed.
+    python3 tests/bench/bench_prompt.py --cudaenv build/release/cli/cudaenv || status=1
+    python3 tests/bench/bench_enter.py --cudaenv build/release/cli/cudaenv || status=1
     return $status
 }
 
@@ -86,12 +102,12 @@ debootstrap() {
 }
 
 if [ $# -eq 0 ]; then
-    set -- scripts asan tsan tidy fuzz peer bench debootstrap
+    set -- scripts asan tsan tidy shells fuzz peer bench debootstrap
 fi
 failed=()
 for step in "$@"; do
     case $step in
-        scripts | asan | tsan | tidy | fuzz | peer | bench | debootstrap) ;;
+        scripts | asan | tsan | tidy | shells | fuzz | peer | bench | debootstrap) ;;
         *)
             say "long-tests.sh: no step \"$step\""
             exit 2
