@@ -1,7 +1,9 @@
 #include "cli/child_daemon.hpp"
 
+#include "cli/own_path.hpp"
 #include "protocol/build_id.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -18,13 +20,9 @@ namespace {
 
 // The directory of this program, symlinks resolved; empty where /proc is not there.
 std::string own_directory() {
-    std::array<char, 4096> path{};
-    const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
-    if (size <= 0 || std::cmp_equal(size, path.size())) {
-        return {};
-    }
-    const std::string_view whole(path.data(), static_cast<std::size_t>(size));
-    return std::string(whole.substr(0, whole.rfind('/')));
+    std::string path = own_path();
+    path.resize(std::min(path.size(), path.rfind('/')));
+    return path;
 }
 
 struct Candidates {
