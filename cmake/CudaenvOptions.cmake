@@ -12,9 +12,11 @@ if(CUDAENV_SANITIZE)
     target_compile_options(cudaenv_options INTERFACE
         -fsanitize=${CUDAENV_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
         # gcc 12 pairs the new and delete of Asio's coroutine frames wrongly once instrumented.
-        $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>
+        $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>)
+    if(CUDAENV_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         # Asio has fences beside its locks; the sanitizer sees the locks.
-        $<$<AND:$<CXX_COMPILER_ID:GNU>,$<STREQUAL:${CUDAENV_SANITIZE},thread>>:-Wno-tsan>)
+        target_compile_options(cudaenv_options INTERFACE -Wno-tsan)
+    endif()
     target_link_options(cudaenv_options INTERFACE -fsanitize=${CUDAENV_SANITIZE})
 endif()
 if(CUDAENV_FUZZ)
