@@ -81,19 +81,20 @@ std::vector<std::string> watched_paths(const Activation& activation, const proto
     return paths;
 }
 
-// What tells that another decision may be due, and whatever is set now: taken away by the user it
-// would be set again.
+// What tells that another decision may be due. Where it is for building, also whatever is set now:
+// a list that the user takes away would be set again.
 std::set<std::string_view> names_to_watch(const Activation& activation) {
     const auto watched = plan::watched_variables();
     std::set<std::string_view> names(watched.begin(), watched.end());
+    if (activation.situation.config.purpose() != plan::Purpose::Build) {
+        return names;
+    }
+    names.insert("CUDA_VISIBLE_DEVICES"); // which GPUs are built for
     for (const plan::SetVariable& variable : activation.composition.patch.variables) {
         names.insert(variable.name);
     }
     for (const plan::AddEntry& entry : activation.composition.patch.entries) {
         names.insert(entry.list);
-    }
-    if (activation.situation.config.purpose() == plan::Purpose::Build) {
-        names.insert("CUDA_VISIBLE_DEVICES"); // which GPUs are built for
     }
     return names;
 }
@@ -135,6 +136,12 @@ shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller&
     }
     for (const std::string& path : watched_paths(activation, caller, program)) {
         watch.files.push_back(watched_file(path, runtime_directory, asked));
+        // The kernel only ever sets a directory's time to now, and a program's successor is newer
+        // but for a downgrade, which shows with the next change of anything: half the price at
+        // every prompt. A file of the user's may be replaced by an older one.
+        if (!path.ends_with(".toml") && !path.ends_with("/pyvenv.cfg")) {
+            watch.files.back().seen = shellhooks::WatchedFile::Seen::Newer;
+        }
     }
     if (activation.choice.toolkit) {
         // What matters of a toolkit that was chosen is that it is there.
