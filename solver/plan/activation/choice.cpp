@@ -57,9 +57,9 @@ struct Saying {
     Rung rung = Rung::System;
     std::optional<WantedCuda> wanted;
     std::string cuda;
-    std::string reason; // "pinned in ~/work/apex"
+    std::string reason; // "pinned in ~/code/apex"
     std::string origin;
-    std::string said; // in a warning: "cuda 11.3 pinned in ~/work/apex"
+    std::string said; // in a warning: "cuda 11.3 pinned in ~/code/apex"
 };
 
 const facts::FrameworkBuild* deciding_framework(const Situation& situation) {

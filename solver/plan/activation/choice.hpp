@@ -34,7 +34,7 @@ struct CudaChoice {
     // "11.3", or a constraint of a pin: ">=11,<12"; empty for a toolkit set by hand of which
     // nothing is known.
     std::string cuda;
-    std::string reason; // for the quiet line: "pinned in ~/work/apex", "torch 1.12.1+cu113"
+    std::string reason; // for the quiet line: "pinned in ~/code/apex", "torch 1.12.1+cu113"
     std::string origin; // the place that said so: "/p/cudaenv.toml line 2", "CUDA_HOME", a file
     std::optional<facts::Toolkit> toolkit; // none: this machine and this environment have none
     ToolkitMatch match = ToolkitMatch::Exact;

@@ -27,7 +27,7 @@ Composition compose(const Situation& situation, const CudaChoice& choice,
                     const std::optional<facts::ToolkitLayout>& layout);
 
 // The one quiet line, without "cudaenv: ": "CUDA 11.3 · /usr/local/cuda-11.3 · g++-9   (pinned in
-// ~/work/apex)". Empty for nothing. `ascii` where the locale is not UTF-8.
+// ~/code/apex)". Empty for nothing. `ascii` where the locale is not UTF-8.
 std::string quiet_line(const Situation& situation, const CudaChoice& choice,
                        const Composition& composition, bool ascii);
 

@@ -119,35 +119,35 @@ TEST_CASE("the ladder: each rung goes before all below it") {
 
 TEST_CASE("a pin and the framework that it fits are both told") {
     Situation situation = with_torch("1.12.1+cu113", "11.3");
-    situation.project_directory = "/home/u/work/apex";
+    situation.project_directory = "/home/u/code/apex";
     situation.pins.pins = {pin(PinSource::Project, "11.3")};
     const CudaChoice choice = choose(situation);
-    CHECK(choice.reason == "torch 1.12.1+cu113; pinned in ~/work/apex");
+    CHECK(choice.reason == "torch 1.12.1+cu113; pinned in ~/code/apex");
     CHECK(choice.origin == "/p/cudaenv.toml line 2");
     CHECK(choice.warnings.empty());
 }
 
 TEST_CASE("a pin against the framework's build is one warning that names both") {
     Situation situation = with_torch("2.1.0+cu118", "11.8");
-    situation.project_directory = "/home/u/work/apex";
+    situation.project_directory = "/home/u/code/apex";
     situation.pins.pins = {pin(PinSource::Project, "11.3")};
     const CudaChoice choice = choose(situation);
     CHECK(path_of(choice) == "/usr/local/cuda-11.3");
-    CHECK(choice.reason == "pinned in ~/work/apex");
+    CHECK(choice.reason == "pinned in ~/code/apex");
     REQUIRE(choice.warnings.size() == 1);
-    CHECK(choice.warnings[0] == "cuda 11.3 pinned in ~/work/apex goes before torch 2.1.0+cu118, "
+    CHECK(choice.warnings[0] == "cuda 11.3 pinned in ~/code/apex goes before torch 2.1.0+cu118, "
                                 "built with CUDA 11.8");
 }
 
 TEST_CASE("a project's pin against CUDA_HOME is one warning that names both") {
     Situation situation = machine();
     situation.base["CUDA_HOME"] = "/usr/local/cuda/";
-    situation.project_directory = "/home/u/work/apex";
+    situation.project_directory = "/home/u/code/apex";
     situation.pins.pins = {pin(PinSource::Project, "11.3")};
     const CudaChoice choice = choose(situation);
     CHECK(path_of(choice) == "/usr/local/cuda-11.3");
     REQUIRE(choice.warnings.size() == 1);
-    CHECK(choice.warnings[0] == "cuda 11.3 pinned in ~/work/apex goes before "
+    CHECK(choice.warnings[0] == "cuda 11.3 pinned in ~/code/apex goes before "
                                 "CUDA_HOME=/usr/local/cuda/ (CUDA 12.4), set by hand");
 }
 

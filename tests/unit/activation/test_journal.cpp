@@ -122,7 +122,7 @@ TEST_CASE("the journal of all that a build gets is below 1 KB") {
     const Variables base{{"PATH", "/usr/bin:/bin"}, {"CC", "gcc"}};
     const Applied applied =
         apply(base, patch, "node17.cluster.example.org/0c9a5bb2-6f42-4f23-9ef5-5f7e0ad0a1c3",
-              "/home/someone/miniconda3/envs/apex\n\n\n/home/someone/work/apex");
+              "/home/someone/miniconda3/envs/apex\n\n\n/home/someone/code/apex");
     CHECK(applied.environment.at("__CUDAENV_UNDO").size() < 1000);
     CHECK(undo(applied.environment) == base);
 }

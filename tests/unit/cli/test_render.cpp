@@ -50,7 +50,7 @@ TEST_CASE("each scene is shown as its golden text says") {
     const auto object = nlohmann::json::parse(read(k_golden / (name + ".json")));
     Style style;
     style.home = "/home/u";
-    style.cwd = "/home/u/work/apex";
+    style.cwd = "/home/u/code/apex";
     check_golden(k_golden / (name + ".txt"), render(object, style));
 
     style.utf8 = false;

@@ -31,10 +31,10 @@ TEST_CASE("colour is there only when asked for") {
 TEST_CASE("a path is shortened only by whole directories") {
     Style style;
     style.home = "/home/u";
-    style.cwd = "/home/u/work";
+    style.cwd = "/home/u/code";
     CHECK(short_path(style, "/home/u/x") == "~/x");
     CHECK(short_path(style, "/home/ulf/x") == "/home/ulf/x");
-    CHECK(message_path(style, "/home/u/work/cudaenv.toml") == "./cudaenv.toml");
+    CHECK(message_path(style, "/home/u/code/cudaenv.toml") == "./cudaenv.toml");
     CHECK(message_path(style, "/home/u/workshop/a") == "~/workshop/a");
 }
 
