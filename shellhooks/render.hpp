@@ -22,12 +22,16 @@ std::string render_changes(Shell shell, std::span<const plan::Change> changes);
 struct WatchedFile {
     std::string path;
     bool exists = false;       // it did; else its appearing is what is watched for
-    std::string stamp;         // a file with the same modification time (bash and zsh); empty: none
+    std::string stamp;         // a file with the same modification time (bash); empty: none
     long long modified_ns = 0; // 0: not known, so that it has changed
     // What has to be seen at least; to see more is right as well. bash pays 4 microseconds at every
     // prompt for another time, 2 for a newer one (directories: the kernel only ever sets them to
     // now) and 1 for existence.
     enum class Seen { Time, Newer, Existence } seen = Seen::Time;
+    // Files a nanosecond older and newer (zsh, where -nt is false of a file that is not there, so
+    // that it need not be looked for besides).
+    std::string stamp_before{};
+    std::string stamp_after{};
 };
 struct Watch {
     std::string directory;               // $PWD

@@ -94,8 +94,10 @@ std::string block_lines(Shell shell, const std::string& program) {
     // A whole path stands in @(...) or as it is; for access() it is a string of Python.
     const std::string python =
         word.starts_with("@(") ? word.substr(2, word.size() - 3) : '\'' + word + '\'';
-    return text + "if __import__('os').access(" + python + ", 1):\n    execx($(" + word +
-           " hook xonsh))\n";
+    // Not $(...): in a start-up file it was seen to give nothing on a loaded machine.
+    return text + "if __import__('os').access(" + python +
+           ", 1):\n    execx(__import__('subprocess').check_output([" + python +
+           ", 'hook', 'xonsh'], text=True,\n          env=__xonsh__.env.detype()))\n";
 }
 
 // The failure, and after it what the user can do by hand.

@@ -86,6 +86,9 @@ std::vector<std::string> watched_paths(const Activation& activation, const proto
 std::set<std::string_view> names_to_watch(const Activation& activation) {
     const auto watched = plan::watched_variables();
     std::set<std::string_view> names(watched.begin(), watched.end());
+    if (activation.situation.config.compilers() && activation.choice.toolkit) {
+        names.insert({"CC", "CXX"}); // the user's own decide about the rest
+    }
     if (activation.situation.config.purpose() != plan::Purpose::Build) {
         return names;
     }
@@ -112,7 +115,12 @@ shellhooks::WatchedFile watched_file(const std::string& path, const std::string&
         // the same time. Zero is no time that a file has: the shell asks again.
         file.modified_ns = 0;
     } else if (state.modified_ns && !runtime_directory.empty()) {
-        file.stamp = host::stamp_of(runtime_directory, state).value_or("");
+        const auto stamp_at = [&](std::int64_t ns) {
+            return host::stamp_of(runtime_directory, {path, ns}).value_or("");
+        };
+        file.stamp = stamp_at(*state.modified_ns);
+        file.stamp_before = stamp_at(*state.modified_ns - 1);
+        file.stamp_after = stamp_at(*state.modified_ns + 1);
     }
     return file;
 }

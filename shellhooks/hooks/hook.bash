@@ -66,8 +66,7 @@ function __cudaenv_update {
 function __cudaenv_define_prompt {
     \builtin eval "function __cudaenv_prompt {
         if $1 then __cudaenv_ask; fi
-        if [[ \${1-0} == 0 || \$- == *e* ]]; then return 0; fi
-        return \"\$1\"
+        [[ \${1-0} == 0 || \$- == *e* ]] || return \"\$1\"
     }"
 }
 __cudaenv_define_prompt '{ :; };'

@@ -50,27 +50,42 @@ function __cudaenv_update {
 }
 
 # The precmd function: calls are what costs most in zsh, so it has the body of __cudaenv_stale
-# within, and neither an `emulate` nor anything that an option could change. Whether the three
-# functions are still as we left them is seen at each prompt: $functions has their bodies without a
-# fork. zsh gives $? back after its precmd functions by itself.
+# within, and neither an `emulate` nor anything that an option could change. zsh gives $? back after
+# its precmd functions. Whether the three functions are still as we left them is seen at each
+# prompt: $functions has their bodies without a fork. What brings them for the first time sets
+# CONDA_EXE or MAMBA_EXE, which is seen at a tenth of the price.
 function __cudaenv_define_prompt {
     emulate -L zsh
-    local __cudaenv_rewrap=:
+    local __cudaenv_name __cudaenv_differs= __cudaenv_row=
+    typeset -g +x __cudaenv_bodies=
     if [[ $__cudaenv_wrap == 1 ]]; then
-        typeset -g +x __cudaenv_bodies=$functions[conda]$functions[mamba]$functions[micromamba]
-        __cudaenv_rewrap='if [[ "${functions[conda]-}${functions[mamba]-}${functions[micromamba]-}"'
-        __cudaenv_rewrap+=' != "$__cudaenv_bodies" ]]; then __cudaenv_rewrap; fi'
+        for __cudaenv_name in conda mamba micromamba; do
+            if [[ -v "functions[$__cudaenv_name]" ]]; then
+                __cudaenv_row+="\${functions[$__cudaenv_name]-}"
+                __cudaenv_bodies+=$functions[$__cudaenv_name]
+            elif [[ $__cudaenv_name == conda && ! -v CONDA_EXE ]]; then
+                __cudaenv_differs+="-v CONDA_EXE || "
+            elif [[ $__cudaenv_name == *mamba && ! -v MAMBA_EXE ]]; then
+                __cudaenv_differs+="-v MAMBA_EXE || "
+            else
+                __cudaenv_differs+="-v functions[$__cudaenv_name] || "
+            fi
+        done
+        if [[ -n $__cudaenv_row ]]; then
+            __cudaenv_differs+="\"$__cudaenv_row\" != \"\$__cudaenv_bodies\" || "
+        fi
+        __cudaenv_differs="[[ ${__cudaenv_differs% || } ]] ||"
     fi
     # On one line each: with cshjunkiequotes a string may hold no newline.
-    local __cudaenv_body="$__cudaenv_rewrap; if { $functions[__cudaenv_stale]"$'\n'
-    functions[__cudaenv_prompt]="$__cudaenv_body}; then __cudaenv_update --say; fi; return 0"
+    local __cudaenv_body="if $__cudaenv_differs { $functions[__cudaenv_stale]"$'\n'
+    functions[__cudaenv_prompt]="$__cudaenv_body}; then __cudaenv_changed; fi"
     return 0
 }
 
-function __cudaenv_rewrap {
+function __cudaenv_changed {
     emulate -L zsh
-    __cudaenv_wrap_all
-    __cudaenv_define_prompt
+    if [[ $__cudaenv_wrap == 1 ]]; then __cudaenv_wrap_all; fi
+    if __cudaenv_stale; then __cudaenv_update --say; else __cudaenv_define_prompt; fi
 }
 
 # Puts our function before each of the three that is there and is not ours; the whole function lives
@@ -179,7 +194,7 @@ function __cudaenv_unhook {
     precmd_functions=(${precmd_functions:#__cudaenv_prompt})
     unset -m '__cudaenv_*'
     unfunction __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_prompt \
-        __cudaenv_define_prompt __cudaenv_rewrap \
+        __cudaenv_define_prompt __cudaenv_changed \
         __cudaenv_wrap_all __cudaenv_wrapped __cudaenv_update_now __cudaenv_evaluate \
         __cudaenv_install cudaenv __cudaenv_unhook
 }

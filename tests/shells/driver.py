@@ -108,7 +108,9 @@ def hook_line(shell, program):
         "zsh": f'eval "$({program} hook zsh)"\n',
         "fish": f"{program} hook fish | source\n",
         "tcsh": f"eval `{program} hook tcsh`\n",
-        "xonsh": f"execx($({program} hook xonsh))\n",
+        # As `cudaenv init xonsh` writes it.
+        "xonsh": f"execx(__import__('subprocess').check_output(['{program}', 'hook', 'xonsh'], text=True,\n"
+                 "      env=__xonsh__.env.detype()))\n",
     }[shell]
 
 

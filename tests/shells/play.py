@@ -73,6 +73,11 @@ class Play:
         self.shell = driver.Shell(self.kind, self.environment, str(self.world.home),
                                   self.world.scratch)
         self.heard = self.shell.greeting
+        if self.hooked and self.kind == "xonsh":
+            # Of a start-up file that fails xonsh says so and goes on, without the hook.
+            there = self.shell.run("print('cudaenv' in aliases)").said
+            if "True" not in there:
+                raise driver.Died(f"xonsh has no hook ({there.strip()}); at its start it said:\n{self.heard}")
         return self
 
     def __exit__(self, *_):

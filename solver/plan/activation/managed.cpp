@@ -45,13 +45,11 @@ static_assert(std::ranges::includes(k_managed, k_lists));
 // user's MAX_JOBS, CUDACXX or CUDNN_HOME stays in any case), and what never changes without one of
 // these (CONDA_SHLVL, the NVCC flags that conda's compilers set, the journal).
 constexpr std::array k_watched = std::to_array<std::string_view>({
-    "CC",
     "CONDA_PREFIX",
     "CUDAENV_CUDA",
     "CUDAENV_DISABLE",
     "CUDA_HOME",
     "CUDA_PATH",
-    "CXX",
     "LD_LIBRARY_PATH",
     "LOADEDMODULES",
     "PATH",

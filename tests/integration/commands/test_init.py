@@ -37,7 +37,7 @@ class Init(CommandTest):
             self.assertIn("written", ran.stdout.decode())
             text = path.read_text()
             self.assertTrue(text.startswith(BEGIN) and text.endswith(END), text)
-            self.assertIn(f"hook {shell}", text)
+            self.assertRegex(text, f"hook('?,)? '?{shell}")
             self.init(shell, "--undo")
             self.assertEqual(path.read_bytes(), b"")
 

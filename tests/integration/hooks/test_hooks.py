@@ -320,7 +320,7 @@ class Hooks(unittest.TestCase):
                 "conda activate /e && echo ${CUDA_HOME-none}\n")
         if SHELL == "zsh":  # zsh has nothing that runs after `.`: the next prompt sees it
             shell = self.interactive()
-            shell.run(f". '{self.conda_sh}'")
+            shell.run(f"export CONDA_EXE=/opt/conda/bin/conda; . '{self.conda_sh}'")  # as conda.sh does
             self.assertEqual(shell.run("conda activate /e && echo \"$CUDA_HOME\"").said.strip(), "/cuda")
             self.assertIn(f"prompt {SHELL} --leave", self.calls())
         else:
