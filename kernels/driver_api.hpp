@@ -1,0 +1,42 @@
+// As much of the CUDA driver API as the ladder needs, loaded at run time; cudaenv is built without
+// NVIDIA's headers. Names and numbers are cuda.h's.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace cudaenv::kernels {
+
+using CuDevice = int;
+using CuContext = void*;
+using CuModule = void*;
+using CuFunction = void*;
+using CuDevicePointer = unsigned long long;
+
+// Every pointer may be null: an old driver lacks the newer ones.
+struct DriverApi {
+    int (*init)(unsigned) = nullptr;
+    int (*driver_get_version)(int*) = nullptr;
+    int (*device_get_count)(int*) = nullptr;
+    int (*device_get)(CuDevice*, int) = nullptr;
+    int (*device_get_name)(char*, int, CuDevice) = nullptr;
+    int (*device_get_uuid)(void*, CuDevice) = nullptr; // cuDeviceGetUuid_v2, else cuDeviceGetUuid
+    int (*device_get_attribute)(int*, int, CuDevice) = nullptr;
+    int (*device_total_mem)(std::size_t*, CuDevice) = nullptr;
+    int (*primary_context_retain)(CuContext*, CuDevice) = nullptr;
+    int (*primary_context_release)(CuDevice) = nullptr;
+    int (*context_set_current)(CuContext) = nullptr;
+    int (*context_synchronize)() = nullptr;
+    int (*memory_get_info)(std::size_t*, std::size_t*) = nullptr;
+    int (*module_load_data_ex)(CuModule*, const void*, unsigned, int*, void**) = nullptr;
+    int (*module_unload)(CuModule) = nullptr;
+    int (*module_get_function)(CuFunction*, CuModule, const char*) = nullptr;
+    int (*launch_kernel)(CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                         unsigned, void*, void**, void**) = nullptr;
+    int (*get_error_name)(int, const char**) = nullptr;
+};
+
+// "CUDA_ERROR_NO_DEVICE" as the driver itself says; empty where it cannot.
+std::string driver_error_name(const DriverApi& api, int error);
+
+} // namespace cudaenv::kernels

@@ -1,0 +1,37 @@
+// One GPU while its rungs are climbed: its primary context, made current through the environment's
+// own runtime, which also allocates.
+#pragma once
+
+#include "base/compute_capability.hpp"
+#include "kernels/driver_api.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace cudaenv::kernels {
+
+// The environment's libcudart, loaded. The same functions from CUDA 9.0 to 13.x.
+struct RuntimeApi {
+    std::string path;
+    int version = 0; // 13000
+    void* handle = nullptr;
+    int (*runtime_get_version)(int*) = nullptr;
+    int (*driver_get_version)(int*) = nullptr;
+    int (*get_device_count)(int*) = nullptr;
+    int (*set_device)(int) = nullptr;
+    int (*allocate)(void**, std::size_t) = nullptr; // cudaMalloc
+    int (*free)(void*) = nullptr;
+    int (*copy)(void*, const void*, std::size_t, int) = nullptr; // 1 to the device, 2 from it
+    int (*synchronize)() = nullptr;
+    int (*get_last_error)() = nullptr;
+    const char* (*get_error_name)(int) = nullptr;
+};
+
+struct GpuUnderTest {
+    int ordinal = 0;
+    ComputeCapability capability;
+    const DriverApi* driver = nullptr;
+    const RuntimeApi* runtime = nullptr;
+};
+
+} // namespace cudaenv::kernels

@@ -1,0 +1,90 @@
+// What `cudaenv-probe --ladder` saw: one entry for each rung of the ladder and GPU, as it was
+// reported and not yet judged (solver/plan/probe does that). Pure data.
+#pragma once
+
+#include "base/compute_capability.hpp"
+#include "base/dotted_version.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::facts {
+
+// In the order in which they are climbed. A rung that fails ends the ladder where what comes later
+// rests on it.
+enum class ProbeStep {
+    Library,    // libcuda is found and loaded
+    Driver,     // cuInit, and the CUDA version that the driver gives
+    Gpu,        // one visible device
+    Runtime,    // the environment's own libcudart answers
+    Memory,     // allocated and copied through that runtime
+    Kernel,     // machine code runs and computes right; --quick ends here
+    Ptx,        // old PTX, which every driver takes
+    PtxRuntime, // PTX of the runtime's own CUDA version: the driver's ceiling
+    Nvrtc,      // the environment's NVRTC compiles, and the driver runs it
+    Cublas,
+    Cudnn,
+    Nccl,
+    Build,          // the chosen nvcc and host compiler
+    TorchExtension, // an extension for the environment's torch
+};
+
+// The words of JSON, in the same order.
+inline constexpr std::array k_probe_steps = std::to_array<std::string_view>(
+    {"library", "driver", "gpu", "runtime", "memory", "kernel", "ptx", "ptx-runtime", "nvrtc",
+     "cublas", "cudnn", "nccl", "build", "torch-extension"});
+
+enum class ProbeResult {
+    Ok,
+    Failed,     // a call refused: `call`, `error`
+    Wrong,      // it ran, and what it computed is not what the CPU computes: `message`
+    Skipped,    // not tried: `message` says why
+    Unfinished, // begun and never ended: the child hung or died there
+};
+
+struct ProbeRung {
+    ProbeStep step = ProbeStep::Library;
+    std::optional<int> gpu; // the driver's ordinal among the visible ones; none: of no one GPU
+    ProbeResult result = ProbeResult::Ok;
+    std::string call;         // "cuInit", "dlopen", "cudnnCreate"
+    std::optional<int> error; // the number that it returned
+    std::string error_name;   // "CUDA_ERROR_NO_DEVICE", where the library itself could say
+    std::string message;      // the loader's, NVRTC's, a compiler's words; at most 4 KiB
+    double took_ms = 0;
+
+    // What was seen on the way; empty where it was not.
+    std::string path;                     // the library that was loaded, links followed
+    std::optional<DottedVersion> version; // of that library; of the runtime: 13.0
+    std::optional<DottedVersion> cuda;    // driver: the CUDA it gives; cudnn: CUDA it was built for
+    std::optional<DottedVersion> isa;     // PTX ISA, 6.0
+    std::string architecture;             // kernel: "sm_90", or "compute_50" where it came from PTX
+    std::string name;                     // gpu: "NVIDIA H200"
+    std::string uuid;                     // gpu: GPU-..., MIG-... of an instance
+    std::optional<ComputeCapability> compute_capability;
+    std::optional<std::uint64_t> memory_total; // bytes
+    std::optional<std::uint64_t> memory_free;  // bytes
+    std::optional<int> compute_mode;           // 0 default, 2 prohibited, 3 exclusive process
+    bool mig = false;
+    std::optional<int> devices;      // driver, runtime, nccl: how many
+    std::vector<std::string> checks; // kernel: "global", "shared", "atomics", "shuffle",
+                                     // "tensor-fp16", "tensor-bf16", "tensor-tf32"
+};
+
+struct ProbeReport {
+    std::vector<ProbeRung> rungs; // as they ended
+    enum class Ending {
+        Finished,
+        TimedOut,
+        Crashed,
+        NotStarted,
+        Garbled
+    } ending = Ending::Finished;
+    std::optional<int> signal; // Crashed
+    std::string failure;       // why there is no whole answer, in a few words
+};
+
+} // namespace cudaenv::facts

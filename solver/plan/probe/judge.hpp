@@ -1,0 +1,85 @@
+// What the rungs of the probe mean: which is right, which warns, which fails, why, and what to do.
+// Pure.
+//
+// Law: "driver >= runtime" is three checks (below the family's floor; below the toolkit's own
+// minimum, where machine code runs and newer PTX does not; no code for the GPU), and each failure
+// of the driver API that users meet has its own code, cause and fix (docs/findings.md, CE3xx). What
+// was not reached is skipped, never right. A rung that was begun and not ended is a failure of that
+// rung.
+#pragma once
+
+#include "base/dotted_version.hpp"
+#include "solver/facts/environment.hpp"
+#include "solver/facts/host.hpp"
+#include "solver/facts/probe.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::plan {
+
+enum class StepStatus { Ok, Warns, Fails, Skipped };
+
+struct StepFix {
+    std::string text;
+    std::string command; // to be pasted; empty where there is none
+};
+
+// One line of the ladder.
+struct JudgedStep {
+    std::string name; // facts::k_probe_steps
+    StepStatus status = StepStatus::Ok;
+    std::string code;   // CE301; empty where there is nothing to say
+    std::string detail; // one line: what was seen; of a failure what was refused, and why that is
+    std::string cause;  // of a failure or warning, plain words; else empty
+    std::optional<StepFix> fix;
+    double took_ms = 0;
+    std::optional<int> gpu;
+};
+
+enum class ProbeVerdict {
+    Ok,
+    Warns,
+    Fails,
+    NoDriver,
+    NoGpu,
+    DriverBroken,
+    Busy,
+    Crashed,
+    TimedOut
+};
+// "ok", "warns", "fails", "no-driver", "no-gpu", "driver-broken", "busy", "crashed", "timeout".
+std::string_view name_of(ProbeVerdict verdict);
+
+struct ProbeVersion {
+    DottedVersion version;
+    std::string path;
+};
+
+struct ProbeOutcome {
+    ProbeVerdict verdict = ProbeVerdict::Ok;
+    std::string summary; // one line: "driver 13.0 >= runtime 13.0, and the GPU is served"
+    std::vector<JudgedStep> steps;
+    std::optional<DottedVersion> driver_cuda; // measured
+    std::optional<ProbeVersion> runtime;
+    std::optional<ProbeVersion> cudnn;
+    std::optional<ProbeVersion> nvcc; // of --build
+};
+
+// What the judgement rests on besides the rungs themselves.
+struct ProbeContext {
+    // The kernel module's version, the driver's place, GPUs as the machine shows them; not its
+    // CUDA.
+    const facts::Host* host = nullptr;
+    const facts::EnvironmentFacts* environment = nullptr; // none: no environment is active
+    std::string environment_name;                         // "apex"; empty as above
+    std::vector<std::string> library_path;                // entries of LD_LIBRARY_PATH
+    std::string visible_devices;                          // CUDA_VISIBLE_DEVICES, empty: unset
+    bool full = false;                                    // the whole ladder was asked for
+};
+
+ProbeOutcome judge_probe(const facts::ProbeReport& report, const ProbeContext& context);
+
+} // namespace cudaenv::plan
