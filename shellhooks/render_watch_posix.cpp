@@ -1,6 +1,6 @@
 // `__cudaenv_stale` of bash and zsh. It runs at every prompt, so its form follows what these shells
-// are quick at; tests/bench/bench_prompt.py measures it. One look at a file is about 0.8 microseconds
-// in both.
+// are quick at; tests/bench/bench_prompt.py measures it. One look at a file is about 0.8
+// microseconds in both.
 #include "shellhooks/quote.hpp"
 #include "shellhooks/renderers.hpp"
 

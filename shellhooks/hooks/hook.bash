@@ -66,7 +66,7 @@ function __cudaenv_update {
 function __cudaenv_define_prompt {
     \builtin eval "function __cudaenv_prompt {
         if $1 then __cudaenv_ask; fi
-        [[ \${1-0} == 0 || \$- == *e* ]] || return \"\$1\"
+        case \${1-0} in 0) ;; *) [[ \$- == *e* ]] || return \"\$1\" ;; esac
     }"
 }
 __cudaenv_define_prompt '{ :; };'

@@ -12,6 +12,7 @@ called in the same directories, with a loaded and allowed .envrc in the project.
 Exit status: 0 measured, 1 a median of ours is over the limit (30 microseconds), 2 the prompt was not a skipped one.
 """
 import argparse
+import json
 import os
 import shutil
 import statistics
@@ -80,8 +81,8 @@ def make_places(work, cudaenv, direnv, environment):
         folder.mkdir(parents=True)
     (prefix / "conda-meta" / "history").write_text("")
     done = subprocess.run([cudaenv, "toolkits", "--json"], env=environment, capture_output=True, text=True, check=False)
-    found = [part.split('"')[0] for part in done.stdout.replace(" ", "").split('"version":"')[1:]]
-    version = ".".join(found[0].split(".")[:2]) if found else "11.3"
+    toolkits = json.loads(done.stdout or "{}").get("toolkits", [])
+    version = ".".join(toolkits[0]["version"].split(".")[:2]) if toolkits else "11.3"
     (project / "cudaenv.toml").write_text(f'[pins]\ncuda = "{version}"\n')
     (project / ".envrc").write_text("export CUDA_HOME=/usr/local/cuda\n")
     settle(work)
