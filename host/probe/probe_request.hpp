@@ -11,7 +11,9 @@
 
 namespace cudaenv::host {
 
-// Files, the first that loads is taken; a bare soname at the end leaves it to the loader.
+// Files, the first that loads is taken. One file where there is one, since the loader looks no
+// further either; else bare sonames, which leave it to the loader, and what is there of other
+// majors.
 struct ProbeLibraries {
     std::vector<std::string> cudart;
     std::vector<std::string> nvrtc;
@@ -20,11 +22,11 @@ struct ProbeLibraries {
     std::vector<std::string> nccl;
 };
 
-// Where the environment's programs would load CUDA's libraries from: torch/lib and nvidia/*/lib (or
-// nvidia/cuNN/lib) of its site-packages, conda's lib; then what LD_LIBRARY_PATH names, the chosen
-// toolkit's library directory, the system's. Of the sonames of several majors the framework's comes
-// first. Entries of LD_LIBRARY_PATH go before libraries that are found by RUNPATH (wheels) and
-// after none: as ld.so has it.
+// Where the environment's programs would load CUDA's libraries from: torch/lib and nvidia/*/lib
+// (nvidia/cu13/lib too) of its site-packages, conda's lib, what LD_LIBRARY_PATH names, the chosen
+// toolkit's library directory, the system's. `library_path` comes first where the wheels' libraries
+// carry DT_RUNPATH, and after them where they carry DT_RPATH (as conda's packages do):
+// as ld.so has it. Of several majors the framework's counts.
 ProbeLibraries probe_libraries(FileSystem& files,
                                const std::optional<facts::EnvironmentFacts>& environment,
                                const std::optional<facts::ToolkitLayout>& toolkit,

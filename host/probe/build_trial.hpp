@@ -1,0 +1,43 @@
+// The rungs of `cudaenv probe --build`: what nvcc and its host compiler make of a small program,
+// and what the environment's torch makes of a small extension.
+//
+// Law: everything is written into one directory of the caller's; children have a deadline and are
+// killed whole; a GPU is touched only by the programs that were built, and only where `run` says
+// so.
+#pragma once
+
+#include "base/compute_capability.hpp"
+#include "host/process.hpp"
+#include "solver/facts/host.hpp"
+#include "solver/facts/probe.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudaenv::host {
+
+struct BuildTrial {
+    std::string nvcc; // the program; empty: there is none, `no_nvcc` says why
+    std::string no_nvcc;
+    std::optional<DottedVersion> version;         // of the toolkit
+    std::optional<facts::Compiler> host_compiler; // none: nvcc takes what it finds
+    std::vector<std::string> environment;         // "NAME=value", activated
+    std::string directory;                        // private to this trial, exists
+    std::vector<ComputeCapability> gpus; // to compile for, each once; empty: nvcc's own choice
+    std::string not_run;                 // why what was built is not run; empty: it is
+};
+
+// Compiles, links and runs.
+facts::ProbeRung try_program(const BuildTrial& trial, ProcessRunner& processes,
+                             std::chrono::milliseconds deadline);
+// The same through torch.utils.cpp_extension of the `python` given.
+facts::ProbeRung try_torch_extension(const BuildTrial& trial, const std::string& python,
+                                     ProcessRunner& processes, std::chrono::milliseconds deadline);
+
+// The end of what compilers said, for a person: the last `most` lines that say something, without
+// those that only repeat that something failed.
+std::string last_words(const ChildOutcome& outcome, std::size_t most = 12);
+
+} // namespace cudaenv::host

@@ -1,0 +1,3 @@
+extern "C" int cudaenv_searching_library() {
+    return 1;
+}

@@ -1,0 +1,185 @@
+#include "host/environments/environments.hpp"
+#include "host/probe/probe_request.hpp"
+#include "tests/support/fake_disk.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <iterator>
+
+namespace cudaenv::host {
+namespace {
+
+using test::FakeDisk;
+using Names = std::vector<std::string>;
+
+const std::string k_venv = "/home/u/code/apex/.venv";
+const std::string k_site = k_venv + "/lib/python3.11/site-packages";
+
+void add_venv(FakeDisk& disk, const std::string& torch_version, const std::string& cuda) {
+    disk.file(k_venv + "/pyvenv.cfg", "home = /usr/bin\nversion = 3.11.2\n")
+        .file(k_site + "/torch/version.py",
+              "__version__ = '" + torch_version + "'\ncuda = '" + cuda + "'\n")
+        .file(k_site + "/torch-" + torch_version + ".dist-info/METADATA");
+}
+
+std::string bytes_of(const char* path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+ProbeLibraries asked(FakeDisk& disk, const std::string& prefix,
+                     const std::vector<std::string>& library_path = {},
+                     const std::optional<facts::ToolkitLayout>& toolkit = std::nullopt) {
+    const auto environment = read_environment(disk, prefix);
+    REQUIRE(environment);
+    return probe_libraries(disk, environment, toolkit, library_path);
+}
+
+facts::ToolkitLayout toolkit_at(FakeDisk& disk, const std::string& path, const std::string& major) {
+    disk.program(path + "/bin/nvcc")
+        .file(path + "/lib64/libcudart.so")
+        .file(path + "/lib64/libcudart.so." + major)
+        .file(path + "/lib64/libnvrtc.so." + major)
+        .file(path + "/lib64/libcublas.so." + major);
+    return layout_of(disk, path);
+}
+
+TEST_CASE("the wheels of CUDA 12 lie in a directory each") {
+    FakeDisk disk;
+    add_venv(disk, "2.4.0+cu121", "12.1");
+    disk.file(k_site + "/nvidia/cuda_runtime/lib/libcudart.so.12")
+        .file(k_site + "/nvidia/cuda_nvrtc/lib/libnvrtc.so.12")
+        .file(k_site + "/nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.1")
+        .file(k_site + "/nvidia/cublas/lib/libcublas.so.12")
+        .file(k_site + "/nvidia/cublas/lib/libcublasLt.so.12")
+        .file(k_site + "/nvidia/cudnn/lib/libcudnn.so.9")
+        .file(k_site + "/nvidia/cudnn/lib/libcudnn_ops.so.9")
+        .file(k_site + "/nvidia/nccl/lib/libnccl.so.2")
+        .directory(k_site + "/torch/lib");
+    const auto libraries = asked(disk, k_venv);
+    CHECK(libraries.cudart == Names{k_site + "/nvidia/cuda_runtime/lib/libcudart.so.12"});
+    CHECK(libraries.nvrtc == Names{k_site + "/nvidia/cuda_nvrtc/lib/libnvrtc.so.12"});
+    CHECK(libraries.cublas == Names{k_site + "/nvidia/cublas/lib/libcublas.so.12"});
+    CHECK(libraries.cudnn == Names{k_site + "/nvidia/cudnn/lib/libcudnn.so.9"});
+    CHECK(libraries.nccl == Names{k_site + "/nvidia/nccl/lib/libnccl.so.2"});
+}
+
+TEST_CASE("the wheels of CUDA 13 share one directory, and of two majors the framework's counts") {
+    FakeDisk disk;
+    add_venv(disk, "2.11.0+cu130", "13.0");
+    disk.file(k_site + "/nvidia/cu13/lib/libcudart.so.13")
+        .file(k_site + "/nvidia/cu13/lib/libnvrtc.so.13")
+        .file(k_site + "/nvidia/cu13/lib/libcublas.so.13")
+        .file(k_site + "/nvidia/cuda_runtime/lib/libcudart.so.12");
+    const auto libraries = asked(disk, k_venv);
+    CHECK(libraries.cudart == Names{k_site + "/nvidia/cu13/lib/libcudart.so.13"});
+    CHECK(libraries.nvrtc == Names{k_site + "/nvidia/cu13/lib/libnvrtc.so.13"});
+    CHECK(libraries.cublas == Names{k_site + "/nvidia/cu13/lib/libcublas.so.13"});
+}
+
+TEST_CASE("a library that torch's wheel carries under a name of its own is the one that counts") {
+    FakeDisk disk;
+    add_venv(disk, "1.12.1+cu113", "11.3");
+    const std::string lib = k_site + "/torch/lib";
+    disk.file(lib + "/libcudart-45da57e3.so.11.0")
+        .file(lib + "/libnvrtc-builtins-4730a239.so.11.3")
+        .file(lib + "/libnvrtc-1ea278b5.so.11.2")
+        .file(lib + "/libcublas.so.11")
+        .file(lib + "/libcudnn.so.8")
+        .file("/opt/cuda/libcudart.so.11.0")
+        .file("/opt/cuda/libcublas.so.11");
+    const auto libraries = asked(disk, k_venv, {"/opt/cuda"});
+    CHECK(libraries.cudart == Names{lib + "/libcudart-45da57e3.so.11.0"});
+    CHECK(libraries.nvrtc == Names{lib + "/libnvrtc-1ea278b5.so.11.2"});
+    CHECK(libraries.cudnn == Names{lib + "/libcudnn.so.8"});
+    // Its name is the usual one, and LD_LIBRARY_PATH comes before DT_RUNPATH.
+    CHECK(libraries.cublas == Names{"/opt/cuda/libcublas.so.11"});
+}
+
+TEST_CASE("LD_LIBRARY_PATH comes before wheels with DT_RUNPATH and after those with DT_RPATH") {
+    const std::string own = k_site + "/nvidia/cudnn/lib/libcudnn.so.9";
+    for (const auto& [library, expected] :
+         {std::pair{CUDAENV_SEARCHES_RUNPATH, std::string("/opt/cudnn/lib/libcudnn.so.9")},
+          std::pair{CUDAENV_SEARCHES_RPATH, own}}) {
+        FakeDisk disk;
+        add_venv(disk, "2.4.0+cu121", "12.1");
+        disk.file(own)
+            .file(k_site + "/torch/lib/libtorch_global_deps.so", bytes_of(library))
+            .file("/opt/cudnn/lib/libcudnn.so.9");
+        CHECK(asked(disk, k_venv, {"/opt/cudnn/lib"}).cudnn == Names{expected});
+    }
+}
+
+TEST_CASE("a library of another major on LD_LIBRARY_PATH does not stand in for the environment's") {
+    FakeDisk disk;
+    add_venv(disk, "2.4.0+cu121", "12.1");
+    disk.file(k_site + "/nvidia/cudnn/lib/libcudnn.so.9")
+        .file(k_site + "/nvidia/cuda_runtime/lib/libcudart.so.12")
+        .file("/opt/cuda-11.8/lib64/libcudart.so.11.0")
+        .file("/opt/cuda-11.8/lib64/libcudnn.so.8");
+    const auto libraries = asked(disk, k_venv, {"/opt/cuda-11.8/lib64"});
+    CHECK(libraries.cudart == Names{k_site + "/nvidia/cuda_runtime/lib/libcudart.so.12"});
+    CHECK(libraries.cudnn == Names{k_site + "/nvidia/cudnn/lib/libcudnn.so.9"});
+}
+
+TEST_CASE("conda's libraries lie in its lib, before LD_LIBRARY_PATH") {
+    FakeDisk disk;
+    const std::string prefix = "/home/u/miniforge3/envs/apex";
+    disk.file(prefix + "/conda-meta/cudatoolkit-11.3.1-h9edb442_10.json", "{}")
+        .file(prefix + "/lib/libcudart.so.11.0")
+        .file(prefix + "/lib/libcudart.so.11.3.109")
+        .file(prefix + "/lib/libnvrtc.so.11.2")
+        .file(prefix + "/lib/libcudnn.so.8")
+        .file("/opt/cuda/libcudart.so.11.0");
+    const auto libraries = asked(disk, prefix, {"/opt/cuda"});
+    CHECK(libraries.cudart == Names{prefix + "/lib/libcudart.so.11.0"});
+    CHECK(libraries.nvrtc == Names{prefix + "/lib/libnvrtc.so.11.2"});
+    CHECK(libraries.cudnn == Names{prefix + "/lib/libcudnn.so.8"});
+}
+
+TEST_CASE("what the environment lacks is the chosen toolkit's, and then the loader's") {
+    FakeDisk disk;
+    const auto toolkit = toolkit_at(disk, "/usr/local/cuda-12.4", "12");
+    const auto libraries = probe_libraries(disk, std::nullopt, toolkit, {});
+    CHECK(libraries.cudart == Names{"/usr/local/cuda-12.4/lib64/libcudart.so.12"});
+    CHECK(libraries.cublas == Names{"/usr/local/cuda-12.4/lib64/libcublas.so.12"});
+    CHECK(libraries.cudnn == Names{"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so.7"});
+    CHECK(libraries.nccl == Names{"libnccl.so.2"});
+}
+
+TEST_CASE("without environment and toolkit the loader is asked, newest first") {
+    FakeDisk disk;
+    const auto libraries = probe_libraries(disk, std::nullopt, std::nullopt, {});
+    REQUIRE(libraries.cudart.size() > 3);
+    CHECK(libraries.cudart.front() == "libcudart.so.13");
+    CHECK(libraries.cudart.back() == "libcudart.so.9.0");
+}
+
+TEST_CASE("where only another major is there it is tried after the right one of the system") {
+    FakeDisk disk;
+    add_venv(disk, "2.4.0+cu121", "12.1");
+    const auto toolkit = toolkit_at(disk, "/usr/local/cuda-13.0", "13");
+    const auto libraries = asked(disk, k_venv, {}, toolkit);
+    CHECK(libraries.cudart ==
+          Names{"libcudart.so.12", "/usr/local/cuda-13.0/lib64/libcudart.so.13"});
+}
+
+TEST_CASE("the request is one line of JSON, whatever the paths are made of") {
+    ProbeRequest request;
+    request.depth = ProbeDepth::Full;
+    request.all_gpus = true;
+    request.libraries.cudart = {"/home/u/a b/\"lib\"/libcudart.so.12", "/caf\xe9/libcudart.so.12"};
+    const std::string line = write_probe_request(request);
+    CHECK(line.find('\n') == std::string::npos);
+    const auto read = nlohmann::json::parse(line);
+    CHECK(read["depth"] == "full");
+    CHECK(read["all_gpus"] == true);
+    CHECK(read["libraries"]["cudart"][0] == "/home/u/a b/\"lib\"/libcudart.so.12");
+    CHECK(read["libraries"]["nccl"].empty());
+    CHECK(nlohmann::json::parse(write_probe_request({}))["depth"] == "quick");
+}
+
+} // namespace
+} // namespace cudaenv::host
