@@ -1,0 +1,77 @@
+// What the rungs do on a GPU besides the library that they try: it is made current, memory is
+// allocated, copied and given back. Through the environment's runtime where it is there, through
+// the driver API where not.
+//
+// Law: everything that was taken is given back when its owner goes, on every way out. Nothing
+// throws; a call that refuses is a value.
+#pragma once
+
+#include "kernels/gpu_under_test.hpp"
+#include "kernels/reporter.hpp"
+#include "kernels/rungs/rungs.hpp"
+#include "kernels/rungs/stop.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::kernels {
+
+// Ends the rung: ok where nothing stopped it.
+void end_rung(Rung& rung, const MaybeStop& stop);
+
+// The library of a rung, or the rung ended: skipped where there is none (`what` names it, "cuDNN"),
+// refused where the loader refuses. Null as handle then.
+LoadedLibrary load_or_end(Rung& rung, const std::vector<std::string>& files, std::string_view what);
+
+// The GPU's primary context is this thread's while this lives.
+class CurrentGpu {
+public:
+    explicit CurrentGpu(const GpuUnderTest& gpu) : m_gpu(gpu) {}
+    ~CurrentGpu();
+    CurrentGpu(const CurrentGpu&) = delete;
+    CurrentGpu& operator=(const CurrentGpu&) = delete;
+
+    MaybeStop make_current();
+    // Waits for what was begun on it.
+    MaybeStop synchronize() const;
+
+private:
+    const GpuUnderTest& m_gpu;
+    CuContext m_context = nullptr; // retained by us; null where the runtime keeps it
+    CuDevice m_device = 0;
+};
+
+// Memory of the GPU, which is current at allocate(). It is allocated once.
+class DeviceBuffer {
+public:
+    explicit DeviceBuffer(const GpuUnderTest& gpu) : m_gpu(gpu) {}
+    ~DeviceBuffer();
+    DeviceBuffer(const DeviceBuffer&) = delete;
+    DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+
+    MaybeStop allocate(std::size_t bytes);
+    MaybeStop to_device(const void* from, std::size_t bytes);
+    MaybeStop from_device(void* into, std::size_t bytes) const;
+
+    template <typename T>
+    MaybeStop take(const std::vector<T>& values) {
+        if (MaybeStop stop = allocate(values.size() * sizeof(T))) {
+            return stop;
+        }
+        return to_device(values.data(), values.size() * sizeof(T));
+    }
+    template <typename T>
+    MaybeStop give(std::vector<T>& values) const {
+        return from_device(values.data(), values.size() * sizeof(T));
+    }
+
+    void* address() const { return m_address; }
+
+private:
+    const GpuUnderTest& m_gpu;
+    void* m_address = nullptr;
+};
+
+} // namespace cudaenv::kernels

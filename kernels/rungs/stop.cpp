@@ -1,0 +1,29 @@
+#include "kernels/rungs/stop.hpp"
+
+#include <utility>
+
+namespace cudaenv::kernels {
+
+Stop wrong_result(std::string message) {
+    Stop stop;
+    stop.kind = Stop::Kind::Wrong;
+    stop.message = std::move(message);
+    return stop;
+}
+
+Stop lacks_function(std::string_view name, std::string_view path) {
+    Stop stop;
+    stop.kind = Stop::Kind::Refused;
+    stop.call = "dlsym";
+    stop.message = std::string(path) + " has no " + std::string(name);
+    return stop;
+}
+
+std::string shortened(std::string_view words) {
+    constexpr std::size_t k_most = 4096;
+    words = words.substr(0, k_most);
+    const std::size_t last = words.find_last_not_of(" \t\r\n");
+    return last == std::string_view::npos ? std::string{} : std::string(words.substr(0, last + 1));
+}
+
+} // namespace cudaenv::kernels

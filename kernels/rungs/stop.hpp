@@ -1,0 +1,58 @@
+// Why a rung stopped, as a value; and how functions are taken out of a loaded library.
+#pragma once
+
+#include <dlfcn.h>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cudaenv::kernels {
+
+struct Stop {
+    enum class Kind {
+        Failed,  // `call` returned `error`
+        Refused, // `call` without a number: the loader's
+        Wrong,   // the result is not the CPU's: `message`
+    } kind = Kind::Failed;
+    std::string call;
+    int error = 0;
+    std::string error_name;
+    std::string message;
+};
+using MaybeStop = std::optional<Stop>;
+
+Stop wrong_result(std::string message);
+// The library at `path` has no function of that name.
+Stop lacks_function(std::string_view name, std::string_view path);
+
+// At most 4 KiB of what a library said, without the blank at its end.
+std::string shortened(std::string_view words);
+
+// One function of a loaded library; null where it has none of that name.
+template <typename Function>
+void find_function(void* handle, const char* name, Function*& function) {
+    function = reinterpret_cast<Function*>(::dlsym(handle, name));
+}
+
+// The same of one that the rung cannot do without; the first that is missing is kept.
+class NeededFunctions {
+public:
+    NeededFunctions(void* handle, std::string_view path) : m_handle(handle), m_path(path) {}
+
+    template <typename Function>
+    NeededFunctions& find(const char* name, Function*& function) {
+        find_function(m_handle, name, function);
+        if (function == nullptr && !m_missing) {
+            m_missing = lacks_function(name, m_path);
+        }
+        return *this;
+    }
+    const MaybeStop& missing() const { return m_missing; }
+
+private:
+    void* m_handle;
+    std::string m_path;
+    MaybeStop m_missing;
+};
+
+} // namespace cudaenv::kernels
