@@ -5,6 +5,7 @@ import errno
 import os
 import signal
 import socket
+import statistics
 import subprocess
 import time
 from pathlib import Path
@@ -12,13 +13,16 @@ from pathlib import Path
 import support
 from support import CALLER, DaemonTest, FakeDaemon, hello, line, requests_of, response, run_tests
 
-# The whole of it: the client's own limit is 40 ms; the rest is starting and ending it.
+# The whole of it: the client's own limit is 40 ms; the rest is starting and ending it. On an idle
+# machine of two cores the median is below 25 ms, and single tries are slow where others have the cores.
 PROMPT = 0.050
+TRIES = 15
 
 
 class Faults(DaemonTest):
     def setUp(self):
         super().setUp()
+        self.transcripts = {}
         self.right = self.ask("env")  # by a child of the client's own
 
     def check_command(self, *words):
@@ -31,25 +35,34 @@ class Faults(DaemonTest):
     def check_right(self):
         self.assertEqual(self.ask("env"), self.right)
 
-    def check_prompt(self):
-        """It comes back in time with the right text or with none. The best of some: the machine may
-        be busy, and then it is slow whatever the client does."""
-        best = 10.0
-        for _ in range(12):
+    def check_prompt(self, fail_again=lambda: None):
+        """It comes back in time with the right text or with none: the median of a fixed number of
+        tries, before each of which what is tried is made to fail again."""
+        took = []
+        for _ in range(1 if support.SANITIZED else TRIES):
+            fail_again()
             began = time.monotonic()
             ran = self.run_client("prompt", "bash", "--say")
-            best = min(best, time.monotonic() - began)
+            took.append(time.monotonic() - began)
             self.assertTrue(ran.returncode == 0 or ran.stdout == b"", ran)
-            if best < PROMPT or support.SANITIZED:
-                return
-        self.assertLess(best, PROMPT)
+        if not support.SANITIZED:
+            self.assertLess(statistics.median(took), PROMPT, sorted(took))
 
     def transcript(self, client_bytes):
-        """What a real daemon answers to these."""
-        ran = subprocess.run([support.PROGRAMS / "libexec/cudaenv/cudaenvd", "--stdio"],
-                             input=client_bytes, capture_output=True, env=self.environment,
-                             timeout=support.WAIT)
-        return ran.stdout
+        """What a real daemon answers to these. Asked for once: a second program at each try would be
+        what the client is waiting for."""
+        if client_bytes not in self.transcripts:
+            ran = subprocess.run([support.PROGRAMS / "libexec/cudaenv/cudaenvd", "--stdio"],
+                                 input=client_bytes, capture_output=True, env=self.environment,
+                                 timeout=support.WAIT)
+            self.transcripts[client_bytes] = ran.stdout
+        return self.transcripts[client_bytes]
+
+    def kill_daemons(self):
+        """Whoever serves here, also one that the last prompt has started."""
+        for pid in self.daemons():
+            os.kill(pid, signal.SIGKILL)
+            self.wait_for_end(pid)
 
     def play(self, cut, then):
         """A daemon whose answer ends after a part of it; `then` says how. Both requests of a
@@ -164,7 +177,8 @@ class Faults(DaemonTest):
         wire.send(line(1, "debug.oracle", {"lines": questions, **CALLER}))
         os.kill(pid, signal.SIGKILL)
         self.check_right()
-        self.check_prompt()
+        self.check_prompt(self.kill_daemons)
+        self.kill_daemons()
         self.ask("env", at_terminal=True)
         self.assertNotEqual(self.status()["pid"], pid)
 
