@@ -38,6 +38,7 @@ enum : int {
     k_invalid_value = 1,
     k_out_of_memory = 2,
     k_not_initialized = 3,
+    k_unavailable = 46,
     k_invalid_device = 101,
     k_invalid_context = 201,
     k_unsupported_ptx = 222,
@@ -63,9 +64,7 @@ struct AtTheEnd {
         for (const auto& [_, size] : allocations()) {
             held += size;
         }
-        if (std::getenv("STANDIN_CUDA") != nullptr && !scenario().log.empty()) {
-            note("held " + std::to_string(held) + " bytes");
-        }
+        note("held " + std::to_string(held) + " bytes");
     }
 } at_the_end;
 
@@ -242,7 +241,7 @@ EXPORTED int cuDevicePrimaryCtxRetain(void** context, int device) {
     }
     const auto mode = scenario().devices[static_cast<std::size_t>(device)].compute_mode;
     if (mode == 2) {
-        return k_invalid_device; // prohibited: what the driver says there
+        return k_unavailable; // prohibited
     }
     auto& made = contexts()[device];
     made.gpu = device;
