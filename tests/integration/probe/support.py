@@ -1,0 +1,194 @@
+"""What the tests of the probe share: scenarios for the stand-in driver (tests/support/standin_cuda),
+the ladder as cudaenv-probe reports it, and the certainty that nothing of it is left running."""
+
+import argparse
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+PROGRAMS = {}  # "probe", "standin", "cudaenv", "cudaenvd": set by run_tests
+WAIT = 60  # seconds for what is expected to happen at once; a loaded machine is slow
+
+H200 = 'device 0 "NVIDIA H200" cc 9.0 memory 150754820096\n'
+SECOND = 'device 1 "NVIDIA H200" cc 9.0 memory 150754820096\n'
+
+
+class Ladder:
+    """The lines of one climb: `ends` are the rungs that ended, `open` those that did not."""
+
+    def __init__(self, text, status):
+        self.lines = [json.loads(line) for line in text.splitlines()]
+        self.status = status
+        self.ends, self.open = [], []
+        self.finished = False
+        for line in self.lines:
+            assert not self.finished, f"a line after the last: {line}"
+            if line["event"] == "begin":
+                self.open.append((line["step"], line.get("gpu")))
+            elif line["event"] == "end":
+                # Every end has its begin, and rungs are climbed one after the other.
+                assert self.open == [(line["step"], line.get("gpu"))], line
+                self.open.clear()
+                self.ends.append(line)
+            else:
+                assert line == {"event": "finished"}, line
+                self.finished = True
+
+    def rungs(self, step):
+        return [line for line in self.ends if line["step"] == step]
+
+    def rung(self, step, gpu=None):
+        found = [line for line in self.rungs(step) if gpu is None or line.get("gpu") == gpu]
+        assert len(found) == 1, f"{len(found)} rungs {step}: {self}"
+        return found[0]
+
+    def results(self):
+        """{"driver": "ok", "kernel": "failed"}, for one GPU."""
+        return {line["step"]: line["result"] for line in self.ends}
+
+    def __str__(self):
+        return "\n".join(map(str, self.lines))
+
+
+class ProbeTest(unittest.TestCase):
+    """One directory, one home, one environment of the process for each test."""
+
+    def setUp(self):
+        self.root = Path(os.path.realpath(tempfile.mkdtemp(prefix="cudaenv-probe-")))
+        self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
+        self.addCleanup(self.nothing_is_left)
+        (self.root / "home").mkdir()
+        (self.root / "run").mkdir(mode=0o700)
+        self.scenario_file = self.root / "scenario"
+        self.log = self.root / "calls"
+        self.environment = {"HOME": str(self.root / "home"), "PATH": "/usr/bin:/bin",
+                            "LANG": "C.UTF-8", "XDG_RUNTIME_DIR": str(self.root / "run")}
+
+    # The machine of the test.
+
+    def install_driver(self, version="580.159.04", at="driver"):
+        """A directory with libcuda.so.1, as a driver of that version has it."""
+        place = self.root / at
+        place.mkdir(parents=True, exist_ok=True)
+        self.put_scenario(place)
+        file = place / f"libcuda.so.{version}"
+        shutil.copy2(PROGRAMS["standin"] / "libcuda.so.1", file)
+        if not (place / "libcuda.so.1").is_symlink():
+            (place / "libcuda.so.1").symlink_to(file.name)
+        return place
+
+    def install_runtime(self, major=13, at="runtime"):
+        place = self.root / at
+        place.mkdir(parents=True, exist_ok=True)
+        self.put_scenario(place)
+        file = place / f"libcudart.so.{major}"
+        shutil.copy2(PROGRAMS["standin"] / "libcudart.so.standin", file)
+        return file
+
+    def put_scenario(self, place):
+        """Where the stand-in looks: one scenario for all of them."""
+        if not (place / "scenario").is_symlink():
+            (place / "scenario").symlink_to(self.scenario_file)
+
+    def search(self, *places):
+        self.environment["LD_LIBRARY_PATH"] = ":".join(map(str, places))
+
+    def scenario(self, text, devices=H200):
+        """What the stand-in does; its calls are then in `self.log`."""
+        self.scenario_file.write_text(f"log {self.log}\n{devices}{text}")
+
+    def stand_in(self, text="", devices=H200, major=13):
+        """A whole machine: its driver, its runtime, and what they do."""
+        self.scenario(text, devices)
+        self.search(self.install_driver())
+        return self.install_runtime(major)
+
+    def calls(self):
+        return self.log.read_text().splitlines() if self.log.exists() else []
+
+    # The climb.
+
+    def ladder_command(self, cudart, depth="full", **more):
+        libraries = {name: [] for name in ("cudart", "nvrtc", "cublas", "cudnn", "nccl")}
+        libraries["cudart"] = [str(file) for file in cudart]
+        request = {"depth": depth, "all_gpus": False, "libraries": libraries, **more}
+        return [PROGRAMS["probe"], "--ladder", json.dumps(request)]
+
+    def climb(self, *cudart, **more):
+        """The ladder of a probe that comes to its end, however it does."""
+        ran = subprocess.run(self.ladder_command(cudart, **more), capture_output=True,
+                             stdin=subprocess.DEVNULL, env=self.environment, timeout=WAIT)
+        self.assertNotIn(b"stand-in CUDA:", ran.stderr)
+        return Ladder(ran.stdout.decode(), ran.returncode)
+
+    def climb_until_it_hangs(self, *cudart, **more):
+        """The ladder of a probe that the stand-in driver holds; killed once it is held."""
+        self.log = self.root / "held"
+        os.mkfifo(self.log)
+        text = self.scenario_file.read_text().splitlines()
+        self.scenario_file.write_text("\n".join([f"log {self.log}", *text[1:]]) + "\n")
+        reader = os.open(self.log, os.O_RDWR | os.O_NONBLOCK)  # so that it is never at its end
+        self.addCleanup(os.close, reader)
+        child = subprocess.Popen(self.ladder_command(cudart, **more), stdout=subprocess.PIPE,
+                                 stdin=subprocess.DEVNULL, env=self.environment)
+        try:
+            said, until = b"", time.monotonic() + WAIT
+            while b"hangs\n" not in said:
+                ready, _, _ = select.select([reader], [], [], max(0, until - time.monotonic()))
+                self.assertTrue(ready, f"it never hung; it called {said.decode()}")
+                said += os.read(reader, 65536)
+            self.assertIsNone(child.poll())
+        finally:
+            child.kill()
+            out, _ = child.communicate()
+        return Ladder(out.decode(), child.returncode)
+
+    # Afterwards.
+
+    def left_behind(self):
+        """Processes that have anything to do with this test's directory."""
+        mark, found = os.fsencode(self.root), []
+        for entry in os.listdir("/proc"):
+            if not entry.isdigit() or int(entry) == os.getpid():
+                continue
+            for file in ("environ", "cmdline", "maps"):
+                try:
+                    with open(f"/proc/{entry}/{file}", "rb") as opened:
+                        if mark in opened.read():
+                            found.append(int(entry))
+                            break
+                except OSError:
+                    pass  # it has ended, or is nobody's business
+        return found
+
+    def nothing_is_left(self):
+        left = self.left_behind()
+        for process in left:
+            os.kill(process, signal.SIGKILL)
+        self.assertEqual(left, [], "processes of the probe are still there")
+
+
+def run_tests():
+    """For ctest: status 77 where every test was skipped, with the reasons."""
+    parser = argparse.ArgumentParser()
+    for name in ("probe", "standin", "cudaenv", "cudaenvd"):
+        parser.add_argument(f"--{name}")
+    options, rest = parser.parse_known_args()
+    PROGRAMS.update({name: os.path.realpath(path) for name, path in vars(options).items() if path})
+    if "standin" in PROGRAMS:
+        PROGRAMS["standin"] = Path(PROGRAMS["standin"])
+    program = unittest.main(module="__main__", argv=[sys.argv[0], *rest], exit=False, verbosity=1)
+    result = program.result
+    for _, reason in result.skipped:
+        print("skipped:", reason)
+    if not result.wasSuccessful():
+        sys.exit(1)
+    sys.exit(77 if result.skipped and len(result.skipped) == result.testsRun else 0)
