@@ -2,6 +2,8 @@
 // NVIDIA's headers. Names and numbers are cuda.h's.
 #pragma once
 
+#include "kernels/rungs/stop.hpp"
+
 #include <cstddef>
 #include <string>
 
@@ -15,6 +17,7 @@ using CuDevicePointer = unsigned long long;
 
 // Every pointer may be null: an old driver lacks the newer ones.
 struct DriverApi {
+    std::string path; // the file that was loaded, links followed
     int (*init)(unsigned) = nullptr;
     int (*driver_get_version)(int*) = nullptr;
     int (*device_get_count)(int*) = nullptr;
@@ -28,6 +31,11 @@ struct DriverApi {
     int (*context_set_current)(CuContext) = nullptr;
     int (*context_synchronize)() = nullptr;
     int (*memory_get_info)(std::size_t*, std::size_t*) = nullptr;
+    // For a machine without any libcudart; else the environment's own allocates.
+    int (*memory_allocate)(CuDevicePointer*, std::size_t) = nullptr;
+    int (*memory_free)(CuDevicePointer) = nullptr;
+    int (*copy_to_device)(CuDevicePointer, const void*, std::size_t) = nullptr;
+    int (*copy_from_device)(void*, CuDevicePointer, std::size_t) = nullptr;
     int (*module_load_data_ex)(CuModule*, const void*, unsigned, int*, void**) = nullptr;
     int (*module_unload)(CuModule) = nullptr;
     int (*module_get_function)(CuFunction*, CuModule, const char*) = nullptr;
@@ -35,6 +43,11 @@ struct DriverApi {
                          unsigned, void*, void**, void**) = nullptr;
     int (*get_error_name)(int, const char**) = nullptr;
 };
+
+// The driver's library as the loader finds it (LD_LIBRARY_PATH is part of the question), then
+// WSL's, then what a toolkit's stubs directory has. Refused: the library that programs would load
+// is not there or broken; the loader's words.
+MaybeStop load_driver_api(DriverApi& api);
 
 // "CUDA_ERROR_NO_DEVICE" as the driver itself says; empty where it cannot.
 std::string driver_error_name(const DriverApi& api, int error);

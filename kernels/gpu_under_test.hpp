@@ -31,7 +31,7 @@ struct GpuUnderTest {
     int ordinal = 0;
     ComputeCapability capability;
     const DriverApi* driver = nullptr;
-    const RuntimeApi* runtime = nullptr;
+    const RuntimeApi* runtime = nullptr; // null: the environment has none
 };
 
 } // namespace cudaenv::kernels

@@ -1,5 +1,7 @@
 #include "kernels/nvml.hpp"
 
+#include "kernels/cuda_version.hpp"
+
 #include <array>
 #include <cstring>
 #include <dlfcn.h>
@@ -174,15 +176,6 @@ void ask_cuda_version(Nvml& nvml, Questions& questions, NvmlFacts& facts) {
 }
 
 } // namespace
-
-std::optional<DottedVersion> cuda_of_number(int number) {
-    // CUDA 5.0 is the oldest that NVML can be asked about, and the last digit has always been 0.
-    if (number < 5000 || number > 99'990 || number % 10 != 0 || number % 1000 / 10 > 30) {
-        return std::nullopt;
-    }
-    return DottedVersion::of(std::to_string(number / 1000) + '.' +
-                             std::to_string(number % 1000 / 10));
-}
 
 NvmlFacts ask_nvml() {
     NvmlFacts facts;

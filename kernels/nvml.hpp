@@ -32,7 +32,4 @@ struct NvmlFacts {
 // Takes as long as the driver takes: the caller runs it in a child with a deadline.
 NvmlFacts ask_nvml();
 
-// 11040 -> 11.4; none for what no CUDA driver has ever said (an out-parameter left unwritten).
-std::optional<DottedVersion> cuda_of_number(int number);
-
 } // namespace cudaenv::kernels

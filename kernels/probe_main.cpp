@@ -1,14 +1,19 @@
 // cudaenv-probe: the one program of cudaenv's that opens the driver. It is started as a child with
 // a deadline, because a broken driver may never answer.
-//   --facts   one line of JSON about the driver and the GPUs, by NVML alone: no context is made.
+//   --facts            one line of JSON about the driver and the GPUs, by NVML alone: no context is
+//                      made.
+//   --ladder REQUEST   the ladder of docs/probe.md, up to kernels that run.
 // Exit status: 0 with an answer (which may be that there is nothing), 2 usage.
+#include "kernels/ladder.hpp"
 #include "kernels/nvml.hpp"
+#include "kernels/reporter.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -53,12 +58,35 @@ int print_facts() {
     return std::fflush(stdout) == 0 ? 0 : 3;
 }
 
+int climb_ladder(std::string_view argument) {
+    const auto request = cudaenv::kernels::read_ladder_request(argument);
+    if (!request) {
+        std::fprintf(stderr, "cudaenv-probe: %s\n", request.error().message.c_str());
+        return 2;
+    }
+    // Both before the driver is loaded. Its cache on disk would answer for a compiler that is to be
+    // tried.
+    ::setenv("CUDA_CACHE_DISABLE", "1", 1);
+    if (request->all_gpus) {
+        ::unsetenv("CUDA_VISIBLE_DEVICES");
+    }
+    cudaenv::kernels::begin_report();
+    cudaenv::kernels::climb(*request);
+    cudaenv::kernels::finish_report();
+    return 0;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     if (argc == 2 && std::string_view(argv[1]) == "--facts") {
         return print_facts();
     }
-    std::fputs("cudaenv-probe: expected --facts; this program is started by cudaenv\n", stderr);
+    if (argc == 3 && std::string_view(argv[1]) == "--ladder") {
+        return climb_ladder(argv[2]);
+    }
+    std::fputs("cudaenv-probe: expected --facts or --ladder REQUEST; this program is started by "
+               "cudaenv\n",
+               stderr);
     return 2;
 }

@@ -11,7 +11,13 @@
 
 namespace cudaenv::kernels {
 
-// One rung that was begun. Exactly one of the four ends it; a rung that is destroyed without is
+// Before the first rung: from here on standard output holds these lines only. What a library prints
+// (NCCL does) goes to standard error.
+void begin_report();
+// The last line: the ladder was climbed as far as it goes.
+void finish_report();
+
+// One rung that was begun. Exactly one of the five ends it; a rung that is destroyed without is
 // left without an end.
 class Rung {
 public:
@@ -29,9 +35,12 @@ public:
     void skipped(std::string_view message);
 
 private:
+    void say(std::string_view message);
     void end(const char* result);
 
-    nlohmann::json m_members = nlohmann::json::object();
+    std::string m_step;
+    std::optional<int> m_gpu;
+    nlohmann::ordered_json m_members = nlohmann::ordered_json::object();
     std::chrono::steady_clock::time_point m_begun;
 };
 

@@ -1,0 +1,106 @@
+#include "kernels/driver_api.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <link.h>
+#include <memory>
+#include <string_view>
+
+namespace cudaenv::kernels {
+
+namespace {
+
+constexpr std::array<const char*, 3> k_places = {
+    "libcuda.so.1",                  // as every program of CUDA's asks for it
+    "/usr/lib/wsl/lib/libcuda.so.1", // WSL 2, where the loader was not told
+    "libcuda.so",                    // the name in a toolkit's stubs directory
+};
+
+std::string real_path(void* library) {
+    link_map* loaded = nullptr;
+    if (::dlinfo(library, RTLD_DI_LINKMAP, &loaded) != 0 || loaded == nullptr) {
+        return {};
+    }
+    const std::unique_ptr<char, decltype(&std::free)> path(::realpath(loaded->l_name, nullptr),
+                                                           &std::free);
+    return path ? path.get() : loaded->l_name;
+}
+
+// glibc's words on `place` itself; on a library that it needs they begin with that one's name.
+bool is_absence(std::string_view words, const std::string& place) {
+    return words.starts_with(place + ": cannot open shared object file: No such file or directory");
+}
+
+// The symbol by the name that cuda.h has given it since (cuMemAlloc is cuMemAlloc_v2), else by its
+// first one.
+template <typename Function>
+void find_newest(void* library, const std::string& name, Function*& function) {
+    find_function(library, (name + "_v2").c_str(), function);
+    if (function == nullptr) {
+        find_function(library, name.c_str(), function);
+    }
+}
+
+void find_functions(void* library, DriverApi& api) {
+    find_function(library, "cuInit", api.init);
+    find_function(library, "cuDriverGetVersion", api.driver_get_version);
+    find_function(library, "cuDeviceGetCount", api.device_get_count);
+    find_function(library, "cuDeviceGet", api.device_get);
+    find_function(library, "cuDeviceGetName", api.device_get_name);
+    find_newest(library, "cuDeviceGetUuid", api.device_get_uuid);
+    find_function(library, "cuDeviceGetAttribute", api.device_get_attribute);
+    find_newest(library, "cuDeviceTotalMem", api.device_total_mem);
+    find_function(library, "cuDevicePrimaryCtxRetain", api.primary_context_retain);
+    find_newest(library, "cuDevicePrimaryCtxRelease", api.primary_context_release);
+    find_function(library, "cuCtxSetCurrent", api.context_set_current);
+    find_function(library, "cuCtxSynchronize", api.context_synchronize);
+    find_newest(library, "cuMemGetInfo", api.memory_get_info);
+    find_newest(library, "cuMemAlloc", api.memory_allocate);
+    find_newest(library, "cuMemFree", api.memory_free);
+    find_newest(library, "cuMemcpyHtoD", api.copy_to_device);
+    find_newest(library, "cuMemcpyDtoH", api.copy_from_device);
+    find_function(library, "cuModuleLoadDataEx", api.module_load_data_ex);
+    find_function(library, "cuModuleUnload", api.module_unload);
+    find_function(library, "cuModuleGetFunction", api.module_get_function);
+    find_function(library, "cuLaunchKernel", api.launch_kernel);
+    find_function(library, "cuGetErrorName", api.get_error_name);
+}
+
+} // namespace
+
+MaybeStop load_driver_api(DriverApi& api) {
+    Stop stop;
+    stop.kind = Stop::Kind::Refused;
+    stop.call = "dlopen";
+    for (const char* place : k_places) {
+        // Never closed: the runtime opens the same library, and drivers leave threads behind.
+        void* library = ::dlopen(place, RTLD_NOW | RTLD_LOCAL);
+        if (library != nullptr) {
+            api.path = real_path(library);
+            find_functions(library, api);
+            return api.init == nullptr ? MaybeStop(lacks_function("cuInit", api.path))
+                                       : std::nullopt;
+        }
+        const char* told = ::dlerror();
+        const std::string words = told == nullptr ? "the loader gave no reason" : told;
+        if (stop.message.empty()) {
+            stop.message = shortened(words);
+        }
+        if (!is_absence(words, place)) {
+            stop.message = shortened(words); // what is there and broken, rather than what is not
+            break;
+        }
+    }
+    return stop;
+}
+
+std::string driver_error_name(const DriverApi& api, int error) {
+    const char* name = nullptr;
+    if (api.get_error_name == nullptr || api.get_error_name(error, &name) != 0 || name == nullptr) {
+        return {};
+    }
+    return name;
+}
+
+} // namespace cudaenv::kernels

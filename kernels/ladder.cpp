@@ -1,0 +1,185 @@
+#include "kernels/ladder.hpp"
+
+#include "kernels/gpu_under_test.hpp"
+#include "kernels/reporter.hpp"
+#include "kernels/rungs/first_rungs.hpp"
+#include "kernels/rungs/gpu_work.hpp"
+#include "kernels/rungs/kernel.hpp"
+#include "kernels/rungs/rungs.hpp"
+
+#include <deque>
+#include <string_view>
+
+namespace cudaenv::kernels {
+
+namespace {
+
+using Steps = std::vector<std::string_view>;
+
+void skip(std::string_view step, std::optional<int> gpu, std::string_view why) {
+    Rung(step, gpu).skipped(why);
+}
+
+void skip_all(const Steps& steps, std::optional<int> gpu, std::string_view why) {
+    for (const auto step : steps) {
+        skip(step, gpu, why);
+    }
+}
+
+// One visible GPU, and whether anything can still be asked of it.
+struct Climber {
+    explicit Climber(const GpuUnderTest& of) : gpu(of) {}
+
+    GpuUnderTest gpu;
+    std::string out;         // why not; empty: it can
+    CurrentGpu current{gpu}; // to the end, so that the driver makes the context once
+};
+
+class Ladder {
+public:
+    explicit Ladder(const LadderRequest& request) : m_request(request) {}
+
+    void climb() {
+        if (!climb_library(m_driver)) {
+            skip_all({"driver", "gpu", "runtime"}, std::nullopt,
+                     "the driver's library is not loaded");
+            skip_gpu_rungs("the driver's library is not loaded");
+            return;
+        }
+        const auto answer = climb_driver(m_driver);
+        if (!answer) {
+            skip_all({"gpu", "runtime"}, std::nullopt, "the driver did not start");
+            skip_gpu_rungs("the driver did not start");
+            return;
+        }
+        if (answer->devices == 0) {
+            skip_all({"gpu", "runtime"}, std::nullopt, "no GPU is visible");
+            skip_gpu_rungs("no GPU is visible");
+            return;
+        }
+        m_driver_cuda = answer->cuda;
+        find_gpus(answer->devices);
+        const auto runtime = climb_runtime(m_request.libraries.cudart, m_runtime);
+        if (runtime == RuntimeFound::Fails) {
+            for (auto& climber : m_climbers) {
+                climber.out = "the runtime does not answer";
+            }
+        }
+        for (auto& climber : m_climbers) {
+            climber.gpu.runtime = runtime == RuntimeFound::Answers ? &m_runtime : nullptr;
+            climb_gpu_rungs(climber);
+        }
+        if (m_request.full) {
+            climb_libraries();
+        }
+    }
+
+private:
+    [[nodiscard]] Steps steps_of_gpu() const {
+        return m_request.full ? Steps{"memory", "kernel", "ptx", "ptx-runtime"}
+                              : Steps{"memory", "kernel"};
+    }
+
+    // Where no GPU can be named.
+    void skip_gpu_rungs(std::string_view why) const {
+        skip_all(steps_of_gpu(), std::nullopt, why);
+        if (m_request.full) {
+            skip_all({"nvrtc", "cublas", "cudnn", "nccl"}, std::nullopt, why);
+        }
+    }
+
+    void find_gpus(int devices) {
+        for (int ordinal = 0; ordinal < devices; ++ordinal) {
+            GpuUnderTest unknown;
+            unknown.ordinal = ordinal;
+            unknown.driver = &m_driver;
+            const auto gpu = climb_gpu(m_driver, ordinal);
+            auto& climber = m_climbers.emplace_back(gpu.value_or(unknown));
+            if (!gpu) {
+                climber.out = "the driver does not describe this GPU";
+            }
+        }
+    }
+
+    // One rung of one GPU, skipped where the GPU is out by then. `climb_it` is false where it
+    // failed.
+    template <typename Climb>
+    void climb_step(Climber& climber, std::string_view step, const Climb& climb_it) const {
+        if (!climber.out.empty()) {
+            skip(step, climber.gpu.ordinal, climber.out);
+            return;
+        }
+        if (!climb_it()) {
+            look_after(climber, step);
+        }
+    }
+
+    // A kernel that trapped, or an address that was wrong, breaks the context for good, and every
+    // later call would tell of that one once more. A refusal leaves it whole.
+    void look_after(Climber& climber, std::string_view step) const {
+        if (m_driver.context_synchronize == nullptr || m_driver.context_synchronize() != 0) {
+            climber.out = "the GPU's context broke in the rung " + std::string(step);
+        }
+    }
+
+    void climb_gpu_rungs(Climber& climber) const {
+        const auto& gpu = climber.gpu;
+        climb_step(climber, "memory", [&] {
+            if (!climb_memory(gpu, climber.current)) {
+                climber.out = "no memory of this GPU can be used";
+            }
+            return true;
+        });
+        climb_step(climber, "kernel", [&] { return climb_kernel(gpu, m_driver_cuda); });
+        if (m_request.full) {
+            climb_step(climber, "ptx", [&] { return climb_ptx(gpu); });
+            climb_step(climber, "ptx-runtime", [&] { return climb_ptx_runtime(gpu); });
+        }
+    }
+
+    void climb_libraries() {
+        const auto& files = m_request.libraries;
+        climb_library_rung("nvrtc", climb_nvrtc, files.nvrtc);
+        climb_library_rung("cublas", climb_cublas, files.cublas);
+        climb_library_rung("cudnn", climb_cudnn, files.cudnn);
+        climb_library_rung("nccl", climb_nccl, files.nccl);
+    }
+
+    void climb_library_rung(std::string_view step,
+                            void (*climb_it)(std::span<const GpuUnderTest>,
+                                             const std::vector<std::string>&),
+                            const std::vector<std::string>& files) {
+        std::vector<GpuUnderTest> gpus;
+        for (auto& climber : m_climbers) {
+            if (climber.out.empty()) {
+                gpus.push_back(climber.gpu);
+            } else {
+                skip(step, climber.gpu.ordinal, climber.out);
+            }
+        }
+        if (gpus.empty()) {
+            return;
+        }
+        climb_it(gpus, files);
+        for (auto& climber : m_climbers) {
+            if (climber.out.empty() &&
+                (climber.current.make_current() || climber.current.synchronize())) {
+                climber.out = "the GPU's context broke in the rung " + std::string(step);
+            }
+        }
+    }
+
+    const LadderRequest& m_request;
+    DriverApi m_driver;
+    RuntimeApi m_runtime;
+    std::optional<DottedVersion> m_driver_cuda;
+    std::deque<Climber> m_climbers; // they stay where they are
+};
+
+} // namespace
+
+void climb(const LadderRequest& request) {
+    Ladder(request).climb();
+}
+
+} // namespace cudaenv::kernels

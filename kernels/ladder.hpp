@@ -1,0 +1,13 @@
+// The ladder of `cudaenv-probe --ladder`: which rungs, in which order, and what rests on which.
+#pragma once
+
+#include "kernels/ladder_request.hpp"
+
+namespace cudaenv::kernels {
+
+// Writes the report (kernels/reporter.hpp) while it climbs. Every rung of the request's depth is in
+// it: what rests on a failed one as skipped, with the reason. It returns unless the driver hangs or
+// ends the process.
+void climb(const LadderRequest& request);
+
+} // namespace cudaenv::kernels

@@ -1,0 +1,113 @@
+#include "kernels/ptx/ptx_text.hpp"
+
+namespace cudaenv::kernels {
+
+namespace {
+
+constexpr std::string_view k_code = R"ptx(
+.target sm_50
+.address_size 64
+
+// out[i] = in[i] * 1664525 + 1013904223, a grid's stride apart.
+.visible .entry cudaenv_global(.param .u64 in, .param .u64 out, .param .u32 count)
+{
+    .reg .pred %done;
+    .reg .u32 %i, %n, %block, %size, %thread, %blocks, %stride, %word;
+    .reg .u64 %from, %to, %offset, %address;
+
+    ld.param.u64 %from, [in];
+    ld.param.u64 %to, [out];
+    ld.param.u32 %n, [count];
+    cvta.to.global.u64 %from, %from;
+    cvta.to.global.u64 %to, %to;
+    mov.u32 %block, %ctaid.x;
+    mov.u32 %size, %ntid.x;
+    mov.u32 %thread, %tid.x;
+    mov.u32 %blocks, %nctaid.x;
+    mad.lo.u32 %i, %block, %size, %thread;
+    mul.lo.u32 %stride, %size, %blocks;
+next:
+    setp.ge.u32 %done, %i, %n;
+    @%done bra finished;
+    mul.wide.u32 %offset, %i, 4;
+    add.u64 %address, %from, %offset;
+    ld.global.u32 %word, [%address];
+    mad.lo.u32 %word, %word, 1664525, 1013904223;
+    add.u64 %address, %to, %offset;
+    st.global.u32 [%address], %word;
+    add.u32 %i, %i, %stride;
+    bra next;
+finished:
+    ret;
+}
+
+// out[block] = the sum of the 1024 words of its block, as a tree in shared memory; 256 threads.
+.visible .entry cudaenv_shared(.param .u64 in, .param .u64 out, .param .u32 count)
+{
+    .shared .align 4 .b8 sums[1024];
+    .reg .pred %outside, %idle, %last;
+    .reg .u32 %i, %n, %block, %thread, %word, %sum, %part, %half, %here, %there, %bytes;
+    .reg .u64 %from, %to, %offset, %address;
+
+    ld.param.u64 %from, [in];
+    ld.param.u64 %to, [out];
+    ld.param.u32 %n, [count];
+    cvta.to.global.u64 %from, %from;
+    cvta.to.global.u64 %to, %to;
+    mov.u32 %block, %ctaid.x;
+    mov.u32 %thread, %tid.x;
+    mad.lo.u32 %i, %block, 1024, %thread;
+    mov.u32 %sum, 0;
+    mov.u32 %part, 0;
+gather:
+    mov.u32 %word, 0;
+    setp.ge.u32 %outside, %i, %n;
+    @%outside bra gathered;
+    mul.wide.u32 %offset, %i, 4;
+    add.u64 %address, %from, %offset;
+    ld.global.u32 %word, [%address];
+gathered:
+    add.u32 %sum, %sum, %word;
+    add.u32 %i, %i, 256;
+    add.u32 %part, %part, 1;
+    setp.lt.u32 %last, %part, 4;
+    @%last bra gather;
+
+    mov.u32 %here, sums;
+    mad.lo.u32 %here, %thread, 4, %here;
+    st.shared.u32 [%here], %sum;
+    bar.sync 0;
+    mov.u32 %half, 128;
+halve:
+    setp.ge.u32 %idle, %thread, %half;
+    @%idle bra waited;
+    shl.b32 %bytes, %half, 2;
+    add.u32 %there, %here, %bytes;
+    ld.shared.u32 %sum, [%here];
+    ld.shared.u32 %word, [%there];
+    add.u32 %sum, %sum, %word;
+    st.shared.u32 [%here], %sum;
+waited:
+    bar.sync 0;
+    shr.u32 %half, %half, 1;
+    setp.ne.u32 %last, %half, 0;
+    @%last bra halve;
+
+    setp.ne.u32 %idle, %thread, 0;
+    @%idle bra finished;
+    ld.shared.u32 %sum, [%here];
+    mul.wide.u32 %offset, %block, 4;
+    add.u64 %address, %to, %offset;
+    st.global.u32 [%address], %sum;
+finished:
+    ret;
+}
+)ptx";
+
+} // namespace
+
+std::string ptx_text(std::string_view isa) {
+    return ".version " + std::string(isa) + std::string(k_code);
+}
+
+} // namespace cudaenv::kernels

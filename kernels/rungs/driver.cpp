@@ -1,0 +1,61 @@
+#include "kernels/cuda_version.hpp"
+#include "kernels/reporter.hpp"
+#include "kernels/rungs/first_rungs.hpp"
+#include "kernels/rungs/gpu_work.hpp"
+
+namespace cudaenv::kernels {
+
+namespace {
+
+// More than any machine has: a count that was never written.
+constexpr int k_most_devices = 256;
+
+} // namespace
+
+bool climb_library(DriverApi& api) {
+    Rung rung("library", std::nullopt);
+    const auto stop = load_driver_api(api);
+    if (!api.path.empty()) {
+        rung.set("path", api.path);
+    }
+    if (const auto version = driver_of_file(api.path)) {
+        rung.set("version", version->str());
+    }
+    end_rung(rung, stop);
+    return !stop;
+}
+
+std::optional<DriverAnswer> climb_driver(const DriverApi& api) {
+    Rung rung("driver", std::nullopt);
+    const int initialised = api.init(0);
+    DriverAnswer answer;
+    // Drivers tell their version without cuInit too, which is worth most where that one refuses.
+    int number = 0;
+    if (api.driver_get_version != nullptr && api.driver_get_version(&number) == 0) {
+        answer.cuda = cuda_of_number(number);
+    }
+    if (answer.cuda) {
+        rung.set("cuda", answer.cuda->str());
+    }
+    if (initialised != 0) {
+        rung.failed("cuInit", initialised, driver_error_name(api, initialised));
+        return std::nullopt;
+    }
+    if (api.device_get_count == nullptr || api.device_get == nullptr) {
+        end_rung(rung, lacks_function("cuDeviceGetCount", api.path));
+        return std::nullopt;
+    }
+    int count = 0;
+    if (const int error = api.device_get_count(&count)) {
+        rung.failed("cuDeviceGetCount", error, driver_error_name(api, error));
+        return std::nullopt;
+    }
+    if (count >= 0 && count <= k_most_devices) {
+        answer.devices = count;
+        rung.set("devices", count);
+    }
+    rung.ok();
+    return answer;
+}
+
+} // namespace cudaenv::kernels

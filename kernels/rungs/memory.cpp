@@ -1,0 +1,54 @@
+#include "kernels/rungs/first_rungs.hpp"
+#include "kernels/rungs/gpu_work.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace cudaenv::kernels {
+
+namespace {
+
+constexpr std::size_t k_words = std::size_t{1} << 20U; // 4 MiB
+
+MaybeStop there_and_back(DeviceBuffer& buffer) {
+    std::vector<std::uint32_t> there(k_words);
+    std::uint32_t word = 1;
+    std::generate(there.begin(), there.end(), [&] { return word = word * 2654435761U + 40503U; });
+    std::vector<std::uint32_t> back(k_words);
+    auto stop = buffer.to_device(there.data(), k_words * sizeof(word));
+    if (!stop) {
+        stop = buffer.give(back);
+    }
+    if (!stop && there != back) {
+        const auto differs = std::mismatch(there.begin(), there.end(), back.begin()).first;
+        stop = wrong_result("word " + std::to_string(differs - there.begin()) +
+                            " of what was copied to the GPU came back as another");
+    }
+    return stop;
+}
+
+} // namespace
+
+bool climb_memory(const GpuUnderTest& gpu, CurrentGpu& current) {
+    Rung rung("memory", gpu.ordinal);
+    DeviceBuffer buffer(gpu);
+    auto stop = current.make_current();
+    if (!stop) {
+        // Runtimes before 12.0 make their context here and not before.
+        stop = buffer.allocate(k_words * sizeof(std::uint32_t));
+    }
+    std::size_t free = 0;
+    std::size_t total = 0;
+    if (gpu.driver->memory_get_info != nullptr && gpu.driver->memory_get_info(&free, &total) == 0 &&
+        total > 0) {
+        rung.set("memory_free", free);
+        rung.set("memory_total", total);
+    }
+    if (!stop) {
+        stop = there_and_back(buffer);
+    }
+    end_rung(rung, stop);
+    return !stop;
+}
+
+} // namespace cudaenv::kernels

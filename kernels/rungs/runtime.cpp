@@ -1,0 +1,43 @@
+#include "kernels/cuda_version.hpp"
+#include "kernels/rungs/first_rungs.hpp"
+#include "kernels/rungs/gpu_work.hpp"
+#include "kernels/runtime_api.hpp"
+
+namespace cudaenv::kernels {
+
+RuntimeFound climb_runtime(const std::vector<std::string>& files, RuntimeApi& api) {
+    Rung rung("runtime", std::nullopt);
+    if (const auto stop = load_runtime_api(files, api)) {
+        if (!api.path.empty()) {
+            rung.set("path", api.path);
+        }
+        end_rung(rung, stop);
+        return RuntimeFound::Fails;
+    }
+    if (api.handle == nullptr) {
+        rung.skipped("there is no libcudart; what follows allocates by the driver API itself");
+        return RuntimeFound::Absent;
+    }
+    rung.set("path", api.path);
+    const auto failed = [&](const char* call, int error) {
+        rung.failed(call, error, runtime_error_name(api, error));
+        return RuntimeFound::Fails;
+    };
+    if (const int error = api.runtime_get_version(&api.version)) {
+        return failed("cudaRuntimeGetVersion", error);
+    }
+    if (const auto version = cuda_of_number(api.version)) {
+        rung.set("version", version->str());
+    }
+    int devices = -1;
+    if (const int error = api.get_device_count(&devices)) {
+        return failed("cudaGetDeviceCount", error);
+    }
+    if (devices >= 0) {
+        rung.set("devices", devices);
+    }
+    rung.ok();
+    return RuntimeFound::Answers;
+}
+
+} // namespace cudaenv::kernels

@@ -1,0 +1,42 @@
+#include "kernels/runtime_api.hpp"
+
+#include "kernels/rungs/rungs.hpp"
+
+#include <utility>
+
+namespace cudaenv::kernels {
+
+MaybeStop load_runtime_api(const std::vector<std::string>& files, RuntimeApi& api) {
+    auto library = load_first(files);
+    if (library.handle == nullptr) {
+        if (library.refusal.empty()) {
+            return std::nullopt;
+        }
+        Stop stop;
+        stop.kind = Stop::Kind::Refused;
+        stop.call = "dlopen";
+        stop.message = shortened(library.refusal);
+        return stop;
+    }
+    api.handle = library.handle;
+    api.path = std::move(library.path);
+    find_function(api.handle, "cudaDriverGetVersion", api.driver_get_version);
+    find_function(api.handle, "cudaGetLastError", api.get_last_error);
+    find_function(api.handle, "cudaGetErrorName", api.get_error_name);
+    return NeededFunctions(api.handle, api.path)
+        .find("cudaRuntimeGetVersion", api.runtime_get_version)
+        .find("cudaGetDeviceCount", api.get_device_count)
+        .find("cudaSetDevice", api.set_device)
+        .find("cudaMalloc", api.allocate)
+        .find("cudaFree", api.free)
+        .find("cudaMemcpy", api.copy)
+        .find("cudaDeviceSynchronize", api.synchronize)
+        .missing();
+}
+
+std::string runtime_error_name(const RuntimeApi& api, int error) {
+    const char* name = api.get_error_name == nullptr ? nullptr : api.get_error_name(error);
+    return name == nullptr ? std::string{} : name;
+}
+
+} // namespace cudaenv::kernels

@@ -1,0 +1,18 @@
+// The environment's libcudart, loaded from where the environment has it.
+#pragma once
+
+#include "kernels/gpu_under_test.hpp"
+#include "kernels/rungs/stop.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cudaenv::kernels {
+
+// The first of `files` that loads. No stop and no `handle`: none of them is there.
+MaybeStop load_runtime_api(const std::vector<std::string>& files, RuntimeApi& api);
+
+// "cudaErrorNoDevice" as the runtime itself says; empty where it cannot.
+std::string runtime_error_name(const RuntimeApi& api, int error);
+
+} // namespace cudaenv::kernels
