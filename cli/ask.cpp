@@ -15,8 +15,16 @@ constexpr std::chrono::seconds k_deadline{60};
 // A first solve may have to read a channel of hundreds of megabytes from a slow disk.
 constexpr std::chrono::seconds k_solve_deadline{600};
 
+// The daemon's own deadlines for `probe --full --build` together, and a minute for the rest: it is
+// the daemon that ends a driver which never answers, and tells where.
+constexpr std::chrono::seconds k_probe_deadline{480};
+
 bool solves(std::string_view method) {
     return method == "resolve" || method == "explain" || method == "pin";
+}
+
+std::chrono::seconds deadline_of(std::string_view method) {
+    return solves(method) ? k_solve_deadline : method == "probe" ? k_probe_deadline : k_deadline;
 }
 
 // It happens once, by this process's own child, with this shell's umask and groups.
@@ -33,8 +41,8 @@ Result<protocol::Reply> ask_daemon(std::string_view method, nlohmann::json param
                                                    .start = afterwards == Afterwards::Execs
                                                                 ? StartDaemon::Never
                                                                 : StartDaemon::IfTerminal}));
-    auto reply = connection.ask({0, std::string(method), std::move(params), caller},
-                                solves(method) ? k_solve_deadline : k_deadline);
+    auto reply =
+        connection.ask({0, std::string(method), std::move(params), caller}, deadline_of(method));
     if (tell == TellWay::Yes && !connection.from_daemon() && !connection.why_no_daemon().empty()) {
         say("answered without the daemon: " + connection.why_no_daemon());
     }

@@ -18,7 +18,7 @@ constexpr auto k_all_shells = std::to_array<Words>(
     {"sh", "bash", "zsh", "fish", "tcsh", "xonsh", "posix", "dash", "ksh", "csh"});
 constexpr auto k_schemas =
     std::to_array<Words>({"error", "finding", "host", "pin", "resolve", "status", "toolkits",
-                          "config", "env", "change", "daemon"});
+                          "config", "env", "change", "daemon", "probe"});
 constexpr auto k_config_actions = std::to_array<Words>({"list", "get", "set", "path"});
 constexpr auto k_daemon_actions = std::to_array<Words>({"start", "stop", "status", "logs"});
 constexpr auto k_debug_actions = std::to_array<Words>({"oracle"});
@@ -95,6 +95,13 @@ constexpr auto k_resolve = std::to_array<OptionRow>({
     {0, "strict-host", "", "a warning about the host is a conflict"},
 });
 
+constexpr auto k_probe = std::to_array<OptionRow>({
+    {0, "full", "", "beyond the kernel: PTX, NVRTC, cuBLAS, cuDNN, NCCL"},
+    {0, "build", "", "nvcc and the host compiler build a kernel too, and torch an extension"},
+    {0, "all-gpus", "", "those that CUDA_VISIBLE_DEVICES hides as well"},
+    {0, "allow-missing", "", "status 0 where there is no driver or no GPU"},
+});
+
 constexpr auto k_run = std::to_array<OptionRow>({
     {0, "cuda", "V", "the CUDA version wanted, before every pin"},
     {0, "usr-local-cuda", "", "for the command, /usr/local/cuda is the toolkit that was chosen"},
@@ -144,6 +151,8 @@ constexpr auto k_resolve_examples = std::to_array<Words>(
      "cudaenv resolve pytorch 'numpy>=1.19' -c pytorch -c conda-forge --for build"});
 constexpr auto k_explain_examples =
     std::to_array<Words>({"cudaenv explain torch==2.4 --cuda 12.1"});
+constexpr auto k_probe_examples =
+    std::to_array<Words>({"cudaenv probe", "cudaenv probe --full --build -n apex"});
 constexpr auto k_config_examples = std::to_array<Words>(
     {"cudaenv config list", "cudaenv config set resolve.channels pytorch,conda-forge"});
 constexpr auto k_daemon_examples =
@@ -203,6 +212,13 @@ constexpr auto k_commands = std::to_array<CommandRow>({
      k_resolve,
      true,
      k_explain_examples},
+    {"probe",
+     "probe",
+     "run a kernel with this environment's own CUDA: does the chain hold, and if not, where",
+     {},
+     k_probe,
+     false,
+     k_probe_examples},
     {"run",
      "",
      "one command, with an environment in which CUDA fits",
@@ -271,7 +287,7 @@ constexpr auto k_commands = std::to_array<CommandRow>({
      "schema",
      "the JSON Schema of what --json prints",
      {"NAME", 1, 1,
-      "error, finding, host, pin, resolve, status, toolkits, config, env, change, daemon",
+      "error, finding, host, pin, resolve, status, toolkits, config, env, change, daemon, probe",
       k_schemas},
      {},
      false,

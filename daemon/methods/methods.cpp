@@ -10,6 +10,7 @@ Service make_service(Control* control) {
     add_host_methods(service);
     add_oracle_methods(service);
     add_pin_methods(service);
+    add_probe_methods(service, machine);
     add_resolve_methods(service);
     add_schema_methods(service);
     add_status_methods(service, machine);

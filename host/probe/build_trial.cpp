@@ -250,7 +250,9 @@ facts::ProbeRung try_torch_extension(const BuildTrial& trial, const std::string&
     const auto outcome = processes.run({{python, script}, environment}, deadline);
     const auto said = last_line(outcome.output);
     if (outcome.failure.empty() && said.starts_with("ok ")) {
-        rung.message = std::string(said.substr(3));
+        ChildOutcome warned;
+        warned.error = outcome.error;
+        rung.message = last_words(warned); // torch warns of other minors there
     } else if (outcome.failure.empty() && said.starts_with("built ")) {
         const std::string why = trial.not_run.empty() ? std::string(said.substr(6)) : trial.not_run;
         skip(rung, tools_of(trial) + " builds it; not run: " + why);

@@ -1,0 +1,122 @@
+#include "daemon/probe/probe.hpp"
+
+#include "daemon/activation/activation.hpp"
+#include "daemon/methods/methods.hpp"
+#include "protocol/json_field.hpp"
+
+#include <algorithm>
+
+namespace cudaenv::daemon {
+
+namespace {
+
+nlohmann::json text_or_null(const std::string& text) {
+    return text.empty() ? nlohmann::json() : nlohmann::json(text);
+}
+
+nlohmann::json path_or_null(const std::string& path) {
+    return path.empty() ? nlohmann::json() : protocol::bytes_to_json(path);
+}
+
+std::string_view name_of(plan::StepStatus status) {
+    switch (status) {
+    case plan::StepStatus::Ok:
+        return "ok";
+    case plan::StepStatus::Warns:
+        return "warns";
+    case plan::StepStatus::Fails:
+        return "fails";
+    case plan::StepStatus::Skipped:
+        break;
+    }
+    return "skipped";
+}
+
+nlohmann::json step_to_json(const plan::JudgedStep& step) {
+    nlohmann::json fix;
+    if (step.fix) {
+        fix = {{"text", step.fix->text}, {"command", text_or_null(step.fix->command)}};
+    }
+    return {{"name", step.name},
+            {"status", name_of(step.status)},
+            {"code", text_or_null(step.code)},
+            {"detail", step.detail},
+            {"cause", text_or_null(step.cause)},
+            {"fix", std::move(fix)},
+            {"took_ms", step.took_ms},
+            {"gpu", step.gpu ? nlohmann::json(*step.gpu) : nlohmann::json()}};
+}
+
+void add_version(nlohmann::json& object, const char* name,
+                 const std::optional<plan::ProbeVersion>& found) {
+    object[name] = found ? nlohmann::json(found->version.str()) : nlohmann::json();
+    object[std::string(name) + "_path"] = found ? path_or_null(found->path) : nlohmann::json();
+}
+
+nlohmann::json outcome_to_json(const plan::ProbeOutcome& outcome) {
+    nlohmann::json steps = nlohmann::json::array();
+    for (const plan::JudgedStep& step : outcome.steps) {
+        steps.push_back(step_to_json(step));
+    }
+    nlohmann::json object = {{"schema", "cudaenv.probe/1"},
+                             {"verdict", plan::name_of(outcome.verdict)},
+                             {"summary", outcome.summary},
+                             {"steps", std::move(steps)},
+                             {"driver_cuda", outcome.driver_cuda
+                                                 ? nlohmann::json(outcome.driver_cuda->str())
+                                                 : nlohmann::json()}};
+    add_version(object, "runtime", outcome.runtime);
+    add_version(object, "cudnn", outcome.cudnn);
+    add_version(object, "nvcc", outcome.nvcc);
+    return object;
+}
+
+// What was tried with --build is there without a GPU as well.
+bool builds_fail(const plan::ProbeOutcome& outcome) {
+    return std::ranges::any_of(outcome.steps, [](const plan::JudgedStep& step) {
+        return step.status == plan::StepStatus::Fails &&
+               (step.name == "build" || step.name == "torch-extension");
+    });
+}
+
+int exit_status(const plan::ProbeOutcome& outcome, bool allow_missing) {
+    switch (outcome.verdict) {
+    case plan::ProbeVerdict::Ok:
+    case plan::ProbeVerdict::Warns:
+        return 0;
+    case plan::ProbeVerdict::NoDriver:
+    case plan::ProbeVerdict::NoGpu:
+        return allow_missing && !builds_fail(outcome) ? 0 : 1;
+    default:
+        return 1;
+    }
+}
+
+Result<protocol::Reply> probe(const nlohmann::json& params, const protocol::Caller& caller,
+                              Machine& machine) {
+    ProbeWishes wishes;
+    CUDAENV_TRY(wishes.full, protocol::bool_field(params, "full", false));
+    CUDAENV_TRY(wishes.build, protocol::bool_field(params, "build", false));
+    CUDAENV_TRY(wishes.all_gpus, protocol::bool_field(params, "all_gpus", false));
+    CUDAENV_TRY(const bool allow_missing, protocol::bool_field(params, "allow_missing", false));
+    // CUDAENV_DISABLE is about what is changed in shells; a probe changes nothing and was asked
+    // for.
+    protocol::Caller asking = caller;
+    asking.environment.erase("CUDAENV_DISABLE");
+    CUDAENV_TRY(const auto activation, activation_of(params, asking, machine));
+    CUDAENV_TRY(const auto run, run_probe(activation, wishes, asking, machine));
+    nlohmann::json object = outcome_to_json(run.outcome);
+    object["depth"] = wishes.full ? "full" : "quick";
+    object["environment"] = path_or_null(activation.project.prefix);
+    return protocol::Reply{exit_status(run.outcome, allow_missing), std::move(object)};
+}
+
+} // namespace
+
+void add_probe_methods(Service& service, const std::shared_ptr<Machine>& machine) {
+    service.add("probe", [machine](const nlohmann::json& params, const protocol::Caller& caller) {
+        return probe(params, caller, *machine);
+    });
+}
+
+} // namespace cudaenv::daemon

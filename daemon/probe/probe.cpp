@@ -1,0 +1,258 @@
+#include "daemon/probe/probe.hpp"
+
+#include "base/text.hpp"
+#include "daemon/probe/trial_directory.hpp"
+#include "daemon/this_host.hpp"
+#include "host/driver.hpp"
+#include "host/gpus.hpp"
+#include "host/probe/build_trial.hpp"
+#include "host/probe/probe_report.hpp"
+#include "host/process.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace cudaenv::daemon {
+
+namespace {
+
+using std::chrono::seconds;
+
+// cuInit takes seconds for each GPU of a machine without persistence mode, a context a tenth of
+// one; an answer that has not come by then does not come.
+constexpr seconds k_quick{20};
+// PTX is compiled without the driver's cache, and cuBLAS and cuDNN load a gigabyte of kernels, from
+// a network's disk at worst.
+constexpr seconds k_full{120};
+// --build, in all 300 s: nvcc and the linker on a busy machine; and torch's headers through a host
+// compiler, of which a minute is usual on a slow one.
+constexpr seconds k_program{100};
+constexpr seconds k_extension{200};
+
+class NoProcesses final : public host::ProcessRunner {
+public:
+    std::vector<host::ChildOutcome> run_all(std::span<const host::ChildCommand> commands,
+                                            std::chrono::milliseconds) override {
+        host::ChildOutcome outcome;
+        outcome.failure = "not asked: the probe itself will tell";
+        return std::vector<host::ChildOutcome>(commands.size(), outcome);
+    }
+};
+
+// The driver and the GPUs as the kernel's files have them; nothing is started.
+facts::Host host_of_files(host::FileSystem& files, const protocol::Caller& caller) {
+    NoProcesses processes;
+    auto driver = host::find_driver(files, processes, caller.environment, {});
+    facts::Host host;
+    host.driver = std::move(driver.driver);
+    host.driver_absent = std::move(driver.driver_absent);
+    host.gpus = std::move(driver.gpus);
+    host.gpus_absent = std::move(driver.gpus_absent);
+    host.notes = std::move(driver.notes);
+    return host;
+}
+
+// What has to do with this program alone is not the children's.
+std::vector<std::string> as_list(const plan::Variables& variables, bool all_gpus) {
+    std::vector<std::string> list;
+    for (const auto& [name, value] : variables) {
+        if (!name.starts_with("CUDAENV_") && !name.starts_with("__") &&
+            !(all_gpus && name == "CUDA_VISIBLE_DEVICES")) {
+            list.push_back(name + '=' + value);
+        }
+    }
+    return list;
+}
+
+// What activation would be if nothing but the machine said which toolkit: where no pin and no
+// environment chooses, a compiler started by hand would be the one on PATH, or /usr/local/cuda's.
+const facts::Toolkit* toolkit_at_hand(const facts::Host& host) {
+    const auto rank = [](const facts::Toolkit& toolkit) {
+        const bool usual =
+            toolkit.path == "/usr/local/cuda" ||
+            std::ranges::find(toolkit.aliases, "/usr/local/cuda") != toolkit.aliases.end();
+        return toolkit.source == "CUDA_HOME" || toolkit.source == "CUDA_PATH" ? 3
+               : toolkit.source == "PATH"                                     ? 2
+               : usual                                                        ? 1
+                                                                              : 0;
+    };
+    const facts::Toolkit* best = nullptr;
+    for (const facts::Toolkit& toolkit : host.toolkits) {
+        if (!toolkit.problem.empty() || !toolkit.version) {
+            continue;
+        }
+        if (best == nullptr || std::tuple(toolkit.nvcc, rank(toolkit), *toolkit.version) >
+                                   std::tuple(best->nvcc, rank(*best), *best->version)) {
+            best = &toolkit;
+        }
+    }
+    return best;
+}
+
+// The toolkit, its parts and the compiler that what is built here would use.
+struct Tools {
+    std::optional<facts::Toolkit> toolkit;
+    std::optional<facts::ToolkitLayout> layout;
+    std::optional<facts::Compiler> host_compiler;
+    plan::Variables variables; // activated
+    std::string no_nvcc;
+};
+
+Tools tools_of(const Activation& activation, Machine& machine) {
+    Tools tools;
+    tools.variables = activation.applied.environment;
+    if (!activation.choice.none()) {
+        tools.toolkit = activation.choice.toolkit;
+        tools.layout = activation.layout;
+        tools.host_compiler = activation.composition.host_compiler;
+        if (!tools.toolkit) {
+            tools.no_nvcc = "there is no toolkit with nvcc here for CUDA " + activation.choice.cuda;
+        }
+    } else if (const auto* toolkit = toolkit_at_hand(activation.situation.host)) {
+        plan::CudaChoice choice;
+        choice.rung = plan::Rung::System;
+        choice.cuda = toolkit->version->major_minor();
+        choice.toolkit = *toolkit;
+        tools.toolkit = *toolkit;
+        tools.layout = machine.layout(toolkit->path);
+        const auto composition = plan::compose(activation.situation, choice, tools.layout);
+        tools.host_compiler = composition.host_compiler;
+        for (const plan::SetVariable& variable : composition.patch.variables) {
+            tools.variables[variable.name] = variable.value;
+        }
+    } else {
+        tools.no_nvcc = "there is no CUDA toolkit here";
+    }
+    if (tools.no_nvcc.empty() && (!tools.layout || tools.layout->bin.empty())) {
+        tools.no_nvcc = tools.toolkit->path + " has no nvcc";
+    }
+    return tools;
+}
+
+std::vector<std::string> entries_of(const std::string& list) {
+    std::vector<std::string> entries;
+    for (const std::string_view entry : split(list, ':')) {
+        if (entry.starts_with('/')) {
+            entries.emplace_back(entry);
+        }
+    }
+    return entries;
+}
+
+// The environment's programs before those of the shell, as where it is active.
+void put_bin_first(plan::Variables& variables, const std::string& prefix) {
+    const std::string bin = prefix + "/bin";
+    std::string& path = variables["PATH"];
+    const auto entries = split(path, ':');
+    if (std::ranges::find(entries, bin) == entries.end()) {
+        path = path.empty() ? bin : bin + ':' + path;
+    }
+}
+
+// The architectures of the GPUs that were seen, and why nothing is to be run on them.
+void aim(host::BuildTrial& trial, const facts::ProbeReport& report) {
+    bool runs_kernels = false;
+    for (const facts::ProbeRung& rung : report.rungs) {
+        if (rung.step == facts::ProbeStep::Gpu && rung.compute_capability &&
+            std::ranges::find(trial.gpus, *rung.compute_capability) == trial.gpus.end()) {
+            trial.gpus.push_back(*rung.compute_capability);
+        }
+        runs_kernels = runs_kernels || (rung.step == facts::ProbeStep::Kernel &&
+                                        rung.result == facts::ProbeResult::Ok);
+    }
+    std::ranges::sort(trial.gpus);
+    if (trial.gpus.empty()) {
+        trial.not_run = "no GPU was found here";
+    } else if (!runs_kernels) {
+        trial.not_run = "no GPU here ran a kernel";
+    }
+}
+
+void add_build_rungs(facts::ProbeReport& report, const Activation& activation, Tools tools,
+                     const protocol::Caller& caller, host::ProcessRunner& processes) {
+    const auto& environment = activation.situation.environment;
+    const auto skip_both = [&](const std::string& why) {
+        facts::ProbeRung rung;
+        rung.step = facts::ProbeStep::Build;
+        rung.result = facts::ProbeResult::Skipped;
+        rung.message = why;
+        report.rungs.push_back(std::move(rung));
+    };
+    const auto directory = TrialDirectory::make(caller.variable("TMPDIR").value_or(""));
+    if (!directory) {
+        skip_both(directory.error().message);
+        return;
+    }
+    host::BuildTrial trial;
+    trial.directory = directory->path();
+    trial.no_nvcc = tools.no_nvcc;
+    if (tools.no_nvcc.empty()) {
+        trial.nvcc = tools.layout->bin + "/nvcc";
+        trial.version = tools.toolkit->version;
+    }
+    trial.host_compiler = tools.host_compiler;
+    tools.variables["TMPDIR"] = trial.directory;
+    if (environment) {
+        put_bin_first(tools.variables, environment->prefix);
+    }
+    trial.environment = as_list(tools.variables, false);
+    aim(trial, report);
+    report.rungs.push_back(host::try_program(trial, processes, k_program));
+    const bool has_torch =
+        environment && std::ranges::any_of(environment->frameworks, [](const auto& framework) {
+            return framework.name == "torch";
+        });
+    if (has_torch) {
+        report.rungs.push_back(host::try_torch_extension(trial, environment->prefix + "/bin/python",
+                                                         processes, k_extension));
+    }
+}
+
+} // namespace
+
+Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wishes,
+                           const protocol::Caller& caller, Machine& machine) {
+    const std::string program = probe_beside_this_program();
+    if (program.empty()) {
+        return unavailable("no-probe", "cudaenv-probe is not beside cudaenvd",
+                           "install cudaenv anew: it comes with cudaenvd");
+    }
+    host::DiskFileSystem files;
+    host::ChildProcessRunner processes;
+    const auto& environment = activation.situation.environment;
+    const auto library_path = entries_of(caller.variable("LD_LIBRARY_PATH").value_or(""));
+    Tools tools = tools_of(activation, machine);
+
+    ProbeRun run;
+    run.host = host_of_files(files, caller);
+    run.host.compilers = activation.situation.host.compilers;
+    run.host.toolkits = activation.situation.host.toolkits;
+    run.libraries = host::probe_libraries(files, environment, tools.layout, library_path);
+    const host::ProbeRequest request{wishes.full ? host::ProbeDepth::Full : host::ProbeDepth::Quick,
+                                     wishes.all_gpus, run.libraries};
+    run.report = host::read_probe_report(
+        processes.run({{program, "--ladder", host::write_probe_request(request)},
+                       as_list(caller.environment, wishes.all_gpus)},
+                      wishes.full ? k_full : k_quick));
+    if (wishes.build) {
+        add_build_rungs(run.report, activation, std::move(tools), caller, processes);
+    }
+
+    plan::ProbeContext context;
+    context.host = &run.host;
+    if (environment) {
+        context.environment = &*environment;
+        context.environment_name = environment->prefix.substr(environment->prefix.rfind('/') + 1);
+    }
+    context.library_path = library_path;
+    if (!wishes.all_gpus) {
+        context.visible_devices = caller.variable("CUDA_VISIBLE_DEVICES");
+    }
+    context.device_files =
+        files.status("/dev/nvidiactl").has_value() || files.status("/dev/dxg").has_value();
+    context.full = wishes.full;
+    run.outcome = plan::judge_probe(run.report, context);
+    return run;
+}
+
+} // namespace cudaenv::daemon
