@@ -5,7 +5,7 @@
 include(CheckLanguage)
 check_language(CUDA)
 if(NOT CMAKE_CUDA_COMPILER)
-    message(STATUS "cudaenv-probe: no nvcc that works with this host compiler "
+    message(STATUS "cudaenv-probe: no nvcc that works here "
                    "(CMakeFiles/CMakeError.log); it will run its PTX only")
     return()
 endif()

@@ -1,0 +1,46 @@
+#include "kernels/ladder_request.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace cudaenv::kernels;
+using Files = std::vector<std::string>;
+
+TEST_CASE("a request says how deep, which GPUs and which libraries") {
+    const auto request = read_ladder_request(R"({"depth": "full", "all_gpus": true,
+        "libraries": {"cudart": ["/a/libcudart.so.13", "libcudart.so.12"], "nvrtc": ["/n"],
+                      "cublas": ["/b"], "cudnn": ["/d"], "nccl": ["/c"]}})");
+    REQUIRE(request);
+    CHECK(request->full);
+    CHECK(request->all_gpus);
+    CHECK(request->libraries.cudart == Files{"/a/libcudart.so.13", "libcudart.so.12"});
+    CHECK(request->libraries.nvrtc == Files{"/n"});
+    CHECK(request->libraries.cublas == Files{"/b"});
+    CHECK(request->libraries.cudnn == Files{"/d"});
+    CHECK(request->libraries.nccl == Files{"/c"});
+}
+
+TEST_CASE("what a request leaves out is not asked for") {
+    for (const auto* text : {"{}", R"({"depth": "quick", "libraries": {}})",
+                             R"({"libraries": {"cudart": []}})", R"({"from the future": 1})"}) {
+        CAPTURE(text);
+        const auto request = read_ladder_request(text);
+        REQUIRE(request);
+        CHECK_FALSE(request->full);
+        CHECK_FALSE(request->all_gpus);
+        CHECK(request->libraries.cudart.empty());
+    }
+}
+
+TEST_CASE("a request that is none is refused in one line") {
+    for (const auto* text :
+         {"", "{", "[]", "null", "\"full\"", R"({"depth": 1})", R"({"depth": "deep"})",
+          R"({"all_gpus": "yes"})", R"({"libraries": []})", R"({"libraries": {"cudart": "/a"}})",
+          R"({"libraries": {"nccl": [1]}})", R"({"libraries": {"cudnn": [""]}})"}) {
+        CAPTURE(text);
+        const auto request = read_ladder_request(text);
+        REQUIRE_FALSE(request);
+        CHECK(request.error().code == "bad-request");
+        CHECK(request.error().message.starts_with("the request "));
+        CHECK(request.error().message.find('\n') == std::string::npos);
+    }
+}
