@@ -11,11 +11,13 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <sys/prctl.h>
 
 namespace {
 
@@ -79,6 +81,8 @@ int climb_ladder(std::string_view argument) {
 } // namespace
 
 int main(int argc, char** argv) {
+    // Who started it keeps its deadline; without that one nobody would end a driver that hangs.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (argc == 2 && std::string_view(argv[1]) == "--facts") {
         return print_facts();
     }
