@@ -70,7 +70,7 @@ LoadedLibrary load_or_end(Rung& rung, const std::vector<std::string>& files,
         return library;
     }
     if (library.refusal.empty()) {
-        rung.skipped("there is no " + std::string(what));
+        rung.skipped("no " + std::string(what) + " was found");
     } else {
         rung.refused("dlopen", shortened(library.refusal));
     }

@@ -1,0 +1,4 @@
+extern "C" int needed_answer();
+extern "C" int needed_answer() {
+    return 42;
+}

@@ -1,0 +1,5 @@
+extern "C" int needed_answer();
+extern "C" int answer();
+extern "C" int answer() {
+    return needed_answer();
+}
