@@ -76,8 +76,10 @@ struct ProbeContext {
     const facts::EnvironmentFacts* environment = nullptr; // none: no environment is active
     std::string environment_name;                         // "apex"; empty as above
     std::vector<std::string> library_path;                // entries of LD_LIBRARY_PATH
-    std::string visible_devices;                          // CUDA_VISIBLE_DEVICES, empty: unset
-    bool full = false;                                    // the whole ladder was asked for
+    // CUDA_VISIBLE_DEVICES; none: unset. Set and empty it hides every GPU.
+    std::optional<std::string> visible_devices;
+    std::optional<bool> device_files; // /dev/nvidiactl (or WSL's /dev/dxg) is there; none: unknown
+    bool full = false;                // the whole ladder was asked for
 };
 
 ProbeOutcome judge_probe(const facts::ProbeReport& report, const ProbeContext& context);

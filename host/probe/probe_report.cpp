@@ -1,0 +1,259 @@
+#include "host/probe/probe_report.hpp"
+
+#include "base/text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace cudaenv::host {
+
+namespace {
+
+using nlohmann::json;
+
+// Above these a value is an accident, not a measurement.
+constexpr std::size_t k_most_rungs = 4096;
+constexpr int k_most_gpus = 4096;
+constexpr std::size_t k_most_message = 4096;
+constexpr std::size_t k_most_path = 4096; // PATH_MAX
+constexpr std::size_t k_most_word = 256;
+constexpr std::size_t k_most_checks = 32;
+constexpr double k_most_ms = 24.0 * 3600 * 1000;
+constexpr std::uint64_t k_most_memory = std::uint64_t{1} << 50; // 1 PiB
+
+// At most `most` bytes, never in the middle of a character; nlohmann has made sure of UTF-8.
+std::string cut(std::string text, std::size_t most) {
+    if (text.size() <= most) {
+        return text;
+    }
+    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) {
+        --most;
+    }
+    text.resize(most);
+    return text;
+}
+
+std::string text_of(const json& line, const char* member, std::size_t most) {
+    const auto found = line.find(member);
+    return found != line.end() && found->is_string() ? cut(found->get<std::string>(), most)
+                                                     : std::string();
+}
+
+template <typename Number>
+std::optional<Number> number_of(const json& line, const char* member, Number least, Number most) {
+    const auto found = line.find(member);
+    if (found == line.end() || !found->is_number_integer()) {
+        return std::nullopt;
+    }
+    if (found->is_number_unsigned()) {
+        const auto value = found->get<std::uint64_t>();
+        if (std::cmp_less(value, least) || std::cmp_greater(value, most)) {
+            return std::nullopt;
+        }
+        return static_cast<Number>(value);
+    }
+    const auto value = found->get<std::int64_t>();
+    if (std::cmp_less(value, least) || std::cmp_greater(value, most)) {
+        return std::nullopt;
+    }
+    return static_cast<Number>(value);
+}
+
+std::optional<DottedVersion> version_of(const json& line, const char* member) {
+    const auto text = text_of(line, member, k_most_word);
+    if (text.empty()) {
+        return std::nullopt;
+    }
+    auto version = DottedVersion::parse(text);
+    return version ? std::optional(std::move(*version)) : std::nullopt;
+}
+
+double milliseconds_of(const json& line) {
+    const auto found = line.find("ms");
+    if (found == line.end() || !found->is_number()) {
+        return 0;
+    }
+    const auto value = found->get<double>();
+    return std::isfinite(value) && value >= 0 && value <= k_most_ms ? value : 0;
+}
+
+std::optional<facts::ProbeStep> step_of(const json& line) {
+    const auto word = text_of(line, "step", k_most_word);
+    const auto& words = facts::k_probe_steps;
+    const auto found = std::find(words.begin(), words.end(), word);
+    if (found == words.end()) {
+        return std::nullopt;
+    }
+    return static_cast<facts::ProbeStep>(found - words.begin());
+}
+
+std::optional<facts::ProbeResult> result_of(const json& line) {
+    const auto word = text_of(line, "result", k_most_word);
+    if (word == "ok") {
+        return facts::ProbeResult::Ok;
+    }
+    if (word == "failed") {
+        return facts::ProbeResult::Failed;
+    }
+    if (word == "wrong") {
+        return facts::ProbeResult::Wrong;
+    }
+    if (word == "skipped") {
+        return facts::ProbeResult::Skipped;
+    }
+    return std::nullopt;
+}
+
+void read_members(const json& line, facts::ProbeRung& rung) {
+    rung.call = text_of(line, "call", k_most_word);
+    rung.error =
+        number_of(line, "error", std::numeric_limits<int>::min(), std::numeric_limits<int>::max());
+    rung.error_name = text_of(line, "error_name", k_most_word);
+    rung.message = text_of(line, "message", k_most_message);
+    rung.took_ms = milliseconds_of(line);
+    rung.path = text_of(line, "path", k_most_path);
+    rung.version = version_of(line, "version");
+    rung.cuda = version_of(line, "cuda");
+    rung.isa = version_of(line, "isa");
+    rung.architecture = text_of(line, "architecture", k_most_word);
+    rung.name = text_of(line, "name", k_most_word);
+    rung.uuid = text_of(line, "uuid", k_most_word);
+    if (const auto capability = ComputeCapability::parse(text_of(line, "cc", k_most_word))) {
+        rung.compute_capability = *capability;
+    }
+    rung.memory_total = number_of(line, "memory_total", std::uint64_t{0}, k_most_memory);
+    rung.memory_free = number_of(line, "memory_free", std::uint64_t{0}, k_most_memory);
+    if (rung.memory_total && rung.memory_free && *rung.memory_free > *rung.memory_total) {
+        rung.memory_free.reset();
+    }
+    rung.compute_mode = number_of(line, "compute_mode", 0, 3);
+    const auto mig = line.find("mig");
+    rung.mig = mig != line.end() && mig->is_boolean() && mig->get<bool>();
+    rung.devices = number_of(line, "devices", 0, k_most_gpus);
+    if (const auto checks = line.find("checks"); checks != line.end() && checks->is_array()) {
+        for (const json& check : *checks) {
+            if (check.is_string() && rung.checks.size() < k_most_checks) {
+                rung.checks.push_back(cut(check.get<std::string>(), k_most_word));
+            }
+        }
+    }
+}
+
+bool is_same(const facts::ProbeRung& one, const facts::ProbeRung& other) {
+    return one.step == other.step && one.gpu == other.gpu;
+}
+
+// What the lines said so far.
+struct Reading {
+    std::vector<facts::ProbeRung> ended;
+    std::vector<facts::ProbeRung> begun; // and not ended
+    bool finished = false;
+};
+
+void read_line(std::string_view text, Reading& reading) {
+    const json line = json::parse(text, nullptr, false);
+    if (!line.is_object()) {
+        return; // a driver may print its own words between ours
+    }
+    const auto event = text_of(line, "event", k_most_word);
+    if (event == "finished") {
+        reading.finished = true;
+        return;
+    }
+    const auto step = step_of(line);
+    if (!step || reading.ended.size() + reading.begun.size() >= k_most_rungs) {
+        return;
+    }
+    facts::ProbeRung rung;
+    rung.step = *step;
+    rung.gpu = number_of(line, "gpu", 0, k_most_gpus);
+    if (line.contains("gpu") && !rung.gpu && !line["gpu"].is_null()) {
+        return; // of which GPU it speaks is not known
+    }
+    const auto is_this = [&](const facts::ProbeRung& other) { return is_same(other, rung); };
+    // A rung ends once; what comes after for the same rung is an accident.
+    if (std::any_of(reading.ended.begin(), reading.ended.end(), is_this)) {
+        return;
+    }
+    if (event == "begin") {
+        if (std::none_of(reading.begun.begin(), reading.begun.end(), is_this)) {
+            rung.result = facts::ProbeResult::Unfinished;
+            reading.begun.push_back(std::move(rung));
+        }
+        return;
+    }
+    const auto result = result_of(line);
+    if (event != "end" || !result) {
+        return;
+    }
+    rung.result = *result;
+    read_members(line, rung);
+    std::erase_if(reading.begun, is_this);
+    reading.ended.push_back(std::move(rung));
+}
+
+// "ended by signal 11", as ChildOutcome has it.
+std::optional<int> signal_of(const ChildOutcome& outcome) {
+    constexpr std::string_view k_words = "ended by signal ";
+    if (outcome.exit_status != -1 || !outcome.failure.starts_with(k_words)) {
+        return std::nullopt;
+    }
+    int signal = 0;
+    const char* const first = outcome.failure.data() + k_words.size();
+    const char* const last = outcome.failure.data() + outcome.failure.size();
+    const auto [end, error] = std::from_chars(first, last, signal);
+    return error == std::errc{} && end == last && signal > 0 ? std::optional(signal) : std::nullopt;
+}
+
+// Its failure and the first line of standard error, if there is one.
+std::string words_of(const ChildOutcome& outcome, std::string words) {
+    for (const std::string_view line : split(outcome.error, '\n')) {
+        if (const auto trimmed = trim(line); !trimmed.empty()) {
+            return words + ": " + std::string(trimmed.substr(0, k_most_word));
+        }
+    }
+    return words;
+}
+
+} // namespace
+
+facts::ProbeReport read_probe_report(const ChildOutcome& outcome) {
+    using Ending = facts::ProbeReport::Ending;
+    facts::ProbeReport report;
+    if (!outcome.started) {
+        report.ending = Ending::NotStarted;
+        report.failure = outcome.failure;
+        return report;
+    }
+    Reading reading;
+    for (const std::string_view line : split(outcome.output, '\n')) {
+        read_line(line, reading);
+    }
+    report.rungs = std::move(reading.ended);
+    std::move(reading.begun.begin(), reading.begun.end(), std::back_inserter(report.rungs));
+    report.failure = outcome.failure;
+    if (reading.finished) {
+        // What happened afterwards (a crash in the driver's own farewell) stays in `failure`.
+        report.signal = signal_of(outcome);
+        return report;
+    }
+    if (outcome.timed_out) {
+        report.ending = Ending::TimedOut;
+    } else if (const auto signal = signal_of(outcome)) {
+        report.ending = Ending::Crashed;
+        report.signal = signal;
+    } else {
+        report.ending = Ending::Garbled;
+        report.failure = words_of(outcome, outcome.failure.empty() ? "its last line is missing"
+                                                                   : outcome.failure);
+    }
+    return report;
+}
+
+} // namespace cudaenv::host

@@ -1,0 +1,318 @@
+// The environment's libraries: what the loader says, and the statuses of NVRTC, cuBLAS, cuDNN and
+// NCCL, which are no CUDA errors.
+#include "base/text.hpp"
+#include "solver/plan/probe/scene.hpp"
+
+#include <fmt/format.h>
+
+namespace cudaenv::plan::probe {
+
+namespace {
+
+struct Library {
+    const char* name;
+    const char* file;
+    const char* distribution; // PyPI's, without -cuNN
+};
+
+Library library_of(facts::ProbeStep step) {
+    switch (step) {
+    case facts::ProbeStep::Nvrtc:
+        return {"NVRTC", "libnvrtc", "nvidia-cuda-nvrtc"};
+    case facts::ProbeStep::Cublas:
+        return {"cuBLAS", "libcublas", "nvidia-cublas"};
+    case facts::ProbeStep::Cudnn:
+        return {"cuDNN", "libcudnn", "nvidia-cudnn"};
+    case facts::ProbeStep::Nccl:
+        return {"NCCL", "libnccl", "nvidia-nccl"};
+    default:
+        return {"the CUDA runtime", "libcudart", "nvidia-cuda-runtime"};
+    }
+}
+
+// cuDNN and NCCL of CUDA 13 keep their suffix, the toolkit's own parts lost it.
+std::string distribution_of(facts::ProbeStep step, const Scene& scene) {
+    const Library library = library_of(step);
+    const unsigned major = scene.runtime ? scene.runtime->version.major() : 12;
+    const bool has_suffix =
+        major < 13 || step == facts::ProbeStep::Cudnn || step == facts::ProbeStep::Nccl;
+    return has_suffix ? fmt::format("{}-cu{}", library.distribution, major) : library.distribution;
+}
+
+StepFix bring(const Scene& scene, facts::ProbeStep step) {
+    const auto* const environment = scene.context->environment;
+    if (environment != nullptr && environment->kind == facts::EnvironmentKind::Conda) {
+        const char* package = step == facts::ProbeStep::Nvrtc    ? "cuda-nvrtc"
+                              : step == facts::ProbeStep::Cublas ? "libcublas"
+                              : step == facts::ProbeStep::Cudnn  ? "cudnn"
+                              : step == facts::ProbeStep::Nccl   ? "nccl"
+                                                                 : "cuda-cudart";
+        return {"where the environment needs it", fmt::format("conda install {}", package)};
+    }
+    return {"where the environment needs it", "pip install " + distribution_of(step, scene)};
+}
+
+bool has_status(const facts::ProbeRung& rung, std::string_view name) {
+    return contains(rung.error_name, name) || contains(rung.message, name);
+}
+
+Finding explain_nvrtc(const Scene& scene, const facts::ProbeRung& rung) {
+    const std::string said = telling_line(rung.message, {"libnvrtc-builtins", "rror"}, 48);
+    // NVRTC_ERROR_BUILTIN_OPERATION_FAILURE is 7, NVRTC_ERROR_INVALID_OPTION 5 (nvrtc.h).
+    if (contains(rung.message, "builtins") || has_status(rung, "BUILTIN") || rung.error == 7) {
+        return {
+            "CE342",
+            StepStatus::Fails,
+            "NVRTC does not find its libnvrtc-builtins",
+            "libnvrtc and libnvrtc-builtins are one pair of exactly one version, in one "
+            "directory",
+            StepFix{"install that pair anew", "pip install --force-reinstall " +
+                                                  distribution_of(facts::ProbeStep::Nvrtc, scene)},
+            ProbeVerdict::Fails};
+    }
+    if (contains(rung.message, "gpu-architecture") || has_status(rung, "INVALID_OPTION") ||
+        rung.error == 5) {
+        return {"CE344",
+                StepStatus::Fails,
+                fmt::format("NVRTC {} does not know {}",
+                            rung.version ? rung.version->str() : "of this env",
+                            scene.gpu(rung.gpu)),
+                "it is older than the GPU, or so new that it dropped it",
+                StepFix{"an environment of a CUDA that knows this GPU", "cudaenv resolve torch"},
+                ProbeVerdict::Fails};
+    }
+    return {"CE345",
+            StepStatus::Fails,
+            fmt::format("NVRTC does not compile: {}", said.empty() ? refusal(rung) : said),
+            "a small kernel that every version takes was refused",
+            StepFix{"install it anew", "pip install --force-reinstall " +
+                                           distribution_of(facts::ProbeStep::Nvrtc, scene)},
+            ProbeVerdict::Fails};
+}
+
+Finding explain_not_initialised(const Scene& scene, const facts::ProbeRung& rung) {
+    if (rung.step == facts::ProbeStep::Cublas) {
+        return {"CE351",
+                StepStatus::Fails,
+                refusal(rung) + ": cuBLAS does not start",
+                "the GPU has too little memory left, or cuBLAS and the runtime are of two CUDAs",
+                StepFix{"see what fills the GPU; then install the environment's CUDA libraries "
+                        "anew, together",
+                        "nvidia-smi"},
+                ProbeVerdict::Fails};
+    }
+    Finding finding{"CE353",
+                    StepStatus::Fails,
+                    refusal(rung) + ": cuDNN does not start",
+                    "a cuDNN for another CUDA major, files of two cuDNNs mixed, a driver too old "
+                    "for it, or no memory left on the GPU",
+                    StepFix{"one nvidia-cudnn only, of the framework's CUDA and pinned version",
+                            "pip list | grep -i cudnn"},
+                    ProbeVerdict::Fails};
+    if (rung.cuda && scene.runtime && rung.cuda->major() != scene.runtime->version.major()) {
+        finding.cause = fmt::format("it was built for CUDA {}, the runtime is CUDA {}",
+                                    rung.cuda->major_minor(), scene.runtime->version.major_minor());
+    }
+    return finding;
+}
+
+Finding explain_nccl(const Scene& scene, const facts::ProbeRung& rung) {
+    Finding finding{"CE357",
+                    StepStatus::Fails,
+                    refusal(rung) + ": the GPUs do not reach each other by NCCL",
+                    "",
+                    StepFix{"let NCCL say more", "NCCL_DEBUG=INFO cudaenv probe --full"},
+                    ProbeVerdict::Fails};
+    // nccl.h: 1 unhandled CUDA error, 2 system error, 3 internal error, 5 invalid usage.
+    if (rung.error == 1 || has_status(rung, "unhandled cuda error")) {
+        finding.cause = "a CUDA call inside NCCL failed: a driver older than NCCL's CUDA, or a GPU "
+                        "that is busy";
+    } else if (rung.error == 2 || has_status(rung, "unhandled system error")) {
+        finding.cause = scene.in_container()
+                            ? "the operating system refused something; in containers /dev/shm is "
+                              "often too small (docker run --shm-size=1g)"
+                            : "the operating system refused something: /dev/shm is full, or peer "
+                              "access between the GPUs is blocked (IOMMU, ACS)";
+    } else {
+        finding.cause = "NCCL and the runtime are of two CUDAs, or it met what it does not know";
+    }
+    return finding;
+}
+
+// A refusal that names no library's status: maybe a CUDA error that was passed through.
+bool is_cuda_call(std::string_view call) {
+    return call.starts_with("cuda") ||
+           (call.size() > 2 && call.starts_with("cu") && call[2] >= 'A' && call[2] <= 'Z');
+}
+
+} // namespace
+
+Finding explain_loading(const Scene& scene, const facts::ProbeRung& rung) {
+    const Library library = library_of(rung.step);
+    const std::string name = library.name;
+    // The loader begins with a path, whose directories would fill the line.
+    const auto colon = rung.message.find(':');
+    const auto slash = colon == std::string::npos ? colon : rung.message.rfind('/', colon);
+    const std::string said =
+        slash == std::string::npos ? rung.message : rung.message.substr(slash + 1);
+    const std::string again = "pip install --force-reinstall " + distribution_of(rung.step, scene);
+    const std::string others = "another copy, found first on LD_LIBRARY_PATH or mixed in one "
+                               "directory, is older than what it goes with";
+    if (contains(said, "__nvJitLink")) {
+        return {"CE347",
+                StepStatus::Fails,
+                fmt::format("{} does not load: {}", name, telling_line(said, {"__nvJitLink"}, 72)),
+                "an older libnvJitLink is found before the environment's own, mostly by "
+                "LD_LIBRARY_PATH",
+                StepFix{"let the environment's nvidia/nvjitlink/lib come first",
+                        "unset LD_LIBRARY_PATH"},
+                ProbeVerdict::Fails};
+    }
+    if (contains(said, "GLIBC_") || contains(said, "GLIBCXX_") || contains(said, "CXXABI_")) {
+        const bool of_system = contains(said, "GLIBC_");
+        return {
+            "CE349",
+            StepStatus::Fails,
+            fmt::format("{} does not load: {}", name, telling_line(said, {"GLIBC", "CXXABI"}, 72)),
+            of_system ? "it was built for a newer system than this one"
+                      : "an older libstdc++ than it was built for is found first",
+            of_system ? StepFix{"an older build of it, or a newer system", {}}
+                      : StepFix{"let the environment's libstdc++ come first, or take a newer "
+                                "one into it",
+                                "conda install libstdcxx-ng"},
+            ProbeVerdict::Fails};
+    }
+    if (contains(said, "undefined symbol") || contains(said, "not found (required by") ||
+        contains(said, "version `")) {
+        return {
+            "CE348",
+            StepStatus::Fails,
+            fmt::format("{} does not load: {}", name,
+                        telling_line(said, {"undefined symbol", "version `"}, 72)),
+            "files of two versions meet: " + others,
+            StepFix{"take CUDA directories out of LD_LIBRARY_PATH, then install it anew", again},
+            ProbeVerdict::Fails};
+    }
+    if (contains(said, "ELF") || contains(said, "file too short") || contains(said, "truncated")) {
+        return {"CE350",
+                StepStatus::Fails,
+                fmt::format("{} does not load: {}", name, telling_line(said, {"ELF", "short"}, 72)),
+                "the file is damaged, cut short, or of another architecture",
+                StepFix{"install it anew", again},
+                ProbeVerdict::Fails};
+    }
+    Finding finding{rung.step == facts::ProbeStep::Runtime ? "CE321" : "CE341",
+                    StepStatus::Fails,
+                    fmt::format("{} does not load: {}", name,
+                                said.empty() ? refusal(rung) : one_line(said, 72)),
+                    "the loader's words say what is missing",
+                    StepFix{"install it anew", again},
+                    ProbeVerdict::Fails};
+    if (contains(said, "cannot open shared object file")) {
+        const std::string missing = one_line(said.substr(0, said.find(':')), 40);
+        finding.cause = contains(missing, library.file)
+                            ? fmt::format("{} is not where this environment looks", missing)
+                            : fmt::format("it needs {}, which is not found", missing);
+        if (contains(missing, "libcudnn.so.8")) {
+            finding.cause =
+                "it was built for cuDNN 8; a libcudnn.so.9 under that name is no answer";
+            finding.fix = StepFix{"cuDNN 8 into the environment, or a build for cuDNN 9",
+                                  fmt::format("pip install 'nvidia-cudnn-cu{}<9'",
+                                              scene.runtime ? scene.runtime->version.major() : 12)};
+        }
+    }
+    return finding;
+}
+
+Finding explain_library_status(const Scene& scene, const facts::ProbeRung& rung) {
+    if (is_cuda_call(rung.call)) {
+        return explain_cuda_error(scene, rung, cuda_error(rung).value_or(999));
+    }
+    const bool is_cudnn = rung.step == facts::ProbeStep::Cudnn;
+    // cuDNN 9 numbers its statuses anew, by thousands (cudnn_graph.h); 8 and older go from 1.
+    if (rung.step == facts::ProbeStep::Nvrtc) {
+        return explain_nvrtc(scene, rung);
+    }
+    if (rung.step == facts::ProbeStep::Nccl) {
+        return explain_nccl(scene, rung);
+    }
+    if (has_status(rung, "VERSION_MISMATCH") || has_status(rung, "SUBLIBRARY_LOADING") ||
+        (is_cudnn && rung.error_name.empty() &&
+         (rung.error == 1002 || rung.error == 1008 || rung.error == 13))) {
+        return {"CE354",
+                StepStatus::Fails,
+                refusal(rung),
+                "libcudnn and its parts (libcudnn_ops, libcudnn_cnn, ...) come from two installs: "
+                "system and pip, or two nvidia-cudnn in one environment",
+                StepFix{"make the environment anew with one nvidia-cudnn; take the system's out of "
+                        "LD_LIBRARY_PATH",
+                        "pip list | grep -i cudnn"},
+                ProbeVerdict::Fails};
+    }
+    if (has_status(rung, "NOT_INITIALIZED") ||
+        (rung.error_name.empty() && (rung.error == 1 || rung.error == 1001))) {
+        return explain_not_initialised(scene, rung);
+    }
+    // cublas_api.h: 3 ALLOC_FAILED, 8 ARCH_MISMATCH; cudnn.h 8: 2 and 6; cuDNN 9: 4003-4004, 3006.
+    if (has_status(rung, "ARCH_MISMATCH") ||
+        (rung.error_name.empty() &&
+         (is_cudnn ? rung.error == 6 || rung.error == 3006 : rung.error == 8))) {
+        return {"CE352",
+                StepStatus::Fails,
+                fmt::format("{}: no code for {}", refusal(rung), scene.gpu(rung.gpu)),
+                "the library is newer than the GPU's last CUDA, or older than the GPU",
+                StepFix{"an environment of a CUDA that serves this GPU", "cudaenv resolve torch"},
+                ProbeVerdict::Fails};
+    }
+    if (has_status(rung, "ALLOC_FAILED") || has_status(rung, "ALLOCATION_FAILED") ||
+        (rung.error_name.empty() &&
+         (is_cudnn ? rung.error == 2 || rung.error == 4003 || rung.error == 4004
+                   : rung.error == 3))) {
+        return explain_cuda_error(scene, rung, 2);
+    }
+    return {"CE358",
+            StepStatus::Fails,
+            refusal(rung),
+            rung.message.empty()
+                ? fmt::format("{} refused a small computation; the driver or another version of "
+                              "it may be at fault",
+                              library_of(rung.step).name)
+                : one_line(rung.message, 160),
+            StepFix{"install it anew",
+                    "pip install --force-reinstall " + distribution_of(rung.step, scene)},
+            ProbeVerdict::Fails};
+}
+
+std::optional<Finding> explain_foreign_cudnn(const Scene& scene, const facts::ProbeRung& rung) {
+    if (!rung.cuda || !scene.runtime || rung.cuda->major() == scene.runtime->version.major()) {
+        return std::nullopt;
+    }
+    Finding finding;
+    finding.code = "CE355";
+    finding.status = StepStatus::Warns;
+    finding.verdict = ProbeVerdict::Warns;
+    finding.detail =
+        fmt::format("{} was built for CUDA {}, the runtime is CUDA {}",
+                    rung.version ? "cuDNN " + rung.version->str() : std::string("cuDNN"),
+                    rung.cuda->major(), scene.runtime->version.major_minor());
+    finding.cause = "it brings its own CUDA along or fails later with CUDNN_STATUS_NOT_INITIALIZED";
+    finding.fix =
+        StepFix{"the cuDNN for the runtime's CUDA, and no other beside it",
+                fmt::format("pip install nvidia-cudnn-cu{}", scene.runtime->version.major())};
+    return finding;
+}
+
+Finding explain_missing_library(const Scene& scene, const facts::ProbeRung& rung) {
+    const Library library = library_of(rung.step);
+    const bool is_runtime = rung.step == facts::ProbeStep::Runtime;
+    return {is_runtime ? "CE320" : "CE340",
+            StepStatus::Skipped,
+            fmt::format("no {} in {}", library.file,
+                        scene.context->environment != nullptr ? "this env" : "the usual places"),
+            is_runtime ? "nothing here brings a CUDA runtime; programs that need one bring it in"
+                       : fmt::format("nothing here brings {}", library.name),
+            bring(scene, rung.step),
+            ProbeVerdict::Warns};
+}
+
+} // namespace cudaenv::plan::probe

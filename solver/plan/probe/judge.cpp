@@ -1,0 +1,617 @@
+#include "solver/plan/probe/judge.hpp"
+
+#include "solver/plan/probe/scene.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+namespace cudaenv::plan {
+
+namespace {
+
+using facts::ProbeResult;
+using facts::ProbeRung;
+using facts::ProbeStep;
+using probe::Finding;
+using probe::Scene;
+using Ending = facts::ProbeReport::Ending;
+
+bool is_per_gpu(ProbeStep step) {
+    switch (step) {
+    case ProbeStep::Memory:
+    case ProbeStep::Kernel:
+    case ProbeStep::Ptx:
+    case ProbeStep::PtxRuntime:
+    case ProbeStep::Nvrtc:
+    case ProbeStep::Cublas:
+    case ProbeStep::Cudnn:
+        return true;
+    default:
+        return false;
+    }
+}
+
+std::string_view word_of(ProbeStep step) {
+    return facts::k_probe_steps.at(static_cast<std::size_t>(step));
+}
+
+Finding right(std::string detail) {
+    return {{}, StepStatus::Ok, std::move(detail), {}, std::nullopt, ProbeVerdict::Ok};
+}
+
+Finding skipped(std::string detail) {
+    return {{}, StepStatus::Skipped, std::move(detail), {}, std::nullopt, ProbeVerdict::Ok};
+}
+
+// --- what was right -----------------------------------------------------------------------------
+
+std::string gpu_detail(const ProbeRung& rung) {
+    std::string text = rung.name.empty() ? std::string("a GPU") : probe::one_line(rung.name, 48);
+    if (rung.compute_capability) {
+        text += ", " + rung.compute_capability->sm();
+    }
+    return rung.mig || rung.uuid.starts_with("MIG-") ? text + ", a MIG instance" : text;
+}
+
+std::string runtime_detail(const Scene& scene) {
+    const std::string version =
+        scene.runtime ? scene.runtime->version.major_minor() : std::string("a CUDA runtime");
+    const auto* const environment = scene.context->environment;
+    const std::string path = scene.runtime ? scene.runtime->path : std::string();
+    if (environment == nullptr) {
+        return path.empty() ? version
+                            : version + " of " + probe::one_line(probe::directory_of(path), 60);
+    }
+    const bool is_own =
+        path.starts_with(environment->prefix + "/") ||
+        std::any_of(environment->site_packages.begin(), environment->site_packages.end(),
+                    [&](const auto& directory) { return path.starts_with(directory + "/"); });
+    return is_own || path.empty()
+               ? version + " of this env"
+               : version + ", not of this env: " + probe::one_line(probe::directory_of(path), 60);
+}
+
+std::string with_version(const ProbeRung& rung, std::string_view words) {
+    return rung.version ? fmt::format("{}, {}", rung.version->str(), words) : std::string(words);
+}
+
+std::string detail_of(const Scene& scene, const ProbeRung& rung) {
+    switch (rung.step) {
+    case ProbeStep::Library:
+        return rung.path.empty() ? "libcuda.so.1" : probe::file_name(rung.path);
+    case ProbeStep::Driver: {
+        const auto& version = rung.version    ? rung.version
+                              : scene.library ? scene.library
+                                              : scene.module;
+        return fmt::format("{} gives CUDA {}", version ? version->str() : "the driver",
+                           scene.driver_cuda->str());
+    }
+    case ProbeStep::Gpu:
+        return gpu_detail(rung);
+    case ProbeStep::Runtime:
+        return runtime_detail(scene);
+    case ProbeStep::Memory:
+        return "allocate, copy, compare";
+    case ProbeStep::Kernel: {
+        const auto capability = scene.capability(rung.gpu);
+        if (rung.architecture.starts_with("compute_")) {
+            return fmt::format("PTX for {} compiled by the driver, result right",
+                               probe::one_line(rung.architecture, 16));
+        }
+        const std::string made_for = !rung.architecture.empty()
+                                         ? probe::one_line(rung.architecture, 16)
+                                     : capability ? capability->sm()
+                                                  : std::string("this GPU");
+        return fmt::format("machine code for {}, result right", made_for);
+    }
+    case ProbeStep::Ptx:
+        return fmt::format("PTX{} compiled by the driver, result right",
+                           rung.isa ? " " + rung.isa->str() : "");
+    case ProbeStep::PtxRuntime:
+        return fmt::format("PTX{}{} taken, result right", rung.isa ? " " + rung.isa->str() : "",
+                           scene.runtime ? " of CUDA " + scene.runtime->version.major_minor() : "");
+    case ProbeStep::Nvrtc:
+        return with_version(rung, "compiles, and the driver runs it");
+    case ProbeStep::Cublas:
+        return with_version(rung, "products right");
+    case ProbeStep::Cudnn:
+        return with_version(
+            rung, rung.cuda ? fmt::format("for CUDA {}, convolution right", rung.cuda->str())
+                            : std::string("convolution right"));
+    case ProbeStep::Nccl:
+        return with_version(rung, rung.devices
+                                      ? fmt::format("sums over {} GPUs right", *rung.devices)
+                                      : std::string("sums right"));
+    case ProbeStep::Build:
+        return rung.version ? fmt::format("nvcc {}: compiles, links, runs", rung.version->str())
+                            : std::string("compiles, links, runs");
+    case ProbeStep::TorchExtension:
+        return "an extension for this torch builds and runs";
+    }
+    return {};
+}
+
+// --- one rung -----------------------------------------------------------------------------------
+
+Finding judge_right(const Scene& scene, const ProbeRung& rung) {
+    switch (rung.step) {
+    case ProbeStep::Library:
+        if (auto finding = probe::explain_working_mismatch(scene); finding && scene.driver_cuda) {
+            return std::move(*finding);
+        }
+        break;
+    case ProbeStep::Driver:
+        // A stub says 0, a damaged driver anything; the first CUDA whose drivers count as here
+        // is 5.
+        if (!scene.driver_cuda || scene.driver_cuda->major() < 5 ||
+            scene.driver_cuda->major() > 99 || scene.driver_cuda->minor() > 30) {
+            return probe::explain_implausible(
+                scene, scene.driver_cuda
+                           ? fmt::format("the driver gives CUDA \"{}\", which is none",
+                                         probe::one_line(scene.driver_cuda->str(), 24))
+                           : "the driver does not say which CUDA it gives");
+        }
+        break;
+    case ProbeStep::Gpu:
+        if (rung.compute_mode == 2) {
+            ProbeRung prohibited = rung;
+            prohibited.call.clear();
+            prohibited.error_name = "compute mode";
+            prohibited.error.reset();
+            return probe::explain_cuda_error(scene, prohibited, 46);
+        }
+        break;
+    case ProbeStep::Runtime:
+        if (scene.runtime && scene.driver_cuda &&
+            *scene.driver_cuda < DottedVersion::of(scene.runtime->version.major_minor())) {
+            return probe::explain_ceiling(scene, fmt::format("{} on a driver for {}",
+                                                             scene.runtime->version.major_minor(),
+                                                             scene.driver_cuda->str()));
+        }
+        break;
+    case ProbeStep::Kernel:
+        if (auto finding = probe::explain_unserved(scene, rung)) {
+            return std::move(*finding);
+        }
+        break;
+    case ProbeStep::Cudnn:
+        if (auto finding = probe::explain_foreign_cudnn(scene, rung)) {
+            return std::move(*finding);
+        }
+        break;
+    case ProbeStep::TorchExtension:
+        if (auto finding = probe::explain_build_warning(rung)) {
+            return std::move(*finding);
+        }
+        break;
+    default:
+        break;
+    }
+    return right(detail_of(scene, rung));
+}
+
+Finding judge_failed(const Scene& scene, const ProbeRung& rung) {
+    const bool by_loader = rung.call.starts_with("dl") || (!rung.error && rung.error_name.empty());
+    const auto error = probe::cuda_error(rung);
+    switch (rung.step) {
+    case ProbeStep::Library:
+        if (!by_loader && error) {
+            return probe::explain_driver_error(scene, rung, *error);
+        }
+        return probe::explain_missing_driver(scene, rung);
+    case ProbeStep::Driver:
+        if (!by_loader) {
+            return probe::explain_driver_error(scene, rung, error.value_or(999));
+        }
+        break;
+    case ProbeStep::PtxRuntime:
+        if (error == 222) {
+            return probe::explain_ceiling(
+                scene, fmt::format("PTX{} is refused (222)",
+                                   rung.isa ? " " + rung.isa->str() : std::string()));
+        }
+        break;
+    case ProbeStep::Nvrtc:
+        if (error == 222 &&
+            (scene.machine_code_ran ||
+             probe::contains(rung.message, "machine code of the same source ran"))) {
+            Finding finding = probe::explain_ceiling(scene, "NVRTC's PTX is refused (222)");
+            finding.code = "CE343";
+            finding.cause = "this NVRTC is newer than the driver's CUDA; what it compiles for a "
+                            "GPU itself (sm_, not compute_) runs";
+            return finding;
+        }
+        [[fallthrough]];
+    case ProbeStep::Cublas:
+    case ProbeStep::Cudnn:
+    case ProbeStep::Nccl:
+        return by_loader ? probe::explain_loading(scene, rung)
+                         : probe::explain_library_status(scene, rung);
+    case ProbeStep::Build:
+    case ProbeStep::TorchExtension:
+        return probe::explain_build(scene, rung);
+    default:
+        break;
+    }
+    if (by_loader && rung.step == ProbeStep::Runtime) {
+        return probe::explain_loading(scene, rung);
+    }
+    if (by_loader && !rung.message.empty()) {
+        return probe::explain_missing_driver(scene, rung); // a function of libcuda's
+    }
+    return probe::explain_cuda_error(scene, rung, error.value_or(999));
+}
+
+Finding judge_wrong(const Scene& scene, const ProbeRung& rung) {
+    if (rung.step <= ProbeStep::Gpu) {
+        return probe::explain_implausible(scene, rung.message.empty()
+                                                     ? "the driver's answer makes no sense"
+                                                     : probe::one_line(rung.message, 80));
+    }
+    return {"CE336",
+            StepStatus::Fails,
+            fmt::format("WRONG RESULT on {}{}", scene.gpu(rung.gpu),
+                        rung.message.empty() ? "" : ": " + probe::one_line(rung.message, 44)),
+            "the GPU computes something else than the CPU, without an error: trust no result of "
+            "it until it is found why (memory, overclocking, heat, a damaged library)",
+            StepFix{"keep jobs off it, and test it: NVIDIA's dcgmi diag, compute-sanitizer",
+                    "sudo dmesg | grep -i xid; dcgmi diag -r 3"},
+            ProbeVerdict::Fails};
+}
+
+Finding judge_skipped(const Scene& scene, const ProbeRung& rung, bool is_broken_below) {
+    const std::string said = rung.message.empty() ? "not tried" : probe::one_line(rung.message, 80);
+    const auto gpu = scene.gpus.find(rung.gpu.value_or(0));
+    switch (rung.step) {
+    case ProbeStep::Library:
+        return probe::explain_missing_driver(scene, rung);
+    case ProbeStep::Gpu:
+        // Left alone because nobody may use it, or somebody does.
+        if (rung.compute_mode.value_or(0) != 0) {
+            ProbeRung closed = rung;
+            closed.error_name = "left alone";
+            return probe::explain_cuda_error(scene, closed, 46);
+        }
+        if (!is_broken_below && !rung.gpu) {
+            return probe::explain_no_device(scene, "0 devices");
+        }
+        break;
+    case ProbeStep::Runtime:
+        if (!is_broken_below) {
+            return probe::explain_missing_library(scene, rung);
+        }
+        break;
+    case ProbeStep::Memory:
+        if (!is_broken_below && gpu != scene.gpus.end() &&
+            gpu->second->compute_mode.value_or(0) > 1) {
+            ProbeRung closed = rung;
+            closed.error_name = "left alone";
+            return probe::explain_cuda_error(scene, closed, 46);
+        }
+        break;
+    case ProbeStep::Nvrtc:
+    case ProbeStep::Cublas:
+    case ProbeStep::Cudnn:
+    case ProbeStep::Nccl:
+        // "there is no cuDNN"; the other reasons are a GPU's: alone, out of reach, broken by then.
+        if (!is_broken_below &&
+            (rung.message.empty() || rung.message.starts_with("there is no "))) {
+            return probe::explain_missing_library(scene, rung);
+        }
+        break;
+    case ProbeStep::Build:
+    case ProbeStep::TorchExtension:
+        return probe::explain_untried_build(rung);
+    default:
+        break;
+    }
+    return skipped(said);
+}
+
+Finding judge_rung(const Scene& scene, const ProbeRung& rung, bool is_broken_below) {
+    switch (rung.result) {
+    case ProbeResult::Ok:
+        return judge_right(scene, rung);
+    case ProbeResult::Failed:
+        return judge_failed(scene, rung);
+    case ProbeResult::Wrong:
+        return judge_wrong(scene, rung);
+    case ProbeResult::Skipped:
+        return judge_skipped(scene, rung, is_broken_below);
+    case ProbeResult::Unfinished:
+        break;
+    }
+    return probe::explain_ending(scene, rung.step);
+}
+
+// --- the ladder ---------------------------------------------------------------------------------
+
+struct Placed {
+    ProbeStep step;
+    std::optional<int> gpu;
+    double took_ms = 0;
+    Finding finding;
+};
+
+class Ladder {
+public:
+    explicit Ladder(const Scene& scene) : m_scene(scene) {}
+
+    std::vector<Placed> climb();
+
+private:
+    void judge_reported();
+    void fill_gaps();
+    void note_farewell();
+    [[nodiscard]] bool reported(ProbeStep step, std::optional<int> gpu) const;
+    [[nodiscard]] const Placed* first_failure() const;
+
+    const Scene& m_scene;
+    std::vector<Placed> m_steps;
+};
+
+bool Ladder::reported(ProbeStep step, std::optional<int> gpu) const {
+    return std::any_of(m_steps.begin(), m_steps.end(), [&](const Placed& placed) {
+        // A library that is not there is told once for all GPUs.
+        const bool is_of_all = step >= ProbeStep::Nvrtc || !placed.gpu || !gpu;
+        return placed.step == step && (is_of_all || placed.gpu == gpu);
+    });
+}
+
+const Placed* Ladder::first_failure() const {
+    const auto found = std::find_if(m_steps.begin(), m_steps.end(), [](const Placed& placed) {
+        return placed.finding.status == StepStatus::Fails;
+    });
+    return found == m_steps.end() ? nullptr : &*found;
+}
+
+void Ladder::judge_reported() {
+    std::vector<const ProbeRung*> rungs;
+    for (const ProbeRung& rung : m_scene.report->rungs) {
+        rungs.push_back(&rung);
+    }
+    std::stable_sort(rungs.begin(), rungs.end(), [](const auto* a, const auto* b) {
+        return std::tuple(a->step, a->gpu.value_or(-1)) < std::tuple(b->step, b->gpu.value_or(-1));
+    });
+    for (const ProbeRung* const rung : rungs) {
+        // What is below: the rungs of no one GPU, and those of this one.
+        const bool is_broken_below =
+            std::any_of(m_steps.begin(), m_steps.end(), [&](const Placed& placed) {
+                return placed.step < rung->step && placed.step <= ProbeStep::Kernel &&
+                       placed.finding.status == StepStatus::Fails &&
+                       (!placed.gpu || !rung->gpu || placed.gpu == rung->gpu);
+            });
+        m_steps.push_back(
+            {rung->step, rung->gpu, rung->took_ms, judge_rung(m_scene, *rung, is_broken_below)});
+    }
+}
+
+// What was asked and never reported. The first of it is where a child was lost that left no rung
+// open; the rest was not reached.
+void Ladder::fill_gaps() {
+    const bool was_lost = m_scene.report->ending != Ending::Finished;
+    const bool has_open =
+        std::any_of(m_scene.report->rungs.begin(), m_scene.report->rungs.end(),
+                    [](const ProbeRung& rung) { return rung.result == ProbeResult::Unfinished; });
+    bool is_explained = !was_lost || has_open;
+    const auto last = m_scene.context->full ? ProbeStep::Nccl : ProbeStep::Kernel;
+    for (int i = 0; i <= static_cast<int>(last); ++i) {
+        const auto step = static_cast<ProbeStep>(i);
+        std::vector<std::optional<int>> gpus{std::nullopt};
+        if (is_per_gpu(step) && !m_scene.gpus.empty()) {
+            gpus.clear();
+            for (const auto& [ordinal, rung] : m_scene.gpus) {
+                gpus.emplace_back(ordinal);
+            }
+        }
+        for (const auto& gpu : gpus) {
+            if (reported(step, gpu)) {
+                continue;
+            }
+            if (!is_explained) {
+                is_explained = true;
+                m_steps.push_back({step, gpu, 0, probe::explain_ending(m_scene, step)});
+                continue;
+            }
+            if (step == ProbeStep::Gpu && first_failure() == nullptr) {
+                m_steps.push_back({step, gpu, 0, probe::explain_no_device(m_scene, "0 devices")});
+                continue;
+            }
+            const Placed* const failure = first_failure();
+            m_steps.push_back(
+                {step, gpu, 0,
+                 skipped(failure != nullptr && failure->step <= step
+                             ? fmt::format("not reached: {} failed", word_of(failure->step))
+                             : std::string("not reached"))});
+        }
+    }
+    if (!is_explained) {
+        // All that was asked is there, and yet the last line is missing.
+        const ProbeStep step = m_steps.empty() ? ProbeStep::Library : m_steps.back().step;
+        m_steps.push_back({step, std::nullopt, 0, probe::explain_ending(m_scene, step)});
+    }
+    std::stable_sort(m_steps.begin(), m_steps.end(), [](const Placed& a, const Placed& b) {
+        return std::tuple(a.step, a.gpu.value_or(-1)) < std::tuple(b.step, b.gpu.value_or(-1));
+    });
+}
+
+// All was climbed, and the child did not end in peace afterwards.
+void Ladder::note_farewell() {
+    const facts::ProbeReport& report = *m_scene.report;
+    if (report.ending != Ending::Finished || report.failure.empty() || m_steps.empty() ||
+        first_failure() != nullptr) {
+        return;
+    }
+    const auto last = std::find_if(m_steps.rbegin(), m_steps.rend(), [](const Placed& placed) {
+        return placed.finding.status == StepStatus::Ok;
+    });
+    if (last == m_steps.rend()) {
+        return;
+    }
+    last->finding.code = "CE385";
+    last->finding.status = StepStatus::Warns;
+    last->finding.verdict = ProbeVerdict::Warns;
+    last->finding.detail += "; then the driver did not let go";
+    last->finding.cause = "the ladder was climbed; when the process ended, the driver hung or "
+                          "broke: " +
+                          probe::one_line(report.failure, 60);
+    last->finding.fix = StepFix{"look at what the kernel says", "sudo dmesg | tail"};
+}
+
+std::vector<Placed> Ladder::climb() {
+    judge_reported();
+    fill_gaps();
+    note_farewell();
+    return std::move(m_steps);
+}
+
+// --- the whole ----------------------------------------------------------------------------------
+
+bool is_busy(const Placed& placed) {
+    return placed.finding.status == StepStatus::Fails &&
+           placed.finding.verdict == ProbeVerdict::Busy;
+}
+
+bool is_right(const Placed& placed, ProbeStep step) {
+    return placed.step == step &&
+           (placed.finding.status == StepStatus::Ok || placed.finding.status == StepStatus::Warns);
+}
+
+ProbeVerdict verdict_of(const std::vector<Placed>& steps) {
+    // A child that was lost says so itself; below that the lowest broken rung decides.
+    const Placed* failure = nullptr;
+    bool warns = false;
+    bool busy = false;
+    bool busy_above = false;
+    bool kernel_right = false;
+    for (const Placed& placed : steps) {
+        const ProbeVerdict verdict = placed.finding.verdict;
+        if (placed.finding.status == StepStatus::Fails &&
+            (verdict == ProbeVerdict::TimedOut || verdict == ProbeVerdict::Crashed)) {
+            return verdict;
+        }
+        warns = warns || placed.finding.status == StepStatus::Warns;
+        kernel_right = kernel_right || is_right(placed, ProbeStep::Kernel);
+        if (is_busy(placed)) {
+            busy = true;
+            busy_above = busy_above || placed.step > ProbeStep::Kernel;
+        } else if (placed.finding.status == StepStatus::Fails && failure == nullptr) {
+            failure = &placed;
+        }
+    }
+    if (failure != nullptr) {
+        return failure->finding.verdict;
+    }
+    if (busy) {
+        return kernel_right && !busy_above ? ProbeVerdict::Warns : ProbeVerdict::Busy;
+    }
+    // What was not run is not right.
+    return warns || !kernel_right ? ProbeVerdict::Warns : ProbeVerdict::Ok;
+}
+
+std::string served(const std::vector<Placed>& steps) {
+    const auto count = std::count_if(steps.begin(), steps.end(), [](const Placed& placed) {
+        return is_right(placed, ProbeStep::Kernel);
+    });
+    const auto gpus = std::count_if(steps.begin(), steps.end(), [](const Placed& placed) {
+        return placed.step == ProbeStep::Gpu;
+    });
+    if (count == gpus) {
+        return gpus <= 1 ? "the GPU is served" : fmt::format("all {} GPUs are served", gpus);
+    }
+    return fmt::format("{} of {} GPUs are served", count, gpus);
+}
+
+const Placed* first_with(const std::vector<Placed>& steps, StepStatus status,
+                         std::optional<ProbeVerdict> verdict = std::nullopt) {
+    const auto found = std::find_if(steps.begin(), steps.end(), [&](const Placed& placed) {
+        return placed.finding.status == status && (!verdict || placed.finding.verdict == *verdict);
+    });
+    return found == steps.end() ? nullptr : &*found;
+}
+
+std::string with_place(const Placed& placed) {
+    return placed.gpu && placed.step != ProbeStep::Gpu
+               ? fmt::format("{}, gpu {}: {}", word_of(placed.step), *placed.gpu,
+                             placed.finding.detail)
+               : fmt::format("{}: {}", word_of(placed.step), placed.finding.detail);
+}
+
+std::string summary_of(const Scene& scene, const std::vector<Placed>& steps, ProbeVerdict verdict) {
+    const std::string chain = [&] {
+        if (!scene.driver_cuda || !scene.runtime) {
+            return std::string();
+        }
+        const auto runtime = DottedVersion::of(scene.runtime->version.major_minor());
+        return fmt::format("driver {} {} runtime {}", scene.driver_cuda->str(),
+                           *scene.driver_cuda >= runtime ? ">=" : "<", runtime.str());
+    }();
+    if (verdict == ProbeVerdict::Ok) {
+        return chain.empty() ? fmt::format("driver {}, no runtime here, and {}",
+                                           scene.driver_cuda ? scene.driver_cuda->str() : "unknown",
+                                           served(steps))
+                             : fmt::format("{}, and {}", chain, served(steps));
+    }
+    const Placed* failure = first_with(steps, StepStatus::Fails, verdict);
+    failure = failure != nullptr ? failure : first_with(steps, StepStatus::Fails);
+    if (failure != nullptr) {
+        return with_place(*failure);
+    }
+    if (const Placed* const warning = first_with(steps, StepStatus::Warns)) {
+        return with_place(*warning);
+    }
+    if (const Placed* const left_out = first_with(steps, StepStatus::Skipped)) {
+        return "no kernel was run: " + with_place(*left_out);
+    }
+    return "no kernel was run";
+}
+
+} // namespace
+
+std::string_view name_of(ProbeVerdict verdict) {
+    constexpr auto k_names =
+        std::to_array<std::string_view>({"ok", "warns", "fails", "no-driver", "no-gpu",
+                                         "driver-broken", "busy", "crashed", "timeout"});
+    return k_names.at(static_cast<std::size_t>(verdict));
+}
+
+ProbeOutcome judge_probe(const facts::ProbeReport& report, const ProbeContext& context) {
+    const Scene scene = probe::look_at(report, context);
+    const std::vector<Placed> steps = Ladder(scene).climb();
+    ProbeOutcome outcome;
+    outcome.verdict = verdict_of(steps);
+    outcome.summary = summary_of(scene, steps, outcome.verdict);
+    for (const Placed& placed : steps) {
+        JudgedStep step;
+        step.name = word_of(placed.step);
+        step.status = placed.finding.status;
+        step.code = placed.finding.code;
+        step.detail = placed.finding.detail;
+        step.cause = placed.finding.cause;
+        step.fix = placed.finding.fix;
+        step.took_ms = placed.took_ms;
+        step.gpu = placed.gpu;
+        outcome.steps.push_back(std::move(step));
+    }
+    const bool has_driver = std::any_of(steps.begin(), steps.end(), [](const Placed& placed) {
+        return is_right(placed, ProbeStep::Driver);
+    });
+    if (has_driver) {
+        outcome.driver_cuda = scene.driver_cuda;
+    }
+    outcome.runtime = scene.runtime;
+    for (const ProbeRung& rung : report.rungs) {
+        if (rung.step == ProbeStep::Cudnn && rung.version) {
+            outcome.cudnn = ProbeVersion{*rung.version, rung.path};
+        }
+        if (rung.step == ProbeStep::Build && rung.version) {
+            outcome.nvcc = ProbeVersion{*rung.version, rung.path};
+        }
+    }
+    return outcome;
+}
+
+} // namespace cudaenv::plan

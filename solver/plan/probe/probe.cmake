@@ -1,0 +1,11 @@
+# What the rungs of the probe mean.
+cudaenv_library(judge
+    ${CMAKE_CURRENT_LIST_DIR}/explain_build.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/explain_driver.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/explain_error.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/explain_library.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/explain_runtime.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/judge.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/scene.cpp)
+target_link_libraries(cudaenv_judge PUBLIC cudaenv_base cudaenv_facts cudaenv_knowledge
+                      PRIVATE cudaenv_pins fmt::fmt)

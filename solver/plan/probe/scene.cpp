@@ -1,0 +1,217 @@
+#include "solver/plan/probe/scene.hpp"
+
+#include "base/shell_word.hpp"
+#include "base/text.hpp"
+#include "solver/plan/printable.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cudaenv::plan::probe {
+
+namespace {
+
+// 580.95.05 of libcuda.so.580.95.05; none of libcuda.so.1.
+std::optional<DottedVersion> version_in_name(std::string_view path, std::size_t least_parts) {
+    const std::string name = file_name(path);
+    const auto at = name.find(".so.");
+    if (at == std::string::npos) {
+        return std::nullopt;
+    }
+    auto version = DottedVersion::parse(std::string_view(name).substr(at + 4));
+    return version && version->parts().size() >= least_parts ? std::optional(*version)
+                                                             : std::nullopt;
+}
+
+std::optional<ProbeVersion> runtime_of(const facts::ProbeRung& rung) {
+    // 0 is what libcudart 11.8 says where there is no driver.
+    if (rung.version && rung.version->major() > 0) {
+        return ProbeVersion{*rung.version, rung.path};
+    }
+    if (auto version = version_in_name(rung.path, 2)) {
+        return ProbeVersion{DottedVersion::of(version->major_minor()), rung.path};
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+bool Scene::in_container() const {
+    return context->host != nullptr && !context->host->platform.container.empty();
+}
+
+bool Scene::on_wsl() const {
+    return context->host != nullptr && context->host->platform.wsl;
+}
+
+std::string Scene::driver() const {
+    const auto& version = library ? library : module;
+    return version ? "driver " + version->str() : std::string("the driver");
+}
+
+std::optional<ComputeCapability> Scene::capability(std::optional<int> ordinal) const {
+    const auto found = gpus.find(ordinal.value_or(0));
+    return found == gpus.end() ? std::nullopt : found->second->compute_capability;
+}
+
+std::string Scene::gpu(std::optional<int> ordinal) const {
+    const auto found = gpus.find(ordinal.value_or(0));
+    if (found == gpus.end()) {
+        return "the GPU";
+    }
+    const facts::ProbeRung& rung = *found->second;
+    const std::string name =
+        rung.name.empty() ? "GPU " + std::to_string(found->first) : one_line(rung.name, 40);
+    return rung.compute_capability ? fmt::format("{} ({})", name, rung.compute_capability->sm())
+                                   : name;
+}
+
+const facts::FrameworkBuild* Scene::framework() const {
+    if (context->environment == nullptr) {
+        return nullptr;
+    }
+    for (const facts::FrameworkBuild& build : context->environment->frameworks) {
+        if (build.cuda) {
+            return &build;
+        }
+    }
+    return nullptr;
+}
+
+Scene look_at(const facts::ProbeReport& report, const ProbeContext& context) {
+    Scene scene;
+    scene.report = &report;
+    scene.context = &context;
+    if (context.host != nullptr && context.host->driver) {
+        scene.module = context.host->driver->version;
+    }
+    for (const facts::ProbeRung& rung : report.rungs) {
+        switch (rung.step) {
+        case facts::ProbeStep::Library:
+            scene.libcuda = rung.path;
+            scene.library = version_in_name(rung.path, 2);
+            if (!scene.library) {
+                scene.library = rung.version;
+            }
+            break;
+        case facts::ProbeStep::Driver:
+            scene.driver_cuda = rung.cuda;
+            break;
+        case facts::ProbeStep::Gpu:
+            if (rung.gpu || rung.result != facts::ProbeResult::Skipped) {
+                scene.gpus.emplace(rung.gpu.value_or(0), &rung);
+            }
+            break;
+        case facts::ProbeStep::Runtime:
+            scene.runtime = runtime_of(rung);
+            break;
+        case facts::ProbeStep::Kernel:
+            scene.machine_code_ran =
+                scene.machine_code_ran || (rung.result == facts::ProbeResult::Ok &&
+                                           !rung.architecture.starts_with("compute_"));
+            break;
+        default:
+            break;
+        }
+    }
+    return scene;
+}
+
+std::string file_name(std::string_view path) {
+    return one_line(path.substr(path.rfind('/') + 1));
+}
+
+std::string directory_of(std::string_view path) {
+    const auto slash = path.rfind('/');
+    return slash == std::string_view::npos ? std::string() : std::string(path.substr(0, slash));
+}
+
+bool has_component(std::string_view path, std::string_view name) {
+    for (const std::string_view piece : split(path, '/')) {
+        if (piece == name || (name.ends_with('-') && piece.starts_with(name))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool is_compat(std::string_view path) {
+    return has_component(path, "compat") || has_component(path, "cuda-compat") ||
+           has_component(path, "cuda-compat-");
+}
+
+bool is_stub(std::string_view path) {
+    return has_component(path, "stubs");
+}
+
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+std::string one_line(std::string_view text, std::size_t most) {
+    std::string plain;
+    for (const char c : trim(text)) {
+        const bool is_blank = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+        if (!is_blank) {
+            plain += c;
+        } else if (!plain.ends_with(' ')) {
+            plain += ' ';
+        }
+    }
+    plain = printable(plain);
+    if (plain.size() <= most) {
+        return plain;
+    }
+    std::size_t end = most - 3;
+    while (end > 0 && (static_cast<unsigned char>(plain[end]) & 0xC0U) == 0x80U) {
+        --end;
+    }
+    return plain.substr(0, end) + "...";
+}
+
+std::string telling_line(std::string_view text, std::initializer_list<std::string_view> words,
+                         std::size_t most) {
+    const auto lines = split(text, '\n');
+    for (const std::string_view word : words) {
+        for (const std::string_view line : lines) {
+            if (contains(line, word)) {
+                return one_line(line, most);
+            }
+        }
+    }
+    for (const std::string_view line : lines) {
+        if (!trim(line).empty()) {
+            return one_line(line, most);
+        }
+    }
+    return {};
+}
+
+std::string library_path_without(const ProbeContext& context,
+                                 const std::vector<std::string>& entries) {
+    std::vector<std::string> rest;
+    for (const std::string& entry : context.library_path) {
+        if (std::find(entries.begin(), entries.end(), entry) == entries.end()) {
+            rest.push_back(entry);
+        }
+    }
+    return rest.empty() ? "unset LD_LIBRARY_PATH"
+                        : "export LD_LIBRARY_PATH=" + shell_word(join(rest, ":"));
+}
+
+std::string refusal(const facts::ProbeRung& rung) {
+    std::string said;
+    if (!rung.error_name.empty() && rung.error) {
+        said = fmt::format("{} ({})", one_line(rung.error_name, 48), *rung.error);
+    } else if (!rung.error_name.empty()) {
+        said = one_line(rung.error_name, 48);
+    } else if (rung.error) {
+        said = fmt::format("error {}", *rung.error);
+    } else {
+        said = rung.message.empty() ? "refused" : one_line(rung.message, 60);
+    }
+    return rung.call.empty() ? said : fmt::format("{}: {}", one_line(rung.call, 40), said);
+}
+
+} // namespace cudaenv::plan::probe

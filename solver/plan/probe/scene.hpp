@@ -1,0 +1,125 @@
+// What the judgement of a rung rests on, gathered once from the whole report and its context; and
+// the small texts that several explanations share. Pure; only for solver/plan/probe.
+#pragma once
+
+#include "base/compute_capability.hpp"
+#include "solver/plan/probe/judge.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::plan::probe {
+
+// What one rung came to; a JudgedStep without the rung's own name, GPU and time.
+struct Finding {
+    std::string code;
+    StepStatus status = StepStatus::Fails;
+    std::string detail;
+    std::string cause;
+    std::optional<StepFix> fix;
+    ProbeVerdict verdict = ProbeVerdict::Fails; // of a failure: what the whole comes to by it
+};
+
+struct Scene {
+    const facts::ProbeReport* report = nullptr;
+    const ProbeContext* context = nullptr;
+    std::string libcuda;                  // the file that was loaded; empty: none
+    std::optional<DottedVersion> library; // 580.95.05 of libcuda.so.580.95.05
+    std::optional<DottedVersion> module;  // the kernel module's
+    std::optional<DottedVersion> driver_cuda;
+    std::optional<ProbeVersion> runtime;
+    std::map<int, const facts::ProbeRung*> gpus; // the Gpu rungs by ordinal
+    bool machine_code_ran = false;               // the kernel computed right on some GPU
+
+    [[nodiscard]] bool in_container() const;
+    [[nodiscard]] bool on_wsl() const;
+    // "driver 580.159.04", "the driver" where its version is unknown.
+    [[nodiscard]] std::string driver() const;
+    // "NVIDIA H200 (sm_90)", "the GPU".
+    [[nodiscard]] std::string gpu(std::optional<int> ordinal) const;
+    [[nodiscard]] std::optional<ComputeCapability> capability(std::optional<int> ordinal) const;
+    // The first framework with CUDA of the environment, or null.
+    [[nodiscard]] const facts::FrameworkBuild* framework() const;
+};
+
+Scene look_at(const facts::ProbeReport& report, const ProbeContext& context);
+
+// --- text ---------------------------------------------------------------------------------------
+
+std::string file_name(std::string_view path);
+std::string directory_of(std::string_view path);
+// True where a directory of `path` is called `name`, or begins with it where it ends in '-'.
+bool has_component(std::string_view path, std::string_view name);
+// Below a directory of cuda-compat: compat/, or conda's cuda-compat/.
+bool is_compat(std::string_view path);
+bool is_stub(std::string_view path);
+// Printable and in one line, blanks run together, at most `most` bytes.
+std::string one_line(std::string_view text, std::size_t most = 60);
+// The line of a longer text that says what went wrong, cut as one_line does: the first that has
+// one of `words`, else the first.
+std::string telling_line(std::string_view text, std::initializer_list<std::string_view> words,
+                         std::size_t most = 60);
+bool contains(std::string_view text, std::string_view part);
+
+// Entries of LD_LIBRARY_PATH that `fits` is true of.
+template <typename Fits>
+std::vector<std::string> entries_that(const ProbeContext& context, Fits&& fits) {
+    std::vector<std::string> found;
+    for (const std::string& entry : context.library_path) {
+        if (fits(entry)) {
+            found.push_back(entry);
+        }
+    }
+    return found;
+}
+// The command that takes them out: "unset LD_LIBRARY_PATH", or an export of the rest.
+std::string library_path_without(const ProbeContext& context,
+                                 const std::vector<std::string>& entries);
+
+// "CUDA_ERROR_NO_DEVICE (100)", "100", "cudnnCreate: CUDNN_STATUS_NOT_INITIALIZED".
+std::string refusal(const facts::ProbeRung& rung);
+
+// --- the explanations, each beside what it explains ---------------------------------------------
+
+// CUDA's error numbers, of the driver's calls and of the runtime's: those of runtimes before 10.1
+// are translated by their names.
+std::optional<int> cuda_error(const facts::ProbeRung& rung);
+Finding explain_cuda_error(const Scene& scene, const facts::ProbeRung& rung, int error);
+
+// libcuda is not there, or does not load.
+Finding explain_missing_driver(const Scene& scene, const facts::ProbeRung& rung);
+// A call of the driver's before there is a context; `error` as cuInit returned it.
+Finding explain_driver_error(const Scene& scene, const facts::ProbeRung& rung, int error);
+Finding explain_no_device(const Scene& scene, std::string seen);
+Finding explain_mismatch(const Scene& scene, std::string seen, int error);
+Finding explain_stub(const Scene& scene, std::string seen);
+// An answer that no driver gives: `seen` tells it.
+Finding explain_implausible(const Scene& scene, std::string seen);
+// libcuda that works and is not of the module's version; none where that is meant (compat).
+std::optional<Finding> explain_working_mismatch(const Scene& scene);
+
+// The runtime against the driver.
+Finding explain_old_driver(const Scene& scene, std::string seen);
+Finding explain_ceiling(const Scene& scene, std::string seen);
+// A build for a GPU: nothing of `runtime` or the environment's framework is for it.
+Finding explain_no_code(const Scene& scene, const facts::ProbeRung& rung, std::string seen);
+std::optional<Finding> explain_unserved(const Scene& scene, const facts::ProbeRung& rung);
+
+// A library of the environment's: the loader's refusal, then the library's own status.
+Finding explain_loading(const Scene& scene, const facts::ProbeRung& rung);
+Finding explain_library_status(const Scene& scene, const facts::ProbeRung& rung);
+std::optional<Finding> explain_foreign_cudnn(const Scene& scene, const facts::ProbeRung& rung);
+Finding explain_missing_library(const Scene& scene, const facts::ProbeRung& rung);
+
+// A compiler's or torch's words.
+Finding explain_untried_build(const facts::ProbeRung& rung);
+Finding explain_build(const Scene& scene, const facts::ProbeRung& rung);
+std::optional<Finding> explain_build_warning(const facts::ProbeRung& rung);
+
+// The rung that the child hung or died on.
+Finding explain_ending(const Scene& scene, facts::ProbeStep step);
+
+} // namespace cudaenv::plan::probe

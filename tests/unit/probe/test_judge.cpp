@@ -1,0 +1,118 @@
+#include "cases.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+
+namespace {
+
+using namespace cudaenv;
+using Catch::Matchers::ContainsSubstring;
+using testing::Bench;
+using testing::Case;
+
+const plan::JudgedStep* step_of(const plan::ProbeOutcome& outcome, const Case& row) {
+    const auto word = facts::k_probe_steps.at(static_cast<std::size_t>(row.step));
+    for (const auto& step : outcome.steps) {
+        if (step.name == word && step.code == row.code) {
+            return &step;
+        }
+    }
+    for (const auto& step : outcome.steps) {
+        if (step.name == word) {
+            return &step;
+        }
+    }
+    return nullptr;
+}
+
+} // namespace
+
+TEST_CASE("every cause that the probe can meet has its code, status, sentence and verdict") {
+    for (const Case& row : testing::cases()) {
+        DYNAMIC_SECTION(row.what) {
+            Bench bench;
+            row.change(bench);
+            const auto outcome = bench.judged();
+            const auto* const step = step_of(outcome, row);
+            REQUIRE(step != nullptr);
+            INFO(step->detail << "\n  " << step->cause << "\n  " << outcome.summary);
+            CHECK(step->code == row.code);
+            CHECK(step->status == row.status);
+            CHECK(plan::name_of(outcome.verdict) == plan::name_of(row.verdict));
+            CHECK_THAT(step->detail, ContainsSubstring(row.detail));
+            CHECK_THAT(step->cause, ContainsSubstring(row.cause));
+            if (std::string_view(row.command).empty()) {
+                CHECK((step->code == "CE366" || (step->fix && !step->fix->text.empty())));
+            } else {
+                REQUIRE(step->fix);
+                CHECK_THAT(step->fix->command, ContainsSubstring(row.command));
+            }
+        }
+    }
+}
+
+TEST_CASE("what the probe says is one plain line, and what is wrong has a cause") {
+    for (const Case& row : testing::cases()) {
+        Bench bench;
+        row.change(bench);
+        const auto outcome = bench.judged();
+        for (const auto& step : outcome.steps) {
+            INFO(row.what << ": " << step.name << ": " << step.detail << " / " << step.cause);
+            CHECK(!step.detail.empty());
+            CHECK(step.detail.size() <= 120);
+            const std::string fix = step.fix ? step.fix->text + step.fix->command : "";
+            for (const std::string& text : {step.detail, step.cause, fix, outcome.summary}) {
+                CHECK(text.find('\n') == std::string::npos);
+                CHECK(text.find("please") == std::string::npos);
+                CHECK(text.find('!') == std::string::npos);
+            }
+            if (step.status == plan::StepStatus::Fails || step.status == plan::StepStatus::Warns) {
+                CHECK(!step.cause.empty());
+                CHECK(!step.code.empty());
+            }
+        }
+    }
+}
+
+TEST_CASE("docs/findings.md has a row for each code of the probe, and every row was met here") {
+    std::ifstream file(CUDAENV_SOURCE_DIR "/docs/findings.md");
+    REQUIRE(file.good());
+    std::map<std::string, std::string> documented; // code -> severity
+    const std::regex row_of_code(R"(^\| (CE3\d\d) \| (\w+))");
+    for (std::string line; std::getline(file, line);) {
+        std::smatch found;
+        if (std::regex_search(line, found, row_of_code)) {
+            documented[found[1]] = found[2];
+        }
+    }
+    std::map<std::string, plan::StepStatus> worst;
+    for (const Case& row : testing::cases()) {
+        const auto [known, is_new] = worst.emplace(row.code, row.status);
+        // Fails, then Warns, then Skipped.
+        const auto rank = [](plan::StepStatus status) {
+            return status == plan::StepStatus::Fails   ? 2
+                   : status == plan::StepStatus::Warns ? 1
+                                                       : 0;
+        };
+        if (!is_new && rank(row.status) > rank(known->second)) {
+            known->second = row.status;
+        }
+    }
+    for (const auto& [code, severity] : documented) {
+        INFO(code);
+        REQUIRE(worst.contains(code));
+        CHECK(severity == (worst[code] == plan::StepStatus::Fails   ? "error"
+                           : worst[code] == plan::StepStatus::Warns ? "warning"
+                                                                    : "note"));
+    }
+    for (const auto& [code, status] : worst) {
+        INFO(code);
+        CHECK(documented.contains(code));
+    }
+}

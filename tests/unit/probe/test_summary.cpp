@@ -1,0 +1,207 @@
+// The steps that are right, the ones that were not reached, and the line for the whole.
+#include "cases.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+
+namespace {
+
+using namespace cudaenv;
+using facts::ProbeResult;
+using facts::ProbeStep;
+using plan::StepStatus;
+using testing::Bench;
+
+std::vector<std::string> details(const plan::ProbeOutcome& outcome) {
+    std::vector<std::string> all;
+    for (const auto& step : outcome.steps) {
+        all.push_back(step.name + ": " + step.detail);
+    }
+    return all;
+}
+
+void second_gpu(Bench& bench) {
+    for (const ProbeStep step : {ProbeStep::Gpu, ProbeStep::Memory, ProbeStep::Kernel}) {
+        facts::ProbeRung rung = bench.rung(step);
+        rung.gpu = 1;
+        bench.report.rungs.push_back(rung);
+    }
+    bench.rung(ProbeStep::Driver).devices = 2;
+}
+
+facts::ProbeRung& rung_of(Bench& bench, ProbeStep step, int gpu) {
+    return *std::find_if(bench.report.rungs.begin(), bench.report.rungs.end(),
+                         [&](const auto& rung) { return rung.step == step && rung.gpu == gpu; });
+}
+
+} // namespace
+
+TEST_CASE("a healthy quick probe says what it saw at each step") {
+    const Bench bench;
+    const auto outcome = bench.judged();
+    CHECK(details(outcome) == std::vector<std::string>{
+                                  "library: libcuda.so.580.159.04",
+                                  "driver: 580.159.04 gives CUDA 13.0",
+                                  "gpu: NVIDIA H200, sm_90",
+                                  "runtime: 13.0 of this env",
+                                  "memory: allocate, copy, compare",
+                                  "kernel: machine code for sm_90, result right",
+                              });
+    CHECK(std::all_of(outcome.steps.begin(), outcome.steps.end(), [](const auto& step) {
+        return step.status == StepStatus::Ok && step.code.empty() && !step.fix;
+    }));
+    CHECK(plan::name_of(outcome.verdict) == "ok");
+    CHECK(outcome.summary == "driver 13.0 >= runtime 13.0, and the GPU is served");
+    REQUIRE(outcome.driver_cuda);
+    CHECK(outcome.driver_cuda->str() == "13.0");
+    REQUIRE(outcome.runtime);
+    CHECK(outcome.runtime->version.str() == "13.0");
+}
+
+TEST_CASE("a healthy full probe goes on to the libraries") {
+    Bench bench;
+    bench.climbs_all();
+    const auto outcome = bench.judged();
+    CHECK(plan::name_of(outcome.verdict) == "ok");
+    auto all = details(outcome);
+    all.erase(all.begin(), all.begin() + 6);
+    CHECK(all == std::vector<std::string>{
+                     "ptx: PTX 6.0 compiled by the driver, result right",
+                     "ptx-runtime: PTX 9.0 of CUDA 13.0 taken, result right",
+                     "nvrtc: 13.0, compiles, and the driver runs it",
+                     "cublas: 13.1.0, products right",
+                     "cudnn: 9.19.0, for CUDA 13.0, convolution right",
+                     "nccl: one GPU: nothing to exchange",
+                 });
+    REQUIRE(outcome.cudnn);
+    CHECK(outcome.cudnn->version.str() == "9.19.0");
+}
+
+TEST_CASE("a runtime that is not the environment's is said to be elsewhere") {
+    Bench bench;
+    bench.rung(ProbeStep::Runtime).path = "/usr/local/cuda-13.0/lib64/libcudart.so.13.0.96";
+    CHECK(details(bench.judged())[3] ==
+          "runtime: 13.0, not of this env: /usr/local/cuda-13.0/lib64");
+    bench.context.environment = nullptr;
+    CHECK(details(bench.judged())[3] == "runtime: 13.0 of /usr/local/cuda-13.0/lib64");
+}
+
+TEST_CASE("the runtime of 11.8, which tells version 0, is known by its file's name") {
+    Bench bench;
+    bench.rung(ProbeStep::Runtime).version.reset();
+    bench.rung(ProbeStep::Runtime).path = "/home/me/env/lib/libcudart.so.11.8.89";
+    const auto outcome = bench.judged();
+    REQUIRE(outcome.runtime);
+    CHECK(outcome.runtime->version.str() == "11.8");
+}
+
+TEST_CASE("what was not reached is skipped and says what failed, never right") {
+    Bench bench;
+    bench.climbs_all();
+    bench.fails(ProbeStep::Driver, "cuInit", 999);
+    const auto outcome = bench.judged();
+    CHECK(outcome.steps.size() == 12);
+    for (const auto& step : outcome.steps) {
+        if (step.name != "library" && step.name != "driver") {
+            INFO(step.name);
+            CHECK(step.status == StepStatus::Skipped);
+            CHECK(step.detail == "not reached: driver failed");
+        }
+    }
+    CHECK(!outcome.driver_cuda);
+}
+
+TEST_CASE("a quick probe has no steps beyond the kernel, not even skipped ones") {
+    Bench bench;
+    bench.lost(ProbeStep::Driver, facts::ProbeReport::Ending::TimedOut, "killed");
+    const auto outcome = bench.judged();
+    CHECK(outcome.steps.size() == 6);
+    CHECK(outcome.steps.back().name == "kernel");
+    CHECK(outcome.summary == "driver: no answer at driver: killed");
+}
+
+TEST_CASE("each GPU has its own steps, and one that is busy leaves the other served") {
+    Bench bench;
+    second_gpu(bench);
+    CHECK(bench.judged().summary == "driver 13.0 >= runtime 13.0, and all 2 GPUs are served");
+    auto& memory = rung_of(bench, ProbeStep::Memory, 1);
+    memory.result = ProbeResult::Failed;
+    memory.call = "cudaSetDevice";
+    memory.error = 46;
+    auto& kernel = rung_of(bench, ProbeStep::Kernel, 1);
+    kernel.result = ProbeResult::Skipped;
+    kernel.message = "no memory of this GPU can be used";
+    const auto outcome = bench.judged();
+    CHECK(plan::name_of(outcome.verdict) == "warns");
+    CHECK(outcome.summary ==
+          "memory, gpu 1: cudaSetDevice: error 46: NVIDIA H200 (sm_90) is in use or closed to you");
+}
+
+TEST_CASE("a GPU that computes wrong is not outweighed by one that is busy") {
+    Bench bench;
+    second_gpu(bench);
+    auto& memory = rung_of(bench, ProbeStep::Memory, 0);
+    memory.result = ProbeResult::Failed;
+    memory.call = "cudaMalloc";
+    memory.error = 2;
+    rung_of(bench, ProbeStep::Kernel, 1).result = ProbeResult::Wrong;
+    const auto outcome = bench.judged();
+    CHECK(plan::name_of(outcome.verdict) == "fails");
+    CHECK(outcome.summary == "kernel, gpu 1: WRONG RESULT on NVIDIA H200 (sm_90)");
+}
+
+TEST_CASE("a ladder that ran no kernel is not ok") {
+    Bench bench;
+    bench.skips(ProbeStep::Memory, "left out");
+    bench.skips(ProbeStep::Kernel, "left out");
+    const auto outcome = bench.judged();
+    CHECK(plan::name_of(outcome.verdict) == "warns");
+    CHECK(outcome.summary == "no kernel was run: memory, gpu 0: left out");
+}
+
+TEST_CASE("a kernel that the driver had to compile says so") {
+    Bench bench;
+    bench.rung(ProbeStep::Kernel).architecture = "compute_50";
+    CHECK(details(bench.judged()).back() ==
+          "kernel: PTX for compute_50 compiled by the driver, result right");
+}
+
+TEST_CASE("cuda-compat that works is what it is for") {
+    Bench bench;
+    bench.gives_cuda("535.288.01", "13.0");
+    bench.loads_libcuda("/usr/local/cuda-13.0/compat/libcuda.so.580.95.05");
+    CHECK(plan::name_of(bench.judged().verdict) == "ok");
+}
+
+TEST_CASE("a MIG instance is named as one") {
+    Bench bench;
+    bench.rung(ProbeStep::Gpu).name = "NVIDIA H200 MIG 1g.18gb";
+    bench.rung(ProbeStep::Gpu).mig = true;
+    CHECK(details(bench.judged())[2] == "gpu: NVIDIA H200 MIG 1g.18gb, sm_90, a MIG instance");
+}
+
+TEST_CASE("a program that was built and could not be run is skipped, with what was built") {
+    Bench bench;
+    bench.skips(ProbeStep::Build, "nvcc 13.0.88 with g++-12 compiles and links; not run: no GPU");
+    bench.rung(ProbeStep::Build).path = "/usr/local/cuda-13.0/bin/nvcc";
+    const auto outcome = bench.judged();
+    CHECK(outcome.steps.back().status == StepStatus::Skipped);
+    CHECK(outcome.steps.back().code.empty());
+    CHECK(outcome.steps.back().detail ==
+          "nvcc 13.0.88 with g++-12 compiles and links; not run: no GPU");
+}
+
+TEST_CASE("control characters of a driver never reach the line") {
+    Bench bench;
+    bench.rung(ProbeStep::Gpu).name = "NVIDIA\x1b[31m H200\n\n!";
+    const auto detail = details(bench.judged())[2];
+    CHECK(detail.find('\x1b') == std::string::npos);
+    CHECK(detail.find('\n') == std::string::npos);
+}
+
+TEST_CASE("a report of nothing at all is judged too") {
+    const auto outcome = plan::judge_probe({}, {});
+    CHECK(plan::name_of(outcome.verdict) != "ok");
+    CHECK(outcome.steps.size() == 6);
+}
