@@ -81,6 +81,9 @@ std::string render_status(const nlohmann::json& status, const Style& style) {
     driver_row(status, page);
     cuda_row(status, page);
     toolkit_row(status, style, page);
+    if (const auto probed = text_at(member(status, "probe"), "text"); !probed.empty()) {
+        page.row("probe", probed);
+    }
     for (const std::string& note : texts_at(status, "notes")) {
         page.row("note", note);
     }

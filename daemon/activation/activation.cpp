@@ -2,6 +2,7 @@
 
 #include "daemon/environment_of_request.hpp"
 #include "daemon/host_of_request.hpp"
+#include "daemon/probe/kept_verdict.hpp"
 #include "host/environments/environments.hpp"
 #include "host/platform.hpp"
 #include "protocol/json_field.hpp"
@@ -91,11 +92,17 @@ Result<Activation> activation_of(const nlohmann::json& params, const protocol::C
         host::DiskFileSystem files;
         situation.machine = host::build_machine(files);
     }
+    if (const auto kept = kept_verdict(prefix, caller); kept && is_bad(*kept)) {
+        situation.probed = in_short(*kept);
+    }
     activation.choice = plan::choose(situation);
     if (activation.choice.toolkit) {
         activation.layout = machine.layout(activation.choice.toolkit->path);
     }
     activation.composition = plan::compose(situation, activation.choice, activation.layout);
+    if (const std::string warning = driver_warning(); !warning.empty()) {
+        activation.composition.warnings.push_back(warning);
+    }
     if (activation.choice.none() && activation.project.notes.empty()) {
         activation.applied.environment = situation.base;
     } else {

@@ -2,6 +2,7 @@
 
 #include "daemon/activation/activation.hpp"
 #include "daemon/methods/methods.hpp"
+#include "daemon/probe/kept_verdict.hpp"
 #include "protocol/json_field.hpp"
 
 #include <algorithm>
@@ -105,6 +106,7 @@ Result<protocol::Reply> probe(const nlohmann::json& params, const protocol::Call
     asking.environment.erase("CUDAENV_DISABLE");
     CUDAENV_TRY(const auto activation, activation_of(params, asking, machine));
     CUDAENV_TRY(const auto run, run_probe(activation, wishes, asking, machine));
+    keep_verdict(run, activation.project.prefix, wishes, asking);
     nlohmann::json object = outcome_to_json(run.outcome);
     object["depth"] = wishes.full ? "full" : "quick";
     object["environment"] = path_or_null(activation.project.prefix);

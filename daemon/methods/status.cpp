@@ -1,6 +1,7 @@
 #include "daemon/activation/activation.hpp"
 #include "daemon/host_of_request.hpp"
 #include "daemon/methods/methods.hpp"
+#include "daemon/probe/kept_verdict.hpp"
 #include "daemon/project_of_request.hpp"
 #include "daemon/toolkit_fit.hpp"
 #include "protocol/json_field.hpp"
@@ -138,6 +139,7 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
                             {"cuda", cuda_to_json(activation.choice)},
                             {"toolkit", toolkit_to_json(activation.choice, host)},
                             {"applied", is_applied(activation)},
+                            {"probe", kept_to_json(kept_verdict(loaded.prefix, caller))},
                             {"findings", nlohmann::json::array()},
                             {"notes", std::move(note_texts)},
                             {"next", next_step(activation, host, caller)}}};

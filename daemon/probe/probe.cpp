@@ -234,10 +234,6 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
         processes.run({{program, "--ladder", host::write_probe_request(request)},
                        as_list(caller.environment, wishes.all_gpus)},
                       wishes.full ? k_full : k_quick));
-    if (wishes.build) {
-        add_build_rungs(run.report, activation, std::move(tools), caller, processes);
-    }
-
     plan::ProbeContext context;
     context.host = &run.host;
     if (environment) {
@@ -251,7 +247,13 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     context.device_files =
         files.status("/dev/nvidiactl").has_value() || files.status("/dev/dxg").has_value();
     context.full = wishes.full;
-    run.outcome = plan::judge_probe(run.report, context);
+    run.ladder = plan::judge_probe(run.report, context);
+    if (wishes.build) {
+        add_build_rungs(run.report, activation, std::move(tools), caller, processes);
+        run.outcome = plan::judge_probe(run.report, context);
+    } else {
+        run.outcome = run.ladder;
+    }
     return run;
 }
 

@@ -21,7 +21,8 @@ struct ProbeRun {
     facts::Host host; // the driver and the GPUs as the machine's files show them
     host::ProbeLibraries libraries;
     facts::ProbeReport report;
-    plan::ProbeOutcome outcome;
+    plan::ProbeOutcome ladder;  // what cudaenv-probe alone showed
+    plan::ProbeOutcome outcome; // with what was built
 };
 
 // Errors (Unavailable): "no-probe", cudaenv-probe is not there.

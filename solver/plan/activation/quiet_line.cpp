@@ -51,6 +51,9 @@ std::string quiet_line(const Situation& situation, const CudaChoice& choice,
         line += between + name_of(*composition.host_compiler);
     }
     line += "   (" + choice.reason + ')';
+    if (!situation.probed.empty()) {
+        line += "   ! probe " + printable(situation.probed) + ": cudaenv probe";
+    }
     return ascii ? in_ascii(line) : line;
 }
 

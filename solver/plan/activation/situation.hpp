@@ -25,6 +25,9 @@ struct Situation {
     std::string project_directory; // of the nearest cudaenv.toml; empty: none
     // Variables that the shell has without exporting them: they are the user's and are not touched.
     std::vector<std::string> kept;
+    // What an earlier probe found wrong and what still holds, in a few words: "fails at runtime
+    // (CE322)"; empty: nothing.
+    std::string probed;
 
     // A variable of `base` that says something; conda "unsets" by setting empty, so empty is not
     // set. Null where there is none.

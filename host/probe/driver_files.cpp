@@ -1,0 +1,40 @@
+#include "host/probe/driver_files.hpp"
+
+#include "host/driver_text.hpp"
+#include "host/environments/cuda_libraries.hpp"
+
+namespace cudaenv::host {
+
+DriverFiles look_at_driver(FileSystem& files) {
+    DriverFiles found;
+    const auto text = files.read_file("/proc/driver/nvidia/version");
+    if (!text) {
+        return found;
+    }
+    found.module_text = *text;
+    found.module = parse_proc_version(*text).version;
+    // Where distributions, NVIDIA's installer and its container toolkit put it.
+    for (const std::string& directory :
+         {"/usr/lib/" + machine_name() + "-linux-gnu", std::string("/usr/lib64"),
+          std::string("/usr/lib"), std::string("/usr/local/nvidia/lib64"),
+          std::string("/run/opengl-driver/lib")}) {
+        const auto real = files.real_path(directory + "/libcuda.so.1");
+        if (!real) {
+            continue;
+        }
+        found.library = *real;
+        constexpr std::string_view k_begin = "libcuda.so.";
+        const auto name = base_name(*real);
+        if (name.starts_with(k_begin)) {
+            const auto version = DottedVersion::parse(name.substr(k_begin.size()));
+            // libcuda.so.1 itself says nothing.
+            if (version && version->parts().size() > 1) {
+                found.library_version = *version;
+            }
+        }
+        break;
+    }
+    return found;
+}
+
+} // namespace cudaenv::host

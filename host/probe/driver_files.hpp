@@ -1,0 +1,29 @@
+// The driver as its files show it, without opening it: whether a kernel module is loaded, and
+// whether libcuda on disk is still of its version (an upgrade under a running system leaves the old
+// module loaded, and CUDA fails until a reboot).
+//
+// Law: two or three files are looked at where a module is loaded, one where none is.
+#pragma once
+
+#include "base/dotted_version.hpp"
+#include "host/file_system.hpp"
+
+#include <optional>
+#include <string>
+
+namespace cudaenv::host {
+
+struct DriverFiles {
+    std::string module_text; // /proc/driver/nvidia/version; empty: no module
+    std::optional<DottedVersion> module;
+    std::string library; // libcuda.so.580.95.05, links followed; empty: not where drivers put it
+    std::optional<DottedVersion> library_version; // as its name says
+
+    // Both versions are known and differ.
+    [[nodiscard]] bool differ() const {
+        return module && library_version && *module != *library_version;
+    }
+};
+DriverFiles look_at_driver(FileSystem& files);
+
+} // namespace cudaenv::host

@@ -1,0 +1,50 @@
+#include "host/environments/cuda_libraries.hpp"
+#include "host/probe/driver_files.hpp"
+#include "tests/support/fake_disk.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace cudaenv::host {
+namespace {
+
+using test::FakeDisk;
+
+const std::string k_libraries = "/usr/lib/" + machine_name() + "-linux-gnu";
+constexpr const char* k_module = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.10  "
+                                 "Thu Jan 23 07:54:28 UTC 2025\nGCC version:  gcc 12.2.0\n";
+
+TEST_CASE("a driver that was upgraded under the running system is seen in its files") {
+    FakeDisk disk;
+    disk.file("/proc/driver/nvidia/version", k_module)
+        .link(k_libraries + "/libcuda.so.1", "libcuda.so.580.95.05")
+        .file(k_libraries + "/libcuda.so.580.95.05");
+    const auto driver = look_at_driver(disk);
+    CHECK(driver.differ());
+    CHECK(driver.library_version == DottedVersion::of("580.95.05"));
+    CHECK(driver.library == k_libraries + "/libcuda.so.580.95.05");
+}
+
+TEST_CASE(
+    "a driver whose library is the module's, or has no version in its name, is no complaint") {
+    FakeDisk disk;
+    disk.file("/proc/driver/nvidia/version", k_module)
+        .link("/usr/lib64/libcuda.so.1", "libcuda.so.570.86.10")
+        .file("/usr/lib64/libcuda.so.570.86.10");
+    CHECK(look_at_driver(disk).library_version == DottedVersion::of("570.86.10"));
+    CHECK_FALSE(look_at_driver(disk).differ());
+
+    FakeDisk plain;
+    plain.file("/proc/driver/nvidia/version", k_module).file(k_libraries + "/libcuda.so.1");
+    CHECK_FALSE(look_at_driver(plain).differ());
+}
+
+TEST_CASE("without a kernel module no library is looked for") {
+    FakeDisk disk;
+    disk.link(k_libraries + "/libcuda.so.1", "libcuda.so.580.95.05")
+        .file(k_libraries + "/libcuda.so.580.95.05");
+    CHECK(look_at_driver(disk).library.empty());
+    CHECK(disk.log().size() == 1);
+}
+
+} // namespace
+} // namespace cudaenv::host
