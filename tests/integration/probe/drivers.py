@@ -71,6 +71,12 @@ def stubs() -> Path:
     raise Unavailable("no toolkit here has a stubs/libcuda.so (Debian: nvidia-cuda-dev)")
 
 
+def has_gpu() -> bool:
+    # Not /dev/nvidiactl: who calls libcuda as root may have made that without any GPU.
+    return any(os.path.exists(path) for path in ("/proc/driver/nvidia/version", "/dev/nvidia0",
+                                                 "/dev/dxg"))
+
+
 def main():
     status = 0
     asked = [(driver, branch) for branch in DRIVERS] + [(runtime, name) for name in RUNTIMES]

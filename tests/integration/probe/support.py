@@ -2,6 +2,7 @@
 the ladder as cudaenv-probe reports it, and the certainty that nothing of it is left running."""
 
 import argparse
+import ctypes
 import json
 import os
 import select
@@ -14,11 +15,17 @@ import time
 import unittest
 from pathlib import Path
 
+LIBC = ctypes.CDLL(None)
 PROGRAMS = {}  # "probe", "standin", "cudaenv", "cudaenvd": set by run_tests
 WAIT = 60  # seconds for what is expected to happen at once; a loaded machine is slow
 
 H200 = 'device 0 "NVIDIA H200" cc 9.0 memory 150754820096\n'
 SECOND = 'device 1 "NVIDIA H200" cc 9.0 memory 150754820096\n'
+
+
+def drop_mknod():
+    pr_capbset_drop, cap_mknod = 24, 27
+    LIBC.prctl(pr_capbset_drop, cap_mknod, 0, 0, 0)  # refused where one has no such right anyway
 
 
 class Ladder:
@@ -116,6 +123,13 @@ class ProbeTest(unittest.TestCase):
 
     # The climb.
 
+    # A real libcuda that root calls makes /dev/nvidiactl where there is none: set for those, so
+    # that the machine stays as it was.
+    makes_no_devices = False
+
+    def before_it_starts(self):
+        return drop_mknod if self.makes_no_devices else None
+
     def ladder_command(self, cudart, depth="full", **more):
         libraries = {name: [] for name in ("cudart", "nvrtc", "cublas", "cudnn", "nccl")}
         libraries["cudart"] = [str(file) for file in cudart]
@@ -125,7 +139,8 @@ class ProbeTest(unittest.TestCase):
     def climb(self, *cudart, **more):
         """The ladder of a probe that comes to its end, however it does."""
         ran = subprocess.run(self.ladder_command(cudart, **more), capture_output=True,
-                             stdin=subprocess.DEVNULL, env=self.environment, timeout=WAIT)
+                             stdin=subprocess.DEVNULL, env=self.environment, timeout=WAIT,
+                             preexec_fn=self.before_it_starts())
         self.assertNotIn(b"stand-in CUDA:", ran.stderr)
         return Ladder(ran.stdout.decode(), ran.returncode)
 

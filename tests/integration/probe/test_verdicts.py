@@ -1,0 +1,432 @@
+#!/usr/bin/env python3
+"""`cudaenv probe` over drivers that work, refuse, lie, hang and die: each has its own code, cause,
+fix and verdict, comes within the deadline, and leaves no process behind."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import drivers
+from support import H200, PROGRAMS, SECOND, WAIT, ProbeTest, run_tests
+
+QUICK_DEADLINE = 20  # seconds, as docs/probe.md has it
+
+
+class VerdictTest(ProbeTest):
+    def setUp(self):
+        super().setUp()
+        self.environment.update({"CUDAENV_NO_DAEMON": "1", "SHELL": "/bin/bash",
+                                 "CUDAENV_DAEMON": PROGRAMS["cudaenvd"],
+                                 "CONDA_PREFIX": str(self.root / "apex")})
+
+    def install_environment(self, cuda="13.0"):
+        """A conda environment with that CUDA's runtime, which is the stand-in's."""
+        prefix = self.root / "apex"
+        (prefix / "conda-meta").mkdir(parents=True, exist_ok=True)
+        (prefix / "conda-meta/history").touch()
+        major = cuda.split(".")[0]
+        soname = "libcudart.so.11.0" if major == "11" else f"libcudart.so.{major}"
+        for name, files in (("cuda-version", []), ("cuda-cudart", [f"lib/{soname}"])):
+            for old in (prefix / "conda-meta").glob(f"{name}-*.json"):
+                old.unlink()
+            (prefix / f"conda-meta/{name}-{cuda}-0.json").write_text(json.dumps(
+                {"name": name, "version": cuda, "build": "0", "build_number": 0, "depends": [],
+                 "channel": "conda-forge", "subdir": "linux-64", "files": files}))
+        return self.install_runtime(soname.removeprefix("libcudart.so."), at="apex/lib")
+
+    def machine(self, text="", devices=H200, driver="13.0", cuda="13.0"):
+        """A driver that gives CUDA `driver`, and an environment of CUDA `cuda`."""
+        def number(version):
+            major, minor = version.split(".")
+            return int(major) * 1000 + int(minor) * 10
+        self.scenario(f"version {number(driver)}\nruntime {number(cuda)}\n{text}", devices)
+        self.install_environment(cuda)
+        self.search(self.install_driver())
+
+    def command(self, *words):
+        return [PROGRAMS["cudaenv"], "probe", "--json", *words]
+
+    def probe(self, *words, timeout=WAIT):
+        ran = subprocess.run(self.command(*words), capture_output=True, env=self.environment,
+                             cwd=self.root, stdin=subprocess.DEVNULL, timeout=timeout,
+                             preexec_fn=self.before_it_starts())
+        self.assertNotIn(b"stand-in CUDA:", ran.stderr)
+        try:
+            answer = json.loads(ran.stdout)
+        except ValueError:
+            self.fail(f"no JSON: {ran.stdout!r} {ran.stderr!r}")
+        self.assertEqual(self.left_behind(), [], "processes of the probe are still there")
+        self.assertEqual(ran.returncode, 0 if answer["verdict"] in ("ok", "warns") else 1)
+        for step in answer["steps"]:
+            # Whatever is wrong says why and what to do, in lines that a terminal can show.
+            if step["status"] in ("fails", "warns"):
+                self.assertTrue(step["code"] and step["cause"] and step["fix"]["text"], step)
+            self.assertNotIn("\n", step["detail"] + (step["cause"] or ""))
+        return answer
+
+    def step(self, answer, name, gpu=None):
+        found = [step for step in answer["steps"]
+                 if step["name"] == name and (gpu is None or step["gpu"] == gpu)]
+        self.assertEqual(len(found), 1, f"steps {name}: {json.dumps(answer, indent=1)}")
+        return found[0]
+
+    def check(self, answer, verdict, name, status="fails", code=None, words="", gpu=None):
+        step = self.step(answer, name, gpu)
+        self.assertEqual((step["status"], step["code"], answer["verdict"]),
+                         (status, code, verdict), json.dumps(answer, indent=1))
+        told = " ".join([step["detail"], step["cause"] or "", (step["fix"] or {}).get("text", ""),
+                         (step["fix"] or {}).get("command") or ""])
+        for word in words.split(","):
+            self.assertIn(word, told)
+        if status == "fails":
+            # The rungs above it that are of the same GPU, or of all, were not found right.
+            order = ["library", "driver", "gpu", "runtime", "memory", "kernel"]
+            for above in answer["steps"]:
+                if above["name"] in order and order.index(above["name"]) > order.index(name) \
+                        and gpu is None:
+                    self.assertEqual(above["status"], "skipped", above)
+        return step
+
+
+class Verdicts(VerdictTest):
+    def test_a_chain_that_holds_is_ok(self):
+        self.machine()
+        answer = self.probe()
+        self.assertEqual(answer["verdict"], "ok", answer)
+        self.assertEqual({step["status"] for step in answer["steps"]}, {"ok"})
+        self.assertEqual((answer["driver_cuda"], answer["runtime"]), ("13.0", "13.0"))
+        self.assertEqual(answer["runtime_path"], str(self.root / "apex/lib/libcudart.so.13"))
+        self.assertEqual(answer["environment"], str(self.root / "apex"))
+
+    def test_35_the_driver_is_below_the_runtimes_family(self):
+        self.machine(driver="11.4", cuda="12.4")
+        self.check(self.probe(), "fails", "runtime", code="CE322", words="11.4,12.4,525.60.13")
+
+    def test_35_of_a_real_runtime(self):
+        self.machine(driver="11.4", cuda="12.4")
+        try:
+            real = drivers.runtime("12.4")
+        except drivers.Unavailable as reason:
+            self.skipTest(f"no libcudart 12.4: {reason}")
+        file = self.root / "apex/lib/libcudart.so.12"
+        file.unlink()
+        file.symlink_to(real)
+        answer = self.probe()
+        self.check(answer, "fails", "runtime", code="CE322", words="11.4,12.4,525.60.13")
+        self.assertEqual(answer["runtime"], "12.4")
+
+    def test_a_runtime_of_a_later_minor_runs_with_a_warning_and_its_ptx_does_not(self):
+        self.machine("ptx 8.2", driver="12.2", cuda="12.4")
+        self.check(self.probe(), "warns", "runtime", "warns", "CE325", "12.2,12.4,550.54.14")
+        answer = self.probe("--full")
+        for name in ("memory", "kernel", "ptx"):
+            self.assertEqual(self.step(answer, name)["status"], "ok")
+        newest = self.step(answer, "ptx-runtime")
+        self.assertEqual((newest["status"], newest["code"]), ("warns", "CE325"))
+        self.assertIn("222", newest["detail"])
+
+    def test_222_at_the_kernel_is_no_matter_of_a_minor_version(self):
+        self.machine("cuModuleLoadDataEx 222")
+        self.check(self.probe(), "fails", "kernel", code="CE330", words="222")
+
+    def test_36_the_driver_lacks_a_call_of_a_later_minor(self):
+        self.machine("cudaMalloc 36", driver="12.2", cuda="12.4")
+        self.check(self.probe(), "fails", "memory", code="CE324", words="36,newer driver,12.2")
+
+    def test_what_cuinit_refuses_has_its_own_code(self):
+        for error, verdict, code, words in (
+                (101, "no-gpu", "CE312", "101"),
+                (802, "driver-broken", "CE313", "802,fabricmanager"),
+                (804, "driver-broken", "CE307", "804,compat"),
+                (803, "driver-broken", "CE306", "803,580.159.04"),
+                (999, "driver-broken", "CE314", "999"),
+                (34, ("no-driver", "driver-broken"), "CE303", "34,stub"),
+                (4711, "driver-broken", "CE314", "4711")):
+            with self.subTest(error):
+                self.machine(f"cuInit {error}")
+                answer = self.probe()
+                if isinstance(verdict, tuple):
+                    self.assertIn(answer["verdict"], verdict)
+                    verdict = answer["verdict"]
+                self.check(answer, verdict, "driver", code=code, words=words)
+                self.assertIsNone(answer["driver_cuda"])
+
+    def test_803_from_a_compat_directory_on_the_library_path_names_the_directory(self):
+        self.machine("cuInit 803")
+        compat = self.install_driver("575.57.08", at="cuda-12.9/compat")
+        self.search("/usr/lib/none", compat, self.root / "driver")
+        step = self.check(self.probe(), "driver-broken", "driver", code="CE304",
+                          words=f"803,575.57.08,compat,{compat}")
+        # What is pasted keeps the rest of the path and leaves out this one.
+        self.assertIn("/usr/lib/none", step["fix"]["command"])
+        self.assertNotIn(str(compat), step["fix"]["command"])
+
+    def test_no_code_for_the_gpu_is_209_and_says_which_cuda_has_it(self):
+        for devices, cuda, code in (
+                (H200, "13.0", "CE328"),
+                ('device 0 "Quadro P4000" cc 6.1 memory 8589934592\n', "13.0", "CE327"),
+                ('device 0 "NVIDIA B200" cc 10.0 memory 8589934592\n', "12.4", "CE326")):
+            with self.subTest(code):
+                self.machine("cuModuleLoadDataEx 209", devices, cuda=cuda)
+                self.check(self.probe(), "fails", "kernel", code=code, words="209")
+
+    def test_a_kernel_that_faults_is_the_gpus_or_the_drivers_fault(self):
+        for error in (700, 719):
+            with self.subTest(error):
+                self.machine(f"cuLaunchKernel fault {error}")
+                self.check(self.probe(), "fails", "kernel", code="CE334",
+                           words=f"{error},compute-sanitizer")
+
+    def test_a_wrong_result_is_told_loudly(self):
+        self.machine("cuLaunchKernel wrong")
+        self.check(self.probe(), "fails", "kernel", code="CE336", words="WRONG RESULT,H200")
+
+    def test_a_full_gpu_is_busy(self):
+        self.machine("cuMemAlloc 2", H200.strip() + " free 3145728\n")
+        self.check(self.probe(), "busy", "memory", code="CE317", words="nvidia-smi")
+
+    def test_an_exclusive_gpu_that_somebody_holds_is_busy(self):
+        self.machine("cuDevicePrimaryCtxRetain 46", H200.strip() + " mode 3\n")
+        self.check(self.probe(), "busy", "memory", code="CE316", words="exclusive")
+
+    def test_a_prohibited_gpu_is_busy_and_left_alone(self):
+        self.machine(devices=H200.strip() + " mode 2\n")
+        self.check(self.probe(), "busy", "gpu", code="CE316", words="prohibited",
+                   gpu=0)
+        self.assertNotIn("cuMemAlloc", self.calls())
+
+    def test_of_two_gpus_the_one_that_fails_is_named(self):
+        self.machine("cuModuleLoadDataEx 209 gpu 1", H200 + SECOND)
+        answer = self.probe()
+        self.check(answer, "fails", "kernel", code="CE328", gpu=1)
+        self.assertEqual(self.step(answer, "kernel", 0)["status"], "ok")
+        self.assertIn("gpu 1", answer["summary"])
+
+    def test_of_two_gpus_one_that_is_full_is_a_warning(self):
+        self.machine("cuMemAlloc 2 gpu 0", H200 + SECOND)
+        answer = self.probe()
+        self.check(answer, "warns", "memory", code="CE317", gpu=0)
+        self.assertEqual(self.step(answer, "kernel", 1)["status"], "ok")
+
+    def test_every_gpu_hidden_is_said_so(self):
+        self.machine()
+        self.environment["CUDA_VISIBLE_DEVICES"] = ""
+        self.check(self.probe(), "no-gpu", "driver", code="CE308", words="CUDA_VISIBLE_DEVICES")
+        with self.subTest("all of them on demand"):
+            self.assertEqual(self.probe("--all-gpus")["verdict"], "ok")
+
+    def test_versions_that_are_none_are_a_driver_that_makes_no_sense(self):
+        for said in ("garbage 0", "garbage -1", "garbage 2147483647", "unwritten"):
+            with self.subTest(said):
+                self.machine(f"cuDriverGetVersion {said}")
+                answer = self.probe()
+                step = self.step(answer, "driver")
+                self.assertEqual((step["status"], step["code"], answer["verdict"]),
+                                 ("fails", "CE315", "driver-broken"), answer)
+                self.assertIsNone(answer["driver_cuda"])
+
+    def test_a_number_of_gpus_that_cannot_be_is_never_ok(self):
+        for said in ("garbage -1", "garbage 2147483647", "unwritten", "garbage 0"):
+            with self.subTest(said):
+                self.machine(f"cuDeviceGetCount {said}")
+                answer = self.probe()
+                self.assertIn(answer["verdict"], ("driver-broken", "no-gpu"), answer)
+                self.assertTrue([step for step in answer["steps"] if step["code"]], answer)
+
+    def test_a_gpu_without_a_name_is_a_gpu(self):
+        for said in ("unwritten", "garbage 255"):
+            with self.subTest(said):
+                self.machine(f"cuDeviceGetName {said}")
+                answer = self.probe()
+                self.assertEqual(answer["verdict"], "ok", answer)
+                self.assertIn("sm_90", self.step(answer, "gpu")["detail"])
+
+    def test_the_text_for_people_names_the_code_and_the_fix(self):
+        self.machine("cuInit 802")
+        ran = subprocess.run([PROGRAMS["cudaenv"], "probe"], capture_output=True, text=True,
+                             env=self.environment, cwd=self.root, timeout=WAIT)
+        self.assertEqual(ran.returncode, 1)
+        for word in ("CE313", "fabricmanager", "driver-broken"):
+            self.assertIn(word, ran.stdout)
+
+
+class Libraries(VerdictTest):
+    def check_library(self, verdict, code, words=""):
+        return self.check(self.probe(), verdict, "library", code=code, words=words)
+
+    def without_a_driver(self):
+        ran = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True)
+        if "libcuda.so.1" in ran.stdout:
+            self.skipTest("this machine's own driver would be found behind it")
+
+    def test_no_library_is_no_driver(self):
+        self.without_a_driver()
+        self.scenario("")
+        self.install_environment()
+        self.check_library("no-driver", "CE301", "libcuda.so.1")
+        with self.subTest("which may be allowed"):
+            ran = subprocess.run(self.command("--allow-missing"), capture_output=True,
+                                 env=self.environment, cwd=self.root, timeout=WAIT)
+            self.assertEqual(ran.returncode, 0)
+
+    def test_what_is_no_library_is_a_broken_driver(self):
+        self.without_a_driver()
+        self.scenario("")
+        self.install_environment()
+        for what in ("text", "empty", "directory", "nothing in it"):
+            with self.subTest(what):
+                file = self.root / what.replace(" ", "-") / "libcuda.so.1"
+                file.parent.mkdir()
+                if what == "directory":
+                    file.mkdir()
+                elif what == "nothing in it":
+                    subprocess.run(["cc", "-shared", "-x", "c", "-", "-o", file],
+                                   input=b"int nothing;\n", check=True, timeout=WAIT)
+                else:
+                    file.write_text("no library\n" if what == "text" else "")
+                self.search(file.parent)
+                self.check_library("driver-broken", "CE302")
+
+    def test_a_library_that_dies_while_it_is_loaded_is_a_crash_at_the_library(self):
+        self.scenario("")
+        self.install_environment()
+        file = self.root / "driver/libcuda.so.1"
+        file.parent.mkdir()
+        subprocess.run(["cc", "-shared", "-x", "c", "-", "-o", file], check=True, timeout=WAIT,
+                       input=b"#include <stdlib.h>\n"
+                             b"__attribute__((constructor)) static void dies(void) { abort(); }\n")
+        self.search(file.parent)
+        self.check_library("crashed", "CE381", "SIGABRT")
+
+    def test_a_stubs_directory_is_recognised_and_named(self):
+        try:
+            stubs = drivers.stubs()
+        except drivers.Unavailable as reason:
+            self.skipTest(str(reason))
+        self.scenario("")
+        self.install_environment()
+        place = self.root / "cuda/lib64/stubs"
+        place.mkdir(parents=True)
+        for name in ("libcuda.so", "libcuda.so.1"):
+            (place / name).symlink_to(stubs / "libcuda.so")
+        self.search(place)
+        answer = self.probe()
+        self.assertIn(answer["verdict"], ("no-driver", "driver-broken"))
+        self.check(answer, answer["verdict"], "driver", code="CE303", words=f"stub,{place}")
+        self.assertIsNone(answer["driver_cuda"])  # never 0.0
+        self.assertNotIn("0.0", json.dumps(answer["steps"][1]["detail"]))
+
+    def test_real_drivers_without_a_gpu_are_no_gpu(self):
+        if drivers.has_gpu():
+            self.skipTest("this machine has a GPU; this is for one that has none")
+        self.scenario("")
+        self.makes_no_devices = True
+        for branch in drivers.DRIVERS:
+            with self.subTest(branch):
+                try:
+                    self.search(drivers.driver(branch))
+                except drivers.Unavailable as reason:
+                    self.skipTest(f"no libcuda {branch}: {reason}")
+                self.install_environment("12.4")
+                answer = self.probe()
+                self.assertEqual(answer["verdict"], "no-gpu", answer)
+                step = self.step(answer, "driver")
+                self.assertEqual(step["status"], "fails")
+                self.assertIn(step["code"], ("CE309", "CE311"))  # in a container, and not
+
+
+class Crashes(VerdictTest):
+    PLACES = [("cuInit", "driver"), ("cuDeviceGetName", "gpu"), ("cudaGetDeviceCount", "runtime"),
+              ("cuMemAlloc", "memory"), ("cuModuleLoadDataEx", "kernel"),
+              ("cuLaunchKernel", "kernel")]
+
+    def test_a_crash_is_told_with_its_step_and_signal(self):
+        for function, name in self.PLACES:
+            for action, signal_name in (("crash", "SIGSEGV"), ("abort", "SIGABRT")):
+                with self.subTest(f"{function} {action}"):
+                    self.machine(f"{function} {action}")
+                    self.check(self.probe(), "crashed", name, code="CE381", words=signal_name)
+
+    def test_a_driver_that_ends_the_process_gave_no_whole_answer(self):
+        for function, name in self.PLACES:
+            with self.subTest(function):
+                self.machine(f"{function} exit")
+                self.check(self.probe(), "crashed", name, code="CE383")
+
+
+class Hangs(VerdictTest):
+    def start(self, function, *words, **more):
+        """A probe that hangs in that function; returns once it does."""
+        self.machine(f"{function} hang")
+        child = subprocess.Popen(self.command(*words), stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, env=self.environment, cwd=self.root,
+                                 start_new_session=True, **more)
+        self.wait_until(lambda: "hangs" in self.calls() or child.poll() is not None)
+        self.assertIsNone(child.poll(), "it ended instead of hanging")
+        return child
+
+    def wait_until(self, holds, seconds=WAIT):
+        """For what the system has no event for that a test could wait on."""
+        until = time.monotonic() + seconds
+        while not holds():
+            self.assertLess(time.monotonic(), until, "it does not happen")
+            time.sleep(0.02)
+
+    def parent_of(self, process):
+        with open(f"/proc/{process}/stat", encoding="ascii") as stat:
+            return int(stat.read().rpartition(")")[2].split()[1])
+
+    def check_timeout(self, child, name):
+        begun = time.monotonic()
+        out, err = child.communicate(timeout=QUICK_DEADLINE + WAIT)
+        self.assertLess(time.monotonic() - begun, QUICK_DEADLINE + 10)
+        answer = json.loads(out)
+        self.check(answer, "timeout", name, code="CE380")
+        self.assertEqual(child.returncode, 1, err)
+        self.assertEqual(self.left_behind(), [])
+
+    def test_a_driver_that_never_returns_from_cuinit_is_given_up_in_time(self):
+        self.check_timeout(self.start("cuInit"), "driver")
+
+    def test_a_kernel_that_never_ends_is_given_up_in_time(self):
+        self.check_timeout(self.start("cuCtxSynchronize"), "kernel")
+
+    def test_when_the_terminal_is_interrupted_nothing_stays(self):
+        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGKILL):
+            with self.subTest(signal.Signals(number).name):
+                self.log.unlink(missing_ok=True)
+                child = self.start("cuInit")
+                os.killpg(child.pid, number)  # as a terminal does: all of the foreground
+                child.communicate(timeout=WAIT)
+                self.wait_until(lambda: not self.left_behind(), seconds=10)
+
+    def test_a_daemon_whose_probe_hangs_answers_everybody_else_and_takes_it_along_when_it_ends(self):
+        del self.environment["CUDAENV_NO_DAEMON"]
+        daemon = subprocess.Popen([PROGRAMS["cudaenvd"], "--daemon"], env=self.environment,
+                                  stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(daemon.wait)
+        self.addCleanup(daemon.kill)
+        self.wait_until(lambda: (self.root / "run/cudaenv/daemon.socket").exists())
+        child = self.start("cuInit")
+        self.addCleanup(child.communicate)
+        self.addCleanup(child.kill)
+        begun = time.monotonic()
+        for _ in range(3):
+            said = subprocess.run([PROGRAMS["cudaenv"], "status", "--json"], capture_output=True,
+                                  env=self.environment, cwd=self.root, timeout=WAIT)
+            self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertLess(time.monotonic() - begun, 10)
+        self.assertIsNone(child.poll(), "the probe hangs still")
+        # Its client first: it would ask a daemon of its own.
+        child.kill()
+        child.wait()
+        probes = [process for process in self.left_behind() if process != daemon.pid]
+        self.assertEqual([self.parent_of(process) for process in probes], [daemon.pid])
+        daemon.kill()
+        daemon.wait()
+        self.wait_until(lambda: not self.left_behind())
+
+if __name__ == "__main__":
+    run_tests()
