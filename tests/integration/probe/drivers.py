@@ -26,6 +26,10 @@ RUNTIMES = {
     "12.9": "nvidia-cuda-runtime-cu12==12.9.79",
     "13.0": "nvidia-cuda-runtime==13.0.96",
 }
+NVRTCS = {
+    "11.8": "nvidia-cuda-nvrtc-cu11==11.8.89",
+    "12.4": "nvidia-cuda-nvrtc-cu12==12.4.127",
+}
 
 
 def kept(name, fill):
@@ -61,6 +65,12 @@ def runtime(version: str) -> Path:
     return one_of(root, "libcudart.so.*")
 
 
+def nvrtc(version: str) -> Path:
+    """That version's libnvrtc, the file; Unavailable with its reason."""
+    root = kept(f"nvrtc-{version}", lambda into: pip_target([NVRTCS[version]], into))
+    return one_of(root, "libnvrtc.so.*")
+
+
 def stubs() -> Path:
     """A toolkit's directory of stubs; Unavailable where no toolkit here has one."""
     roots = [os.environ.get("CUDA_HOME") or "/usr/local/cuda", *Path("/usr/local").glob("cuda-*")]
@@ -80,6 +90,7 @@ def has_gpu() -> bool:
 def main():
     status = 0
     asked = [(driver, branch) for branch in DRIVERS] + [(runtime, name) for name in RUNTIMES]
+    asked += [(nvrtc, name) for name in NVRTCS]
     for ask, name in asked:
         try:
             print(f"{ask.__name__} {name}\t{ask(name)}")

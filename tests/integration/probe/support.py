@@ -130,9 +130,10 @@ class ProbeTest(unittest.TestCase):
     def before_it_starts(self):
         return drop_mknod if self.makes_no_devices else None
 
-    def ladder_command(self, cudart, depth="full", **more):
+    def ladder_command(self, cudart, depth="full", nvrtc=(), **more):
         libraries = {name: [] for name in ("cudart", "nvrtc", "cublas", "cudnn", "nccl")}
         libraries["cudart"] = [str(file) for file in cudart]
+        libraries["nvrtc"] = [str(file) for file in nvrtc]
         request = {"depth": depth, "all_gpus": False, "libraries": libraries, **more}
         return [PROGRAMS["probe"], "--ladder", json.dumps(request)]
 
