@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""`cudaenv probe` from end to end: a stand-in driver and runtime, a venv made of files, the real
+client, daemon and probe."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "probe"))
+from support import H200, PROGRAMS, SECOND, WAIT, ProbeTest, run_tests  # noqa: E402
+
+
+class CommandTest(ProbeTest):
+    def setUp(self):
+        super().setUp()
+        self.environment |= {"CUDAENV_NO_DAEMON": "1", "CUDAENV_DAEMON": PROGRAMS["cudaenvd"]}
+        self.prefix = self.root / "home" / "code" / "apex" / ".venv"
+        self.site = self.prefix / "lib" / "python3.11" / "site-packages"
+        (self.site / "torch").mkdir(parents=True)
+        (self.prefix / "pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.11.2\n")
+        (self.site / "torch" / "version.py").write_text(
+            "__version__ = '2.11.0+cu130'\ncuda = '13.0'\n")
+        (self.site / "torch-2.11.0+cu130.dist-info").mkdir()
+        self.environment["VIRTUAL_ENV"] = str(self.prefix)
+
+    def machine(self, text="", devices=H200):
+        """A driver on LD_LIBRARY_PATH, and the venv's own runtime."""
+        self.scenario(text, devices)
+        self.search(self.install_driver())
+        return self.install_runtime(13, self.site / "nvidia" / "cu13" / "lib")
+
+    def cudaenv(self, *words, **variables):
+        return subprocess.run([PROGRAMS["cudaenv"], *words], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, cwd=self.root, timeout=WAIT,
+                              env=self.environment | variables)
+
+    def probe(self, *words, **variables):
+        ran = self.cudaenv("probe", "--json", *words, **variables)
+        self.assertEqual(ran.stderr, "")
+        return json.loads(ran.stdout), ran.returncode
+
+    def step(self, probe, name, gpu=None):
+        found = [step for step in probe["steps"] if step["name"] == name and step["gpu"] == gpu]
+        self.assertEqual(len(found), 1, probe["steps"])
+        return found[0]
+
+    def test_a_chain_that_holds_is_ok_with_the_environments_own_runtime(self):
+        runtime = self.machine()
+        probe, status = self.probe()
+        self.assertEqual((probe["verdict"], status), ("ok", 0), probe)
+        self.assertEqual(probe["runtime_path"], str(runtime))
+        self.assertEqual((probe["runtime"], probe["driver_cuda"]), ("13.0", "13.0"))
+        self.assertEqual(probe["environment"], str(self.prefix))
+        self.assertEqual(self.step(probe, "kernel", 0)["status"], "ok")
+        self.assertEqual(probe["depth"], "quick")
+
+    def test_a_runtime_that_is_too_new_breaks_there_and_says_what_to_do(self):
+        self.machine("version 11040\ncudaGetDeviceCount 35\ncudaSetDevice 35\ncudaMalloc 35\n")
+        probe, status = self.probe()
+        self.assertEqual((probe["verdict"], status), ("fails", 1), probe)
+        broken = self.step(probe, "runtime")
+        self.assertEqual(broken["status"], "fails")
+        self.assertRegex(broken["code"], "^CE3[0-9][0-9]$")
+        self.assertTrue(broken["cause"])
+        self.assertTrue(broken["fix"]["text"])
+        self.assertEqual(self.probe("--allow-missing")[1], 1)
+
+    def test_no_gpu_and_no_driver_are_status_1_and_0_where_that_is_allowed(self):
+        self.machine("cuInit 100\n")
+        probe, status = self.probe()
+        self.assertEqual((probe["verdict"], status), ("no-gpu", 1))
+        self.assertEqual(self.probe("--allow-missing")[1], 0)
+
+    @unittest.skipIf(any(os.path.exists(f"/usr/lib/{place}libcuda.so.1")
+                         for place in ("", "x86_64-linux-gnu/", "aarch64-linux-gnu/")),
+                     "this machine has a driver")
+    def test_a_machine_without_a_driver_says_so_in_one_line(self):
+        probe, status = self.probe()
+        self.assertEqual((probe["verdict"], status), ("no-driver", 1))
+        self.assertEqual(self.probe("--allow-missing")[1], 0)
+        shown = self.cudaenv("probe")
+        self.assertEqual(shown.returncode, 1)
+        self.assertRegex(shown.stdout, r"(?m)^verdict +no-driver: ")
+        self.assertRegex(shown.stdout, r"(?m)^  fix +\S")
+
+    def test_several_gpus_are_numbered_and_each_is_climbed(self):
+        self.machine(devices=H200 + SECOND)
+        probe, status = self.probe("--all-gpus", CUDA_VISIBLE_DEVICES="")
+        self.assertEqual(status, 0, probe)
+        self.assertEqual([s["gpu"] for s in probe["steps"] if s["name"] == "kernel"], [0, 1])
+        shown = self.cudaenv("probe").stdout
+        self.assertRegex(shown, r"(?m)^kernel 0 +\S")
+        self.assertRegex(shown, r"(?m)^kernel 1 +\S")
+
+    def test_a_listening_daemon_answers_with_the_shells_own_variables(self):
+        self.machine("cuInit 100\n")
+        del self.environment["CUDAENV_NO_DAEMON"]
+        daemon = subprocess.Popen([PROGRAMS["cudaenvd"], "--daemon"], env={
+            name: value for name, value in self.environment.items()
+            if name not in ("LD_LIBRARY_PATH", "VIRTUAL_ENV")}, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(daemon.stderr.close)
+        self.addCleanup(daemon.wait)
+        self.addCleanup(daemon.terminate)
+        socket = self.root / "run" / "cudaenv" / "daemon.socket"
+        until = time.monotonic() + WAIT
+        while not socket.exists():
+            self.assertIsNone(daemon.poll(), "the daemon ended")
+            self.assertLess(time.monotonic(), until)
+            os.sched_yield()
+        # With --verbose it would be said if a child had answered.
+        probe, status = self.probe("--verbose")
+        self.assertEqual((probe["verdict"], status), ("no-gpu", 1))
+
+    def test_status_and_the_quiet_line_tell_a_bad_verdict_until_something_changes(self):
+        runtime = self.machine("cuLaunchKernel fault 700\n")
+        self.assertIsNone(json.loads(self.cudaenv("status", "--json").stdout)["probe"])
+        probe, status = self.probe()
+        self.assertEqual((probe["verdict"], status), ("fails", 1), probe)
+        kept = json.loads(self.cudaenv("status", "--json").stdout)["probe"]
+        self.assertEqual((kept["verdict"], kept["step"]), ("fails", "kernel"))
+        self.assertRegex(self.cudaenv("status").stdout, r"(?m)^probe +fails at kernel \(CE")
+        line = json.loads(self.cudaenv("env", "--json").stdout)["line"]
+        self.assertIn("! probe fails at kernel (CE", line)
+        # Nothing of that asked the driver.
+        calls = self.calls()
+        self.cudaenv("status")
+        self.cudaenv("prompt", "bash")
+        self.assertEqual(self.calls(), calls)
+
+        os.utime(runtime, (1, 1))
+        self.assertIsNone(json.loads(self.cudaenv("status", "--json").stdout)["probe"])
+        self.assertNotIn("probe", json.loads(self.cudaenv("env", "--json").stdout)["line"])
+
+    def test_a_good_verdict_is_told_by_status_and_silent_at_the_prompt(self):
+        self.machine()
+        self.assertEqual(self.probe()[1], 0)
+        self.assertRegex(self.cudaenv("status").stdout, r"(?m)^probe +ok, just now$")
+        self.assertNotIn("probe", json.loads(self.cudaenv("env", "--json").stdout)["line"])
+
+    def nvcc(self):
+        found = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+        if not os.path.exists(found) or not shutil.which("g++"):
+            self.skipTest("no nvcc with a g++ here: install a CUDA toolkit, or conda's cuda-nvcc")
+        return os.path.realpath(found)
+
+    def test_what_nvcc_builds_is_a_rung_and_its_failure_is_status_1_even_without_a_gpu(self):
+        self.environment["PATH"] = os.path.dirname(self.nvcc()) + ":" + self.environment["PATH"]
+        del self.environment["VIRTUAL_ENV"]
+        self.machine("cuInit 100\n")
+        probe, status = self.probe("--build", "--allow-missing")
+        built = self.step(probe, "build")
+        self.assertEqual((built["status"], status), ("skipped", 0), built)
+        self.assertIn("compiles and links; not run: no GPU", built["detail"])
+
+        probe, status = self.probe("--build", "--allow-missing",
+                                   NVCC_APPEND_FLAGS="--no-such-option-of-nvcc")
+        built = self.step(probe, "build")
+        self.assertEqual((built["status"], status), ("fails", 1), built)
+        self.assertIn("no-such-option-of-nvcc", built["detail"])
+
+    def test_usage_errors_are_status_2(self):
+        self.assertEqual(self.cudaenv("probe", "--watsh").returncode, 2)
+        self.assertEqual(self.cudaenv("probe", "-p", "/nowhere").returncode, 2)
+
+
+if __name__ == "__main__":
+    run_tests()
