@@ -3,6 +3,7 @@ set __cudaenv_program=@CUDAENV_PROGRAM@ ;
 set __cudaenv_wrap=@CUDAENV_WRAP@ ;
 set __cudaenv_say='' ;
 set __cudaenv_looked='' ;
+set __cudaenv_more=() ;
 if (! $?__cudaenv_watch) set __cudaenv_watch=- ;
 
 : An answer is the path of a private file, which is read. It removes itself: nothing that is merely named is ever removed here ;
@@ -10,7 +11,7 @@ alias __cudaenv_ask 'set __cudaenv_file=(`if ($?_OLD_VIRTUAL_PATH) eval __cudaen
 alias __cudaenv_pass 'setenv _OLD_VIRTUAL_PATH $_OLD_VIRTUAL_PATH:q' ;
 alias __cudaenv_take 'if (-o $__cudaenv_file:q && -f $__cudaenv_file:q) source $__cudaenv_file:q; set __cudaenv_looked=""' ;
 alias __cudaenv_leave 'if ($?__CUDAENV_UNDO) eval __cudaenv_ask --leave' ;
-alias __cudaenv_ask_again '__cudaenv_ask --watch $__cudaenv_watch:q' ;
+alias __cudaenv_ask_again '__cudaenv_ask --watch $__cudaenv_watch:q $__cudaenv_more:q' ;
 alias __cudaenv_note_off 'if ("$CUDAENV_DISABLE" != "") set __cudaenv_off=1' ;
 alias __cudaenv_update 'set __cudaenv_off=0; if ($?CUDAENV_DISABLE) eval __cudaenv_note_off; if ($__cudaenv_off) eval __cudaenv_leave; if (! $__cudaenv_off) eval __cudaenv_ask_again; __cudaenv_look' ;
 
@@ -29,21 +30,25 @@ set __cudaenv_else='< /dev/stdin; set __cudaenv_result=$status; set status=$__cu
 set __cudaenv_end='; if (! $__cudaenv_piped) set __cudaenv_result=$status;' ;
 set __cudaenv_return='; set status=$__cudaenv_result' ;
 alias __cudaenv_first 'set __cudaenv_word="$__cudaenv_args[2]"' ;
-alias __cudaenv_start 'set __cudaenv_acts=0; if (" activate deactivate install update upgrade remove uninstall " =~ *" $__cudaenv_word "*) set __cudaenv_acts=1; if ($__cudaenv_acts) eval __cudaenv_leave' ;
-alias __cudaenv_finish 'if ($__cudaenv_acts) eval __cudaenv_update' ;
+alias __cudaenv_start 'set __cudaenv_acts=0; if (" activate deactivate install update upgrade remove uninstall " =~ *" $__cudaenv_word "*) set __cudaenv_acts=1; set __cudaenv_was=-; if ($?__CUDAENV_UNDO) eval __cudaenv_note_was; if ($__cudaenv_acts) eval __cudaenv_leave' ;
+alias __cudaenv_note_was 'set __cudaenv_was=$__CUDAENV_UNDO:q' ;
+alias __cudaenv_finish 'if ($__cudaenv_acts) eval __cudaenv_update_now' ;
+
+: After a command, which more may follow on its line, an answer may take longer than at a prompt, and where all is as it was before, nothing is said ;
+alias __cudaenv_update_now 'set __cudaenv_more=(--was $__cudaenv_was:q); __cudaenv_update; set __cudaenv_more=()' ;
 alias __cudaenv_around_conda 'eval $__cudaenv_words:q \!*:q $__cudaenv_begin:q __cudaenv_start $__cudaenv_then:q __cudaenv_original_conda \!*:q $__cudaenv_else:q __cudaenv_original_conda \!*:q $__cudaenv_end:q __cudaenv_finish $__cudaenv_return:q' ;
 alias __cudaenv_around_mamba 'eval $__cudaenv_words:q \!*:q $__cudaenv_begin:q __cudaenv_start $__cudaenv_then:q __cudaenv_original_mamba \!*:q $__cudaenv_else:q __cudaenv_original_mamba \!*:q $__cudaenv_end:q __cudaenv_finish $__cudaenv_return:q' ;
 alias __cudaenv_around_micromamba 'eval $__cudaenv_words:q \!*:q $__cudaenv_begin:q __cudaenv_start $__cudaenv_then:q __cudaenv_original_micromamba \!*:q $__cudaenv_else:q __cudaenv_original_micromamba \!*:q $__cudaenv_end:q __cudaenv_finish $__cudaenv_return:q' ;
 alias __cudaenv_look 'if ($__cudaenv_wrap && "$?_CONDA_EXE$?MAMBA_EXE" != "$__cudaenv_looked") eval __cudaenv_look_again' ;
-alias __cudaenv_look_again 'set __cudaenv_looked="$?_CONDA_EXE$?MAMBA_EXE"; __cudaenv_look_at conda; __cudaenv_look_at mamba; __cudaenv_look_at micromamba' ;
-alias __cudaenv_look_at 'set __cudaenv_found=("`alias \!:1`"); if ("$__cudaenv_found" != "" && "$__cudaenv_found" !~ *__cudaenv_*) eval __cudaenv_put_before \!:1' ;
+alias __cudaenv_look_again 'set __cudaenv_looked="$?_CONDA_EXE$?MAMBA_EXE"; set __cudaenv_seen=0; __cudaenv_look_at conda; __cudaenv_look_at mamba; __cudaenv_look_at micromamba; if (! $__cudaenv_seen && "$__cudaenv_looked" != 00) set __cudaenv_looked=""' ;
+alias __cudaenv_look_at 'set __cudaenv_found=("`alias \!:1`"); if ("$__cudaenv_found" != "") set __cudaenv_seen=1; if ("$__cudaenv_found" != "" && "$__cudaenv_found" !~ *__cudaenv_*) eval __cudaenv_put_before \!:1' ;
 alias __cudaenv_put_before 'alias __cudaenv_original_\!:1 "$__cudaenv_found"; alias \!:1 __cudaenv_around_\!:1' ;
 
 : Stands before the program. use changes this shell, and whatever else was changed shows at once ;
 alias cudaenv 'eval $__cudaenv_words:q \!*:q $__cudaenv_begin:q __cudaenv_start_own $__cudaenv_then:q $__cudaenv_own:q \!*:q $__cudaenv_else:q $__cudaenv_own:q \!*:q $__cudaenv_end:q __cudaenv_finish_own $__cudaenv_return:q' ;
 set __cudaenv_own='$__cudaenv_program:q' ;
 alias __cudaenv_start_own 'if ("$__cudaenv_word" == use) eval "set __cudaenv_direct=1; set __cudaenv_piped=1"' ;
-alias __cudaenv_finish_own 'if ("$__cudaenv_word" == use) eval __cudaenv_use; __cudaenv_update' ;
+alias __cudaenv_finish_own 'if ("$__cudaenv_word" == use) eval __cudaenv_use; set __cudaenv_was=-; __cudaenv_update_now' ;
 alias __cudaenv_use 'set __cudaenv_text=("`$__cudaenv_program:q use --shell tcsh $__cudaenv_args[3-]:q`"); set __cudaenv_result=$status; if ($__cudaenv_result == 0) eval "$__cudaenv_text"' ;
 
 : As if the hook had never been ;

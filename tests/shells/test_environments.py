@@ -84,6 +84,25 @@ def stand_in(shell):
     return text
 
 
+def why_not(world, shell, tool, before):
+    """What keeps a tool from activating an environment in this shell where there is no hook of ours;
+    None where it does. Some bring scripts that do not work, or lack one."""
+    world.reset()
+    world.write_rc_files(False, before)
+    wanted = str(world.root / "conda/t118").encode()
+    try:
+        with play.Play(world, shell, False) as plain:
+            plain.type(f"{tool} activate {os.fsdecode(wanted)}")
+            if plain.shell.environment().get(b"CONDA_PREFIX") == wanted:
+                plain.type(f"{tool} deactivate")
+                if plain.shell.environment().get(b"CONDA_PREFIX") != wanted:
+                    return None
+                return f"`{tool} deactivate` leaves nothing"
+            return f"`{tool} activate` activates nothing: " + " ".join(plain.heard.split())[-300:]
+    except driver.Died as died:
+        return " ".join(str(died).split())[-300:]
+
+
 def filled(steps, values):
     def fill(text):
         for name, value in values.items():
@@ -146,11 +165,16 @@ def main():
             text = f"{driver.SOURCE[options.shell]} {loader}"
             if options.shell == "xonsh":
                 text = load
-            values = {"tool": tool, "conda": str(world.root / "conda"), "again": text, "load": text}
+            before = {options.shell: text + "\n"}
+            if why := why_not(world, options.shell, tool, before):
+                print(f"skipped: {label} in {options.shell}, without cudaenv as well: {why}")
+                continue
+            values = {"tool": tool, "conda": str(world.root / "conda"), "again": text, "load": text,
+                      "typed": load}
             world.write_config()
             for scenario in lists["conda"]:
                 if not (is_stand_in and scenario.get("real")):
-                    run(world, label, scenario, {options.shell: text + "\n"}, values)
+                    run(world, label, scenario, None if scenario.get("late") else before, values)
     print(f"{options.shell}: {played} scenarios with real environments, {failed} failed")
     if not played:
         scene.skip(f"nothing here activates an environment in {options.shell}: uv has no script for it, "

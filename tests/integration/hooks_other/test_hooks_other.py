@@ -195,6 +195,11 @@ class HookTest(unittest.TestCase):
         self.assertEqual(self.calls()[-2:], [f"prompt {self.shell.name} --leave",
                                              f"prompt {self.shell.name}"])
 
+    def test_what_was_active_before_conda_is_told_so_that_the_same_again_is_silent(self):
+        self.script(self.shell.hook, self.shell.quiet_conda, "cudaenv true", "conda activate x")
+        last = (self.directory / "calls").read_text().splitlines()[-1]
+        self.assertEqual(last.split("|")[0].split(" --was ")[1:], ["j"])
+
     def test_other_words_of_conda_go_straight_through_also_in_a_pipe(self):
         out = self.script(self.shell.conda, self.shell.hook, self.shell.forever)
         self.assertEqual(out, ["Poriginal list", "Phi"])
