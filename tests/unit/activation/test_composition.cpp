@@ -53,6 +53,13 @@ TEST_CASE("nothing chosen is nothing changed and nothing said") {
     CHECK(quiet_line(situation, choice, composition, false).empty());
 }
 
+TEST_CASE("a verdict of the probe that is bad is at the end of the line") {
+    Case bad;
+    const std::string before = bad.line();
+    bad.situation.probed = "fails at runtime (CE322)";
+    CHECK(bad.line() == before + "   ! probe fails at runtime (CE322): cudaenv probe");
+}
+
 TEST_CASE("CUDA_HOME and CUDA_PATH are the toolkit's root, and its bin goes first") {
     const Composition composition = Case().compose();
     CHECK(set_to(composition, "CUDA_HOME") == "/usr/local/cuda-11.3");
