@@ -2,8 +2,10 @@
 // a deadline, because a broken driver may never answer.
 //   --facts            one line of JSON about the driver and the GPUs, by NVML alone: no context is
 //                      made.
+//   --usage            one line of JSON about what the GPUs do just now, likewise.
 //   --ladder REQUEST   the ladder of docs/probe.md, up to kernels that run.
 // Exit status: 0 with an answer (which may be that there is nothing), 2 usage.
+#include "kernels/gpu_usage.hpp"
 #include "kernels/ladder.hpp"
 #include "kernels/nvml.hpp"
 #include "kernels/reporter.hpp"
@@ -43,21 +45,24 @@ json gpu_json(const cudaenv::kernels::NvmlGpu& gpu) {
             {"mig", gpu.mig}};
 }
 
+int print_line(const json& answer) {
+    // A driver's text that is no UTF-8 must not keep the rest from being told.
+    const auto line = answer.dump(-1, ' ', false, json::error_handler_t::replace);
+    std::puts(line.c_str());
+    return std::fflush(stdout) == 0 ? 0 : 3;
+}
+
 int print_facts() {
     const auto facts = cudaenv::kernels::ask_nvml();
     json gpus = json::array();
     for (const auto& gpu : facts.gpus) {
         gpus.push_back(gpu_json(gpu));
     }
-    const json answer = {
-        {"driver_version", facts.driver ? json(facts.driver->str()) : json(nullptr)},
-        {"cuda_driver_version", facts.cuda ? json(facts.cuda->str()) : json(nullptr)},
-        {"gpus", std::move(gpus)},
-        {"errors", facts.errors}};
-    // A driver's text that is no UTF-8 must not keep the rest from being told.
-    const auto line = answer.dump(-1, ' ', false, json::error_handler_t::replace);
-    std::puts(line.c_str());
-    return std::fflush(stdout) == 0 ? 0 : 3;
+    return print_line(
+        {{"driver_version", facts.driver ? json(facts.driver->str()) : json(nullptr)},
+         {"cuda_driver_version", facts.cuda ? json(facts.cuda->str()) : json(nullptr)},
+         {"gpus", std::move(gpus)},
+         {"errors", facts.errors}});
 }
 
 int climb_ladder(std::string_view argument) {
@@ -86,11 +91,14 @@ int main(int argc, char** argv) {
     if (argc == 2 && std::string_view(argv[1]) == "--facts") {
         return print_facts();
     }
+    if (argc == 2 && std::string_view(argv[1]) == "--usage") {
+        return print_line(cudaenv::kernels::gpu_usage());
+    }
     if (argc == 3 && std::string_view(argv[1]) == "--ladder") {
         return climb_ladder(argv[2]);
     }
-    std::fputs("cudaenv-probe: expected --facts or --ladder REQUEST; this program is started by "
-               "cudaenv\n",
+    std::fputs("cudaenv-probe: expected --facts, --usage or --ladder REQUEST; this program is "
+               "started by cudaenv\n",
                stderr);
     return 2;
 }

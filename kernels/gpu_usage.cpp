@@ -1,0 +1,151 @@
+#include "kernels/gpu_usage.hpp"
+
+#include "kernels/nvml_library.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+
+namespace cudaenv::kernels {
+
+namespace {
+
+using nlohmann::json;
+
+struct ProcessInfo { // of the _v2 and _v3 calls (drivers from 450 on)
+    unsigned pid;
+    unsigned long long used_memory;
+    unsigned gpu_instance;
+    unsigned compute_instance;
+};
+struct OldProcessInfo {
+    unsigned pid;
+    unsigned long long used_memory;
+};
+struct Utilization {
+    unsigned gpu;
+    unsigned memory;
+};
+
+constexpr int k_too_small = 7;
+constexpr unsigned k_most_processes = 4096;
+
+template <typename Info>
+bool add_processes(Nvml& nvml, const char* name, NvmlDevice device, bool graphics, json& list) {
+    std::vector<Info> infos(64);
+    unsigned count = 0;
+    std::optional<int> code;
+    // Processes come and go between two calls.
+    for (int tries = 0; tries < 4; ++tries) {
+        count = static_cast<unsigned>(infos.size());
+        code = nvml.call(name, device, &count, infos.data());
+        if (code != k_too_small || count > k_most_processes) {
+            break;
+        }
+        infos.resize(count + 16);
+    }
+    if (!code) {
+        return false;
+    }
+    if (*code != k_success || count > infos.size()) {
+        return true; // the call is there, and tells nothing
+    }
+    infos.resize(count);
+    for (const Info& info : infos) {
+        json process = {{"pid", info.pid}, {"graphics", graphics}};
+        if (info.used_memory != ~0ULL) { // not told, as under WSL
+            process["memory"] = static_cast<std::uint64_t>(info.used_memory);
+        }
+        list.push_back(std::move(process));
+    }
+    return true;
+}
+
+json processes_of(Nvml& nvml, NvmlDevice device) {
+    json list = json::array();
+    for (const bool graphics : {false, true}) {
+        const std::string name = graphics ? "nvmlDeviceGetGraphicsRunningProcesses"
+                                          : "nvmlDeviceGetComputeRunningProcesses";
+        if (!add_processes<ProcessInfo>(nvml, (name + "_v3").c_str(), device, graphics, list) &&
+            !add_processes<ProcessInfo>(nvml, (name + "_v2").c_str(), device, graphics, list)) {
+            add_processes<OldProcessInfo>(nvml, name.c_str(), device, graphics, list);
+        }
+    }
+    return list;
+}
+
+json usage_of(Nvml& nvml, Questions& questions, unsigned index, NvmlDevice device) {
+    json gpu = {{"index", index}};
+    std::array<char, 128> text{};
+    if (questions.ask_quietly("nvmlDeviceGetName", device, text.data(),
+                              static_cast<unsigned>(text.size()))) {
+        gpu["name"] = text_of(text);
+    }
+    text.fill('\0');
+    if (questions.ask_quietly("nvmlDeviceGetUUID", device, text.data(),
+                              static_cast<unsigned>(text.size()))) {
+        gpu["uuid"] = text_of(text);
+    }
+    NvmlMemory memory{};
+    if (questions.ask_quietly("nvmlDeviceGetMemoryInfo", device, &memory) && memory.total > 0 &&
+        memory.used <= memory.total) {
+        gpu["memory_total"] = memory.total;
+        gpu["memory_used"] = memory.used;
+    }
+    Utilization utilization{};
+    if (questions.ask_quietly("nvmlDeviceGetUtilizationRates", device, &utilization) &&
+        utilization.gpu <= 100) {
+        gpu["utilization"] = utilization.gpu;
+    }
+    unsigned temperature = 0;
+    constexpr int k_of_the_gpu = 0;
+    if (questions.ask_quietly("nvmlDeviceGetTemperature", device, k_of_the_gpu, &temperature) &&
+        temperature < 200) {
+        gpu["temperature"] = temperature;
+    }
+    unsigned milliwatts = 0;
+    if (questions.ask_quietly("nvmlDeviceGetPowerUsage", device, &milliwatts)) {
+        gpu["power"] = (milliwatts + 500) / 1000;
+    }
+    unsigned current = 0;
+    unsigned pending = 0;
+    gpu["mig"] =
+        questions.ask_quietly("nvmlDeviceGetMigMode", device, &current, &pending) && current == 1;
+    gpu["processes"] = processes_of(nvml, device);
+    return gpu;
+}
+
+} // namespace
+
+json gpu_usage() {
+    std::vector<std::string> errors;
+    json answer = {{"gpus", json::array()}};
+    Nvml nvml;
+    std::string failure;
+    Questions questions(nvml, errors);
+    if (!nvml.load(failure)) {
+        errors.push_back("NVML is not here: " + failure);
+    } else if (questions.ask("nvmlInit_v2")) {
+        std::array<char, 96> text{};
+        if (questions.ask("nvmlSystemGetDriverVersion", text.data(),
+                          static_cast<unsigned>(text.size()))) {
+            answer["driver_version"] = text_of(text);
+        }
+        unsigned count = 0;
+        if (questions.ask("nvmlDeviceGetCount_v2", &count) && count > k_gpu_limit) {
+            questions.implausible("nvmlDeviceGetCount_v2", std::to_string(count));
+            count = 0;
+        }
+        for (unsigned index = 0; index < count; ++index) {
+            NvmlDevice device = nullptr;
+            if (questions.ask("nvmlDeviceGetHandleByIndex_v2", index, &device)) {
+                answer["gpus"].push_back(usage_of(nvml, questions, index, device));
+            }
+        }
+        questions.ask_quietly("nvmlShutdown");
+    }
+    answer["errors"] = errors;
+    return answer;
+}
+
+} // namespace cudaenv::kernels
