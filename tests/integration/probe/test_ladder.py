@@ -4,6 +4,7 @@ lies, hangs and dies. docs/probe.md is the contract."""
 
 import signal
 import subprocess
+from pathlib import Path
 
 import drivers
 from support import H200, PROGRAMS, SECOND, WAIT, ProbeTest, run_tests
@@ -327,7 +328,11 @@ class RealNvrtc(ProbeTest):
             file = drivers.nvrtc(version)
         except drivers.Unavailable as reason:
             self.skipTest(f"no NVRTC {version}: {reason}")
-        return self.climb(self.stand_in(text, devices), nvrtc=[file]).rung("nvrtc", 0)
+        runtime = self.stand_in(text, devices)
+        if b"__asan_init" in Path(PROGRAMS["probe"]).read_bytes():
+            # The sanitizer opens libraries in NVRTC's stead, without NVRTC's own search path.
+            self.search(self.environment["LD_LIBRARY_PATH"], file.parent)
+        return self.climb(runtime, nvrtc=[file]).rung("nvrtc", 0)
 
     def test_what_nvrtc_compiles_is_run_as_machine_code_and_as_ptx(self):
         for version in drivers.NVRTCS:
