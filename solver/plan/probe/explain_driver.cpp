@@ -96,7 +96,7 @@ Finding explain_missing_driver(const Scene& scene, const facts::ProbeRung& rung)
         return {"CE302",
                 StepStatus::Fails,
                 rung.call == "dlsym" ? "libcuda lacks a function: " + one_line(rung.message, 56)
-                                     : "libcuda does not load: " + one_line(rung.message, 60),
+                                     : "libcuda does not load: " + loader_words(rung.message),
                 "the file is damaged, of another architecture or very old, or misses a library of "
                 "its own",
                 StepFix{"install the driver's libraries anew, of the kernel module's version", {}},
@@ -148,8 +148,9 @@ Finding explain_mismatch(const Scene& scene, std::string seen, int error) {
     finding.verdict = ProbeVerdict::DriverBroken;
     const std::string module = scene.module ? scene.module->str() : "another version";
     const std::string library = scene.library ? scene.library->str() : "unknown";
-    const std::string both = fmt::format("{}: libcuda {}, kernel module {}", seen, library,
-                                         scene.module ? module : "unknown");
+    const std::string both =
+        fmt::format("{}libcuda {}, kernel module {}", seen.empty() ? "" : seen + ": ", library,
+                    scene.module ? module : "unknown");
     if (is_compat(scene.libcuda)) {
         if (error == 804) {
             finding.code = "CE307";
@@ -206,7 +207,7 @@ std::optional<Finding> explain_working_mismatch(const Scene& scene) {
         is_compat(scene.libcuda)) {
         return std::nullopt;
     }
-    Finding finding = explain_mismatch(scene, file_name(scene.libcuda), 803);
+    Finding finding = explain_mismatch(scene, {}, 803);
     finding.status = StepStatus::Warns;
     finding.verdict = ProbeVerdict::Warns;
     return finding;
@@ -218,8 +219,10 @@ Finding explain_no_device(const Scene& scene, std::string seen) {
     const facts::Host* const host = scene.context->host;
     if (hides_all(scene)) {
         finding.code = "CE308";
-        finding.detail = fmt::format("{}: CUDA_VISIBLE_DEVICES={} hides every GPU", seen,
-                                     one_line(*scene.context->visible_devices, 24));
+        const std::string value = one_line(*scene.context->visible_devices, 24);
+        finding.detail =
+            value.empty() ? seen + ": an empty CUDA_VISIBLE_DEVICES hides every GPU"
+                          : fmt::format("{}: CUDA_VISIBLE_DEVICES={} hides every GPU", seen, value);
         finding.cause = "CUDA shows the GPUs that CUDA_VISIBLE_DEVICES names, and it names none";
         finding.fix = StepFix{"show them again", "unset CUDA_VISIBLE_DEVICES"};
         return finding;

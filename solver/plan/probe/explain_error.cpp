@@ -56,6 +56,24 @@ StepFix look_for_xid() {
     return {"look for Xid lines of this time", "sudo dmesg | grep -i xid"};
 }
 
+// What the step ran on the GPU.
+std::string_view what_ran(facts::ProbeStep step) {
+    switch (step) {
+    case facts::ProbeStep::Memory:
+        return "copying 4 MiB";
+    case facts::ProbeStep::Kernel:
+    case facts::ProbeStep::Ptx:
+    case facts::ProbeStep::PtxRuntime:
+    case facts::ProbeStep::Nvrtc:
+        return "a kernel known to be right";
+    case facts::ProbeStep::Build:
+    case facts::ProbeStep::TorchExtension:
+        return "the program that was built";
+    default:
+        return "a kernel of that library";
+    }
+}
+
 Finding explain_unavailable(const Scene& scene, const facts::ProbeRung& rung, std::string seen) {
     Finding finding{"CE316",
                     StepStatus::Fails,
@@ -66,8 +84,8 @@ Finding explain_unavailable(const Scene& scene, const facts::ProbeRung& rung, st
     const facts::ProbeRung* const gpu = gpu_rung(scene, rung.gpu);
     const int mode = gpu != nullptr ? gpu->compute_mode.value_or(0) : 0;
     if (mode == 2) {
-        finding.detail = fmt::format("{}: {} lets nobody in (compute mode prohibited)", seen,
-                                     scene.gpu(rung.gpu));
+        finding.detail = fmt::format("{}{} lets nobody in (compute mode prohibited)",
+                                     rung.call.empty() ? "" : seen + ": ", scene.gpu(rung.gpu));
         finding.cause = "its administrator set it so; another GPU may be free";
         finding.fix = StepFix{"take another GPU, or ask whoever runs this machine",
                               "nvidia-smi --query-gpu=index,compute_mode --format=csv"};
@@ -108,8 +126,6 @@ std::optional<int> cuda_error(const facts::ProbeRung& rung) {
 
 Finding explain_cuda_error(const Scene& scene, const facts::ProbeRung& rung, int error) {
     std::string seen = refusal(rung);
-    const bool of_machine_code =
-        rung.step == facts::ProbeStep::Kernel && !rung.architecture.starts_with("compute_");
     switch (error) {
     case 2:
         return explain_no_memory(scene, rung, std::move(seen));
@@ -222,17 +238,16 @@ Finding explain_cuda_error(const Scene& scene, const facts::ProbeRung& rung, int
     case 717:
     case 718:
     case 719:
-        return {
-            "CE334",
-            StepStatus::Fails,
-            fmt::format("{}: a kernel known to be right broke on {}", seen, scene.gpu(rung.gpu)),
-            of_machine_code || rung.step == facts::ProbeStep::Kernel
-                ? "the GPU or its driver is at fault: memory, overheating, overclocking, or a "
-                  "damaged driver"
-                : "a library's kernel faulted: its build, the driver, or the GPU",
-            StepFix{"look for Xid lines of this time; compute-sanitizer names the access",
-                    "sudo dmesg | grep -i xid"},
-            ProbeVerdict::Fails};
+        return {"CE334",
+                StepStatus::Fails,
+                fmt::format("{}: {} broke on {}", seen, what_ran(rung.step), scene.gpu(rung.gpu)),
+                rung.step <= facts::ProbeStep::PtxRuntime
+                    ? "the GPU or its driver is at fault: memory, overheating, overclocking, or a "
+                      "damaged driver"
+                    : "a library's kernel faulted: its build, the driver, or the GPU",
+                StepFix{"look for Xid lines of this time; compute-sanitizer names the access",
+                        "sudo dmesg | grep -i xid"},
+                ProbeVerdict::Fails};
     case 805:
     case 806:
     case 807:

@@ -150,18 +150,14 @@ bool is_cuda_call(std::string_view call) {
 Finding explain_loading(const Scene& scene, const facts::ProbeRung& rung) {
     const Library library = library_of(rung.step);
     const std::string name = library.name;
-    // The loader begins with a path, whose directories would fill the line.
-    const auto colon = rung.message.find(':');
-    const auto slash = colon == std::string::npos ? colon : rung.message.rfind('/', colon);
-    const std::string said =
-        slash == std::string::npos ? rung.message : rung.message.substr(slash + 1);
+    const std::string& said = rung.message;
     const std::string again = "pip install --force-reinstall " + distribution_of(rung.step, scene);
     const std::string others = "another copy, found first on LD_LIBRARY_PATH or mixed in one "
                                "directory, is older than what it goes with";
     if (contains(said, "__nvJitLink")) {
         return {"CE347",
                 StepStatus::Fails,
-                fmt::format("{} does not load: {}", name, telling_line(said, {"__nvJitLink"}, 72)),
+                fmt::format("{} does not load: {}", name, loader_words(said)),
                 "an older libnvJitLink is found before the environment's own, mostly by "
                 "LD_LIBRARY_PATH",
                 StepFix{"let the environment's nvidia/nvjitlink/lib come first",
@@ -170,25 +166,23 @@ Finding explain_loading(const Scene& scene, const facts::ProbeRung& rung) {
     }
     if (contains(said, "GLIBC_") || contains(said, "GLIBCXX_") || contains(said, "CXXABI_")) {
         const bool of_system = contains(said, "GLIBC_");
-        return {
-            "CE349",
-            StepStatus::Fails,
-            fmt::format("{} does not load: {}", name, telling_line(said, {"GLIBC", "CXXABI"}, 72)),
-            of_system ? "it was built for a newer system than this one"
-                      : "an older libstdc++ than it was built for is found first",
-            of_system ? StepFix{"an older build of it, or a newer system", {}}
-                      : StepFix{"let the environment's libstdc++ come first, or take a newer "
-                                "one into it",
-                                "conda install libstdcxx-ng"},
-            ProbeVerdict::Fails};
+        return {"CE349",
+                StepStatus::Fails,
+                fmt::format("{} does not load: {}", name, loader_words(said)),
+                of_system ? "it was built for a newer system than this one"
+                          : "an older libstdc++ than it was built for is found first",
+                of_system ? StepFix{"an older build of it, or a newer system", {}}
+                          : StepFix{"let the environment's libstdc++ come first, or take a newer "
+                                    "one into it",
+                                    "conda install libstdcxx-ng"},
+                ProbeVerdict::Fails};
     }
     if (contains(said, "undefined symbol") || contains(said, "not found (required by") ||
         contains(said, "version `")) {
         return {
             "CE348",
             StepStatus::Fails,
-            fmt::format("{} does not load: {}", name,
-                        telling_line(said, {"undefined symbol", "version `"}, 72)),
+            fmt::format("{} does not load: {}", name, loader_words(said)),
             "files of two versions meet: " + others,
             StepFix{"take CUDA directories out of LD_LIBRARY_PATH, then install it anew", again},
             ProbeVerdict::Fails};
@@ -196,7 +190,7 @@ Finding explain_loading(const Scene& scene, const facts::ProbeRung& rung) {
     if (contains(said, "ELF") || contains(said, "file too short") || contains(said, "truncated")) {
         return {"CE350",
                 StepStatus::Fails,
-                fmt::format("{} does not load: {}", name, telling_line(said, {"ELF", "short"}, 72)),
+                fmt::format("{} does not load: {}", name, loader_words(said)),
                 "the file is damaged, cut short, or of another architecture",
                 StepFix{"install it anew", again},
                 ProbeVerdict::Fails};
@@ -204,12 +198,12 @@ Finding explain_loading(const Scene& scene, const facts::ProbeRung& rung) {
     Finding finding{rung.step == facts::ProbeStep::Runtime ? "CE321" : "CE341",
                     StepStatus::Fails,
                     fmt::format("{} does not load: {}", name,
-                                said.empty() ? refusal(rung) : one_line(said, 72)),
+                                said.empty() ? refusal(rung) : loader_words(said)),
                     "the loader's words say what is missing",
                     StepFix{"install it anew", again},
                     ProbeVerdict::Fails};
     if (contains(said, "cannot open shared object file")) {
-        const std::string missing = one_line(said.substr(0, said.find(':')), 40);
+        const std::string missing = file_name(said.substr(0, said.find(':')));
         finding.cause = contains(missing, library.file)
                             ? fmt::format("{} is not where this environment looks", missing)
                             : fmt::format("it needs {}, which is not found", missing);

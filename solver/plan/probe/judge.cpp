@@ -245,6 +245,17 @@ Finding judge_failed(const Scene& scene, const ProbeRung& rung) {
     return probe::explain_cuda_error(scene, rung, error.value_or(999));
 }
 
+// The name of the error, which people search for, where the line has room for it.
+Finding with_name(Finding finding, const ProbeRung& rung) {
+    constexpr std::size_t k_room = 86; // of 100 columns, beside the step and its mark
+    const std::string name = probe::one_line(rung.error_name, 48);
+    if (!name.empty() && !probe::contains(finding.detail, name) &&
+        finding.detail.size() + name.size() + 3 <= k_room) {
+        finding.detail += " (" + name + ")";
+    }
+    return finding;
+}
+
 Finding judge_wrong(const Scene& scene, const ProbeRung& rung) {
     if (rung.step <= ProbeStep::Gpu) {
         return probe::explain_implausible(scene, rung.message.empty()
@@ -316,7 +327,7 @@ Finding judge_rung(const Scene& scene, const ProbeRung& rung, bool is_broken_bel
     case ProbeResult::Ok:
         return judge_right(scene, rung);
     case ProbeResult::Failed:
-        return judge_failed(scene, rung);
+        return with_name(judge_failed(scene, rung), rung);
     case ProbeResult::Wrong:
         return judge_wrong(scene, rung);
     case ProbeResult::Skipped:

@@ -202,16 +202,30 @@ std::string library_path_without(const ProbeContext& context,
 
 std::string refusal(const facts::ProbeRung& rung) {
     std::string said;
-    if (!rung.error_name.empty() && rung.error) {
-        said = fmt::format("{} ({})", one_line(rung.error_name, 48), *rung.error);
-    } else if (!rung.error_name.empty()) {
-        said = one_line(rung.error_name, 48);
+    const auto error = cuda_error(rung);
+    const bool is_library_status =
+        !rung.error_name.empty() && !rung.error_name.starts_with("CUDA_ERROR_") &&
+        (!rung.error_name.starts_with("cudaError") || error != rung.error);
+    if (is_library_status) {
+        said = one_line(rung.error_name, 48) +
+               (rung.error ? fmt::format(" ({})", *rung.error) : std::string());
     } else if (rung.error) {
         said = fmt::format("error {}", *rung.error);
     } else {
         said = rung.message.empty() ? "refused" : one_line(rung.message, 60);
     }
     return rung.call.empty() ? said : fmt::format("{}: {}", one_line(rung.call, 40), said);
+}
+
+std::string loader_words(std::string_view message, std::size_t most) {
+    // It begins with a path, whose directories would fill the line.
+    const auto colon = message.find(':');
+    const auto slash = colon == std::string_view::npos ? colon : message.rfind('/', colon);
+    const auto said = slash == std::string_view::npos ? message : message.substr(slash + 1);
+    const auto cannot = said.find(": cannot open shared object file: No such file");
+    return cannot == std::string_view::npos
+               ? one_line(said, most)
+               : one_line(said.substr(0, cannot), most - 13) + " is not found";
 }
 
 } // namespace cudaenv::plan::probe

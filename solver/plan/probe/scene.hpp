@@ -79,8 +79,11 @@ std::vector<std::string> entries_that(const ProbeContext& context, Fits&& fits) 
 std::string library_path_without(const ProbeContext& context,
                                  const std::vector<std::string>& entries);
 
-// "CUDA_ERROR_NO_DEVICE (100)", "100", "cudnnCreate: CUDNN_STATUS_NOT_INITIALIZED".
+// "cuInit: error 100", "cudnnCreate: CUDNN_STATUS_NOT_INITIALIZED (1001)". The names of CUDA's own
+// errors are left to who has room for them, but for numbers that mean something else today.
 std::string refusal(const facts::ProbeRung& rung);
+// What dlopen said, without directories: "libcublasLt.so.13 is not found".
+std::string loader_words(std::string_view message, std::size_t most = 64);
 
 // --- the explanations, each beside what it explains ---------------------------------------------
 

@@ -218,7 +218,7 @@ std::vector<Case> driver_cases() {
              bench.refuses(ProbeStep::Library, "dlopen", "/usr/lib/libcuda.so.1: file too short");
          },
          ProbeStep::Library, "CE302", k_fails, ProbeVerdict::DriverBroken,
-         "libcuda does not load: /usr/lib/libcuda.so.1: file too short", "damaged", ""},
+         "libcuda does not load: libcuda.so.1: file too short", "damaged", ""},
         {"a library that libcuda needs is not libcuda's own absence",
          [](Bench& bench) {
              bench.refuses(ProbeStep::Library, "dlopen",
@@ -608,16 +608,16 @@ std::vector<Case> runtime_cases() {
          "CUDA_DISABLE_PTX_JIT", "unset CUDA_DISABLE_PTX_JIT"},
         {"700 of a kernel that is right is hardware or driver",
          breaks(700, "CUDA_ERROR_ILLEGAL_ADDRESS"), ProbeStep::Kernel, "CE334", k_fails,
-         ProbeVerdict::Fails, "CUDA_ERROR_ILLEGAL_ADDRESS (700): a kernel known to be right broke",
+         ProbeVerdict::Fails, "error 700: a kernel known to be right broke on NVIDIA H200 (sm_90)",
          "the GPU or its driver", "dmesg | grep -i xid"},
         {"719 likewise", breaks(719, "CUDA_ERROR_LAUNCH_FAILED"), ProbeStep::Kernel, "CE334",
-         k_fails, ProbeVerdict::Fails, "(719)", "the GPU or its driver", "xid"},
+         k_fails, ProbeVerdict::Fails, "error 719", "the GPU or its driver", "xid"},
         {"710 likewise", breaks(710, "CUDA_ERROR_ASSERT"), ProbeStep::Kernel, "CE334", k_fails,
-         ProbeVerdict::Fails, "(710)", "", "xid"},
+         ProbeVerdict::Fails, "error 710", "", "xid"},
         {"716 likewise", breaks(716, "CUDA_ERROR_MISALIGNED_ADDRESS"), ProbeStep::Kernel, "CE334",
-         k_fails, ProbeVerdict::Fails, "(716)", "", "xid"},
+         k_fails, ProbeVerdict::Fails, "error 716", "", "xid"},
         {"717 likewise", breaks(717, "CUDA_ERROR_INVALID_ADDRESS_SPACE"), ProbeStep::Kernel,
-         "CE334", k_fails, ProbeVerdict::Fails, "(717)", "", "xid"},
+         "CE334", k_fails, ProbeVerdict::Fails, "error 717", "", "xid"},
         {"an old runtime's 4 is a launch that failed, not a driver that ends",
          [](Bench& bench) {
              bench.runs_on("9.0");
@@ -652,7 +652,7 @@ std::vector<Case> runtime_cases() {
          "CE314", k_fails, ProbeVerdict::Fails, "failed without saying why", "Xid", "xid"},
         {"a number that has no row keeps its name and words",
          breaks(12345, "CUDA_ERROR_OF_TOMORROW"), ProbeStep::Kernel, "CE359", k_fails,
-         ProbeVerdict::Fails, "CUDA_ERROR_OF_TOMORROW (12345)", "no explanation", "dmesg"},
+         ProbeVerdict::Fails, "error 12345 (CUDA_ERROR_OF_TOMORROW)", "no explanation", "dmesg"},
     };
 }
 
@@ -779,8 +779,8 @@ std::vector<Case> library_cases() {
          "", "--force-reinstall nvidia-cudnn"},
         {"a CUDA error inside a library's rung is CUDA's",
          answers(ProbeStep::Cudnn, "cudaDeviceSynchronize", 700, "cudaErrorIllegalAddress"),
-         ProbeStep::Cudnn, "CE334", k_fails, ProbeVerdict::Fails, "cudaErrorIllegalAddress",
-         "a library's kernel", "xid"},
+         ProbeStep::Cudnn, "CE334", k_fails, ProbeVerdict::Fails,
+         "error 700: a kernel of that library", "a library's kernel", "xid"},
     };
 }
 

@@ -65,7 +65,7 @@ TEST_CASE("what the probe says is one plain line, and what is wrong has a cause"
         for (const auto& step : outcome.steps) {
             INFO(row.what << ": " << step.name << ": " << step.detail << " / " << step.cause);
             CHECK(!step.detail.empty());
-            CHECK(step.detail.size() <= 120);
+            CHECK(step.detail.size() <= 100);
             const std::string fix = step.fix ? step.fix->text + step.fix->command : "";
             for (const std::string& text : {step.detail, step.cause, fix, outcome.summary}) {
                 CHECK(text.find('\n') == std::string::npos);
