@@ -133,7 +133,12 @@ private:
             return m_driver_library;
         }
         if (name == "runtime" || name == "cudnn") {
-            return end_of_path(m_style, text_at(m_probe, name + "_path"));
+            const std::string path = text_at(m_probe, name + "_path");
+            const auto slash = path.rfind('/');
+            const bool told =
+                slash != std::string::npos && slash > 0 &&
+                text_at(step, "detail").find(path.substr(0, slash)) != std::string::npos;
+            return told ? path.substr(slash + 1) : end_of_path(m_style, path);
         }
         return {};
     }
