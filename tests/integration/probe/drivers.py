@@ -1,8 +1,8 @@
 """Real libraries of the driver's and of the runtime's, for tests: libcuda out of Debian's packages,
 unpacked and never installed; libcudart out of NVIDIA's wheels; the stub of a toolkit.
 
-Downloads are kept where tests/shells/toolkits.py keeps its own. `drivers.py` prints where each is, or
-why it cannot be had."""
+Downloads are kept where tests/shells/toolkits.py keeps its own. `drivers.py` prints where each is,
+or why it cannot be had."""
 
 import os
 import sys

@@ -1,5 +1,5 @@
-"""What the tests of the probe share: scenarios for the stand-in driver (tests/support/standin_cuda),
-the ladder as cudaenv-probe reports it, and the certainty that nothing of it is left running."""
+"""What the tests of the probe share: scenarios for tests/support/standin_cuda, the
+ladder as cudaenv-probe reports it, and the certainty that nothing of it is left running."""
 
 import argparse
 import ctypes

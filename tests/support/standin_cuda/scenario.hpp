@@ -1,5 +1,5 @@
-// What a stand-in CUDA library is to do, read once from the file `scenario` beside it. One line, one
-// fact; `#` begins a comment:
+// What a stand-in CUDA library is to do, read once from the file `scenario` beside it. One line,
+// one fact; `#` begins a comment:
 //
 //     version 13000                                  what cuDriverGetVersion says
 //     runtime 13000                                  what cudaRuntimeGetVersion says
