@@ -183,24 +183,31 @@ Finding explain_build(const Scene& scene, const facts::ProbeRung& rung) {
     }
     const bool is_torch = rung.step == facts::ProbeStep::TorchExtension;
     const std::string line =
-        telling_line(said, {"fatal", "error:", "Error:", "cannot find", "ndefined"}, 80);
+        telling_line(said, {"cannot find", "fatal", "error:", "Error:", "ndefined"}, 80);
     return fails(is_torch ? "CE369" : "CE363", line.empty() ? refusal(rung) : line,
                  is_torch ? "a small extension for this torch does not build or run"
                           : "a small program does not compile, link or run",
                  {"the whole text of the compiler", "cudaenv probe --build --json"});
 }
 
-std::optional<Finding> explain_build_warning(const facts::ProbeRung& rung) {
-    const std::string plain = squeezed(rung.message);
-    if (!contains(plain, "minorversionmismatch")) {
+std::optional<Finding> explain_build_warning(const Scene& scene, const facts::ProbeRung& rung) {
+    const facts::FrameworkBuild* const build = scene.framework();
+    const bool differs = build != nullptr && build->name == "torch" && rung.version &&
+                         rung.version->major() == build->cuda->major() &&
+                         rung.version->minor() != build->cuda->minor();
+    if (!differs && !contains(squeezed(rung.message), "minorversionmismatch")) {
         return std::nullopt;
     }
+    const std::string nvcc = rung.version
+                                 ? rung.version->major_minor()
+                                 : between(rung.message, "detected CUDA version", '(', ')');
     Finding finding;
     finding.code = "CE366";
     finding.status = StepStatus::Warns;
     finding.verdict = ProbeVerdict::Warns;
-    finding.detail = fmt::format("built and run; nvcc is of CUDA {}, torch of another minor",
-                                 between(rung.message, "detected CUDA version", '(', ')'));
+    finding.detail =
+        fmt::format("builds and runs; nvcc is of CUDA {}, torch of {}", nvcc,
+                    build != nullptr ? build->cuda->major_minor() : std::string("another minor"));
     finding.cause = "torch accepts another minor of its major, and says so";
     return finding;
 }

@@ -343,7 +343,7 @@ Finding explain_ending(const Scene& scene, facts::ProbeStep step) {
         }
         return {"CE380",
                 StepStatus::Fails,
-                fmt::format("no answer at {}: {}", word, one_line(report.failure, 48)),
+                fmt::format("hung at {}: {}", word, one_line(report.failure, 60)),
                 fmt::format("{} hung: a GPU that is lost or overloaded, or a driver that waits",
                             whose_code(step)),
                 StepFix{"look at the load and for Xid lines, then try again",

@@ -183,7 +183,7 @@ Finding judge_right(const Scene& scene, const ProbeRung& rung) {
         }
         break;
     case ProbeStep::TorchExtension:
-        if (auto finding = probe::explain_build_warning(rung)) {
+        if (auto finding = probe::explain_build_warning(scene, rung)) {
             return std::move(*finding);
         }
         break;

@@ -120,7 +120,7 @@ Finding explain_missing_library(const Scene& scene, const facts::ProbeRung& rung
 // A compiler's or torch's words.
 Finding explain_untried_build(const facts::ProbeRung& rung);
 Finding explain_build(const Scene& scene, const facts::ProbeRung& rung);
-std::optional<Finding> explain_build_warning(const facts::ProbeRung& rung);
+std::optional<Finding> explain_build_warning(const Scene& scene, const facts::ProbeRung& rung);
 
 // The rung that the child hung or died on.
 Finding explain_ending(const Scene& scene, facts::ProbeStep step);

@@ -818,7 +818,7 @@ std::vector<Case> build_cases() {
         {"a linker's words are kept",
          builds("/usr/bin/ld: cannot find -lcudart_static: No such file or directory\ncollect2: "
                 "error: ld returned 1 exit status"),
-         ProbeStep::Build, "CE363", k_fails, ProbeVerdict::Fails, "error: ld returned 1",
+         ProbeStep::Build, "CE363", k_fails, ProbeVerdict::Fails, "cannot find -lcudart_static",
          "a small program", "cudaenv probe --build"},
         {"what was built meets CUDA's own errors, by nvcc's CUDA",
          [](Bench& bench) {
@@ -854,6 +854,13 @@ std::vector<Case> build_cases() {
          },
          ProbeStep::TorchExtension, "CE366", k_warns, ProbeVerdict::Warns, "nvcc is of CUDA 13.5",
          "accepts another minor", ""},
+        {"nvcc of another minor is known by its version, too",
+         [](Bench& bench) {
+             bench.rung(ProbeStep::TorchExtension).version = DottedVersion::of("13.5.37");
+             bench.rung(ProbeStep::TorchExtension).message = "torch 2.11.0, CUDA 13.0";
+         },
+         ProbeStep::TorchExtension, "CE366", k_warns, ProbeVerdict::Warns,
+         "nvcc is of CUDA 13.5, torch of 13.0", "accepts another minor", ""},
         {"torch without an nvcc to be found",
          extends("CUDA was not found on the system, please set the CUDA_HOME or the CUDA_PATH "
                  "environment variable or add NVCC to your system PATH."),
@@ -909,14 +916,14 @@ std::vector<Case> ending_cases() {
              bench.lost(ProbeStep::Driver, Ending::TimedOut, "no answer within 10000 ms, killed");
          },
          ProbeStep::Driver, "CE380", k_fails, ProbeVerdict::TimedOut,
-         "no answer at driver: no answer within 10000 ms, killed", "the driver hung", "nvidia-smi"},
+         "hung at driver: no answer within 10000 ms, killed", "the driver hung", "nvidia-smi"},
         {"a child that hung between two steps hung at the next",
          [](Bench& bench) {
              bench.drop_after(ProbeStep::Gpu);
              bench.report.ending = Ending::TimedOut;
              bench.report.failure = "no answer within 10000 ms, killed";
          },
-         ProbeStep::Runtime, "CE380", k_fails, ProbeVerdict::TimedOut, "no answer at runtime",
+         ProbeStep::Runtime, "CE380", k_fails, ProbeVerdict::TimedOut, "hung at runtime",
          "libcudart", ""},
         {"a child that cannot be killed is stuck in the kernel",
          [](Bench& bench) {

@@ -118,7 +118,7 @@ TEST_CASE("a quick probe has no steps beyond the kernel, not even skipped ones")
     const auto outcome = bench.judged();
     CHECK(outcome.steps.size() == 6);
     CHECK(outcome.steps.back().name == "kernel");
-    CHECK(outcome.summary == "driver: no answer at driver: killed");
+    CHECK(outcome.summary == "driver: hung at driver: killed");
 }
 
 TEST_CASE("each GPU has its own steps, and one that is busy leaves the other served") {
