@@ -146,11 +146,14 @@ Finding explain_stub(const Scene& scene, std::string seen) {
 Finding explain_mismatch(const Scene& scene, std::string seen, int error) {
     Finding finding;
     finding.verdict = ProbeVerdict::DriverBroken;
-    const std::string module = scene.module ? scene.module->str() : "another version";
-    const std::string library = scene.library ? scene.library->str() : "unknown";
-    const std::string both =
-        fmt::format("{}libcuda {}, kernel module {}", seen.empty() ? "" : seen + ": ", library,
-                    scene.module ? module : "unknown");
+    const std::string begin = seen.empty() ? seen : seen + ": ";
+    const std::string library = scene.library           ? "libcuda " + scene.library->str()
+                                : scene.libcuda.empty() ? std::string("libcuda")
+                                                        : file_name(scene.libcuda);
+    const std::string module = scene.module ? scene.module->str() : std::string();
+    const std::string both = module.empty()
+                                 ? begin + library + " is not of the kernel module's version"
+                                 : fmt::format("{}{}, kernel module {}", begin, library, module);
     if (is_compat(scene.libcuda)) {
         if (error == 804) {
             finding.code = "CE307";
@@ -159,8 +162,7 @@ Finding explain_mismatch(const Scene& scene, std::string seen, int error) {
         } else {
             finding.code = "CE304";
             finding.detail = both;
-            finding.cause = fmt::format(
-                "libcuda is cuda-compat's, which does not go with this driver ({})", module);
+            finding.cause = "libcuda is cuda-compat's, of another driver than this one";
         }
         finding.fix = fix_for_place(scene, ", so that the driver's own libcuda is found");
         return finding;
@@ -193,9 +195,8 @@ Finding explain_mismatch(const Scene& scene, std::string seen, int error) {
         std::find(entries.begin(), entries.end(), directory) != entries.end()) {
         finding.fix = fix_for_place(scene, {});
     } else {
-        finding.fix = StepFix{fmt::format("make libcuda match the module ({}): install the "
-                                          "driver's libraries of that version",
-                                          module),
+        finding.fix = StepFix{"install the driver's libraries of the module's version" +
+                                  (module.empty() ? module : ", " + module),
                               "cat /proc/driver/nvidia/version"};
     }
     return finding;

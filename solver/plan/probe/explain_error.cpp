@@ -103,13 +103,19 @@ Finding explain_no_memory(const Scene& scene, const facts::ProbeRung& rung, std:
     const auto& free = rung.memory_free ? rung.memory_free
                        : gpu != nullptr ? gpu->memory_free
                                         : rung.memory_free;
-    const std::string left =
-        free ? fmt::format(" ({} MiB free)", *free / (1024 * 1024)) : std::string();
+    constexpr std::uint64_t k_mebibyte = 1024 * 1024;
+    // A context takes some hundred MB; with more than that left it is not other processes.
+    const bool is_limited = free && *free > 1024 * k_mebibyte;
     return {"CE317",
             StepStatus::Fails,
-            fmt::format("{}: {} has no memory left{}", seen, scene.gpu(rung.gpu), left),
-            "other processes fill it; the probe needs a few MB and a context of some hundred",
-            StepFix{"see who uses it", "nvidia-smi"},
+            fmt::format("{}: {} {}{}", seen, scene.gpu(rung.gpu),
+                        is_limited ? "gives no memory" : "has no memory left",
+                        free ? fmt::format(" ({} MiB free)", *free / k_mebibyte) : ""),
+            is_limited ? "a limit is in the way: of MPS, of a job or cgroup, or ulimit -v"
+                       : "other processes fill it; the probe needs a few MB and a context of some "
+                         "hundred",
+            is_limited ? StepFix{"see which limits this shell has", "ulimit -a"}
+                       : StepFix{"see who uses it", "nvidia-smi"},
             ProbeVerdict::Busy};
 }
 

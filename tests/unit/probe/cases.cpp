@@ -323,8 +323,8 @@ std::vector<Case> driver_cases() {
              bench.loads_libcuda("/usr/lib/libcuda.so.1");
              bench.fails(ProbeStep::Driver, "cuInit", 804);
          },
-         ProbeStep::Driver, "CE307", k_fails, ProbeVerdict::DriverBroken, "libcuda unknown",
-         "or an upgrade without reboot", ""},
+         ProbeStep::Driver, "CE307", k_fails, ProbeVerdict::DriverBroken,
+         "libcuda.so.1, kernel module 580.159.04", "or an upgrade without reboot", ""},
         {"an empty CUDA_VISIBLE_DEVICES hides every GPU",
          [](Bench& bench) {
              bench.context.visible_devices = "";
@@ -483,6 +483,21 @@ std::vector<Case> driver_cases() {
          },
          ProbeStep::Memory, "CE317", k_fails, ProbeVerdict::Busy, "(3 MiB free)",
          "other processes fill it", "nvidia-smi"},
+        {"a GPU that gives no memory and has much is under a limit",
+         [](Bench& bench) {
+             bench.fails(ProbeStep::Memory, "cudaMalloc", 2, "cudaErrorMemoryAllocation");
+         },
+         ProbeStep::Memory, "CE317", k_fails, ProbeVerdict::Busy,
+         "gives no memory (102400 MiB free)", "a limit is in the way", "ulimit -a"},
+        {"803 without any version to compare still says what is wrong",
+         [](Bench& bench) {
+             bench.host.driver.reset();
+             bench.loads_libcuda("/usr/lib/libcuda.so.1");
+             bench.fails(ProbeStep::Driver, "cuInit", 803);
+         },
+         ProbeStep::Driver, "CE306", k_fails, ProbeVerdict::DriverBroken,
+         "libcuda.so.1 is not of the kernel module's version", "left over",
+         "cat /proc/driver/nvidia/version"},
     };
 }
 
