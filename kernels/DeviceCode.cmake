@@ -35,11 +35,8 @@ foreach(_code IN LISTS _codes)
     endif()
     list(APPEND _generate "-gencode=arch=compute_${_code},code=${_makes}")
     # 120 is 12.0: the minor is one digit.
-    string(REGEX REPLACE "(.)$" ",\\1" _capability "${_code}")
-    list(APPEND _capabilities "{${_capability}}")
-    if(_code STREQUAL _lowest)
-        set(_ptx "${_capability}")
-    endif()
+    string(REGEX REPLACE "(.)$" ".\\1" _capability "${_code}")
+    list(APPEND _capabilities "${_capability}")
 endforeach()
 list(JOIN _capabilities "," _capabilities)
 string(REGEX MATCH "^[0-9]+\\.[0-9]+" _cuda "${CMAKE_CUDA_COMPILER_VERSION}")
@@ -63,7 +60,7 @@ add_custom_command(
     COMMENT "Building the probe's kernels (sm_${_lowest} and newer) with CUDA ${_cuda}"
     VERBATIM)
 set(CUDAENV_FATBIN_DEFINITIONS
-    "CUDAENV_FATBIN=\"${CUDAENV_FATBIN}\"" "CUDAENV_MACHINE_CODE=${_capabilities}"
-    "CUDAENV_PTX=${_ptx}" "CUDAENV_NVCC=\"${_cuda}\"")
+    "CUDAENV_FATBIN=\"${CUDAENV_FATBIN}\"" "CUDAENV_MACHINE_CODE=\"${_capabilities}\""
+    "CUDAENV_NVCC=\"${_cuda}\"")
 list(JOIN _codes " " _told)
 message(STATUS "cudaenv-probe: machine code for sm ${_told} (CUDA ${_cuda})")

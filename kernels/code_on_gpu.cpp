@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 namespace cudaenv::kernels {
@@ -34,8 +35,9 @@ public:
         std::array<char, 4096> log{};
         // CU_JIT_ERROR_LOG_BUFFER, and its size, which is passed in the pointer's place.
         std::array<int, 2> options = {5, 6};
-        std::array<void*, 2> values = {
-            log.data(), reinterpret_cast<void*>(static_cast<std::uintptr_t>(log.size() - 1))};
+        std::array<void*, 2> values = {log.data(), nullptr};
+        const std::uintptr_t room = log.size() - 1;
+        std::memcpy(&values[1], &room, sizeof(room));
         const int error = m_driver.module_load_data_ex(
             &m_module, image, static_cast<unsigned>(options.size()), options.data(), values.data());
         if (error != 0) {

@@ -1,5 +1,8 @@
 #include "kernels/device_image.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 #ifdef CUDAENV_FATBIN
 // The file's bytes as they are. Uncompressed fatbins are read where they lie, aligned.
 asm(".pushsection .rodata\n"
@@ -7,16 +10,38 @@ asm(".pushsection .rodata\n"
     "cudaenv_fatbin:\n"
     ".incbin \"" CUDAENV_FATBIN "\"\n"
     ".popsection\n");
-// A name of the assembler's, which reserved names are not needed for.
-extern "C" const unsigned char cudaenv_fatbin[]; // NOLINT
+extern "C" const unsigned char cudaenv_fatbin[];
 #endif
 
 namespace cudaenv::kernels {
 
+#ifdef CUDAENV_FATBIN
+namespace {
+
+// "7.5,8.0,12.0", rising, as the build lists them.
+std::vector<ComputeCapability> capabilities_of(std::string_view listed) {
+    std::vector<ComputeCapability> capabilities;
+    while (!listed.empty()) {
+        const auto end = std::min(listed.find(','), listed.size());
+        capabilities.push_back(*ComputeCapability::parse(listed.substr(0, end)));
+        listed.remove_prefix(std::min(end + 1, listed.size()));
+    }
+    return capabilities;
+}
+
+} // namespace
+#endif
+
 const DeviceImage& device_image() {
 #ifdef CUDAENV_FATBIN
-    static const DeviceImage image = {
-        &cudaenv_fatbin[0], {CUDAENV_MACHINE_CODE}, {CUDAENV_PTX}, DottedVersion::of(CUDAENV_NVCC)};
+    static const DeviceImage image = [] {
+        DeviceImage built;
+        built.fatbin = &cudaenv_fatbin[0];
+        built.machine_code = capabilities_of(CUDAENV_MACHINE_CODE);
+        built.ptx = built.machine_code.front(); // kernels/DeviceCode.cmake: of the lowest
+        built.cuda = DottedVersion::of(CUDAENV_NVCC);
+        return built;
+    }();
 #else
     static const DeviceImage image;
 #endif

@@ -24,7 +24,9 @@ public:
     Rung(std::string_view step, std::optional<int> gpu);
 
     // Members of the end: path, version, architecture, ...
-    void set(const char* member, nlohmann::json value) { m_members[member] = std::move(value); }
+    void set(const char* member, nlohmann::ordered_json value) {
+        m_members[member] = std::move(value);
+    }
 
     void ok();
     // A call that returned `error`; its name as the library says, empty where it cannot.

@@ -8,7 +8,7 @@ namespace cudaenv::kernels {
 
 namespace {
 
-constexpr std::size_t k_words = std::size_t{1} << 20U; // 4 MiB
+constexpr std::size_t k_words = std::size_t{1} << 19U; // 2 MiB
 
 MaybeStop there_and_back(DeviceBuffer& buffer) {
     std::vector<std::uint32_t> there(k_words);
