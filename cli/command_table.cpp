@@ -18,7 +18,7 @@ constexpr auto k_all_shells = std::to_array<Words>(
     {"sh", "bash", "zsh", "fish", "tcsh", "xonsh", "posix", "dash", "ksh", "csh"});
 constexpr auto k_schemas =
     std::to_array<Words>({"error", "finding", "host", "pin", "resolve", "status", "toolkits",
-                          "config", "env", "change", "daemon", "probe"});
+                          "config", "env", "change", "daemon", "probe", "usage"});
 constexpr auto k_config_actions = std::to_array<Words>({"list", "get", "set", "path"});
 constexpr auto k_daemon_actions = std::to_array<Words>({"start", "stop", "status", "logs"});
 constexpr auto k_debug_actions = std::to_array<Words>({"oracle"});
@@ -100,6 +100,8 @@ constexpr auto k_probe = std::to_array<OptionRow>({
     {0, "build", "", "nvcc and the host compiler build a kernel too, and torch an extension"},
     {0, "all-gpus", "", "those that CUDA_VISIBLE_DEVICES hides as well"},
     {0, "allow-missing", "", "status 0 where there is no driver or no GPU"},
+    {0, "watch", "",
+     "no probe: what the GPUs do now, and whose processes those are, again and again"},
 });
 
 constexpr auto k_run = std::to_array<OptionRow>({
@@ -287,7 +289,8 @@ constexpr auto k_commands = std::to_array<CommandRow>({
      "schema",
      "the JSON Schema of what --json prints",
      {"NAME", 1, 1,
-      "error, finding, host, pin, resolve, status, toolkits, config, env, change, daemon, probe",
+      "error, finding, host, pin, resolve, status, toolkits, config, env, change, daemon, probe, "
+      "usage",
       k_schemas},
      {},
      false,

@@ -90,6 +90,12 @@ Result<int> env(Invocation& invocation) {
     return ask_and_show(std::move(invocation));
 }
 
+// A ladder that is climbed once, or a look at what the GPUs do.
+Result<int> probe(Invocation& invocation) {
+    return invocation.params.contains("watch") ? watch_usage(invocation)
+                                               : ask_and_show(std::move(invocation));
+}
+
 // Commands that are more than a question to the daemon and its answer laid out.
 struct OwnCommand {
     std::string_view name;
@@ -104,6 +110,7 @@ constexpr auto k_own_commands = std::to_array<OwnCommand>({
     {"env", env},
     {"hook", print_hook},
     {"init", init},
+    {"probe", probe},
     {"run", run_command},
     {"schema", show_schema},
     {"use", use},

@@ -14,6 +14,7 @@ Service make_service(Control* control) {
     add_resolve_methods(service);
     add_schema_methods(service);
     add_status_methods(service, machine);
+    add_usage_methods(service);
     if (control != nullptr) {
         add_daemon_methods(service, *control);
     }

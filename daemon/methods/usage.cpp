@@ -1,0 +1,90 @@
+#include "daemon/methods/methods.hpp"
+#include "daemon/this_host.hpp"
+#include "host/probe/gpu_usage.hpp"
+#include "host/process.hpp"
+#include "protocol/json_field.hpp"
+
+namespace cudaenv::daemon {
+
+namespace {
+
+using nlohmann::json;
+
+// NVML answers in 30 ms on a sound machine.
+constexpr std::chrono::seconds k_deadline{5};
+
+template <typename T>
+json value_or_null(const std::optional<T>& value) {
+    return value ? json(*value) : json();
+}
+
+json text_or_null(const std::string& text) {
+    return text.empty() ? json() : protocol::bytes_to_json(text);
+}
+
+json process_to_json(const host::GpuProcess& process) {
+    return {{"pid", process.pid},
+            {"memory", value_or_null(process.memory)},
+            {"kind", process.graphics ? "graphics" : "compute"},
+            {"user", text_or_null(process.user)},
+            {"command", text_or_null(process.command)},
+            {"environment", text_or_null(process.environment)}};
+}
+
+json gpu_to_json(const host::GpuUsage& gpu) {
+    json processes = json::array();
+    for (const host::GpuProcess& process : gpu.processes) {
+        processes.push_back(process_to_json(process));
+    }
+    return {{"index", gpu.index},
+            {"name", text_or_null(gpu.name)},
+            {"uuid", text_or_null(gpu.uuid)},
+            {"memory_total", value_or_null(gpu.memory_total)},
+            {"memory_used", value_or_null(gpu.memory_used)},
+            {"utilization", value_or_null(gpu.utilization)},
+            {"temperature", value_or_null(gpu.temperature)},
+            {"power", value_or_null(gpu.power)},
+            {"mig", gpu.mig},
+            {"processes", std::move(processes)}};
+}
+
+Result<protocol::Reply> usage(const json& /*params*/, const protocol::Caller& caller) {
+    const std::string program = probe_beside_this_program();
+    if (program.empty()) {
+        return unavailable("no-probe",
+                           "cudaenv-probe is not beside cudaenvd: install them together");
+    }
+    std::vector<std::string> environment;
+    // Where the driver's libraries are, no more.
+    for (const char* name : {"LD_LIBRARY_PATH", "PATH"}) {
+        if (const auto value = caller.variable(name)) {
+            environment.push_back(std::string(name) + '=' + *value);
+        }
+    }
+    host::ChildProcessRunner children;
+    const auto outcome = children.run({{program, "--usage"}, std::move(environment)}, k_deadline);
+    if (!outcome.failure.empty()) {
+        return unavailable("bad-probe-answer", "cudaenv-probe gave no answer: " + outcome.failure);
+    }
+    CUDAENV_TRY(auto now, host::read_gpu_usage(outcome.output));
+    host::DiskFileSystem files;
+    host::identify_processes(files, now);
+    json gpus = json::array();
+    for (const host::GpuUsage& gpu : now.gpus) {
+        gpus.push_back(gpu_to_json(gpu));
+    }
+    const int status = now.gpus.empty() ? 1 : 0;
+    return protocol::Reply{status,
+                           {{"schema", "cudaenv.usage/1"},
+                            {"driver_version", text_or_null(now.driver_version)},
+                            {"gpus", std::move(gpus)},
+                            {"errors", now.errors}}};
+}
+
+} // namespace
+
+void add_usage_methods(Service& service) {
+    service.add("usage", usage);
+}
+
+} // namespace cudaenv::daemon
