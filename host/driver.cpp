@@ -1,9 +1,12 @@
 #include "host/driver.hpp"
 
+#include "base/ascii.hpp"
 #include "host/driver_text.hpp"
 #include "host/gpus.hpp"
 #include "host/probe_facts.hpp"
 #include "solver/knowledge/knowledge.hpp"
+
+#include <algorithm>
 
 namespace cudaenv::host {
 
@@ -35,7 +38,7 @@ Loaded look_at_kernel(FileSystem& files) {
         }
     }
     // WSL has neither file: its driver is Windows's, reached through /dev/dxg.
-    loaded.any_sign = loaded.any_sign || files.exists("/dev/nvidiactl") || files.exists("/dev/dxg");
+    loaded.any_sign = loaded.any_sign || has_gpu_device(files);
     return loaded;
 }
 
@@ -142,7 +145,34 @@ std::string served_by(const facts::Gpu& gpu) {
                                   : text + "every current driver branch";
 }
 
+bool is_gpu_device(std::string_view name) {
+    if (name == "dxg" || name == "nvhost-gpu" || name == "nvhost-ctrl-gpu") {
+        return true;
+    }
+    constexpr std::string_view k_begin = "nvidia";
+    return name.size() > k_begin.size() && name.starts_with(k_begin) &&
+           std::ranges::all_of(name.substr(k_begin.size()), is_digit);
+}
+
+// Why no program can use the GPU of the loaded module; empty where nothing stands in its way.
+std::string devices_missing(FileSystem& files) {
+    const bool gpu = has_gpu_device(files);
+    if (gpu && (files.exists("/dev/nvidiactl") || files.exists("/dev/dxg"))) {
+        return {};
+    }
+    return std::string("the kernel module is loaded but ") +
+           (gpu ? "/dev/nvidiactl does not exist"
+                : "no GPU's device file (/dev/nvidia0, /dev/nvidia1, ...) exists") +
+           ": no program here can use the GPU (a container started without it, or no device nodes "
+           "yet)";
+}
+
 } // namespace
+
+bool has_gpu_device(FileSystem& files) {
+    const auto names = files.list_directory("/dev");
+    return names && std::ranges::any_of(*names, is_gpu_device);
+}
 
 DriverFindings find_driver(FileSystem& files, ProcessRunner& processes,
                            const Environment& environment, const DriverSearch& search) {
@@ -178,10 +208,8 @@ DriverFindings find_driver(FileSystem& files, ProcessRunner& processes,
         findings.gpus_absent = std::move(bus.absent);
     }
     if (findings.driver) {
-        if (loaded.module.version && !files.exists("/dev/nvidiactl") && !files.exists("/dev/dxg")) {
-            findings.notes.emplace_back(
-                "the kernel module is loaded but /dev/nvidiactl does not exist: no program here "
-                "can use the GPU (a container started without it, or no device nodes yet)");
+        if (auto missing = devices_missing(files); loaded.module.version && !missing.empty()) {
+            findings.notes.push_back(std::move(missing));
         }
         return findings;
     }
@@ -198,7 +226,7 @@ DriverFindings find_driver(FileSystem& files, ProcessRunner& processes,
     }
     findings.driver_absent =
         loaded.any_sign
-            ? with_reason("a driver shows itself (/dev/nvidiactl, /dev/dxg or /sys/module/nvidia) "
+            ? with_reason("a driver shows itself (/dev/nvidia0, /dev/dxg or /sys/module/nvidia) "
                           "but does not tell its version",
                           asked.failure)
             : "no nvidia kernel module is loaded (no /sys/module/nvidia, no "

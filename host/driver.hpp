@@ -27,6 +27,11 @@ struct DriverFindings {
     std::string gpus_absent;
     std::vector<std::string> notes;
 };
+// Whether some GPU's device file is here: /dev/nvidia0 (any number: a container may be given
+// another than the first), WSL's /dev/dxg, a Jetson's /dev/nvhost-gpu. /dev/nvidiactl says nothing:
+// libcuda makes it for root where there is no GPU.
+bool has_gpu_device(FileSystem& files);
+
 DriverFindings find_driver(FileSystem& files, ProcessRunner& processes,
                            const Environment& environment, const DriverSearch& search);
 

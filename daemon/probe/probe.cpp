@@ -228,6 +228,8 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     run.host.compilers = activation.situation.host.compilers;
     run.host.toolkits = activation.situation.host.toolkits;
     run.libraries = host::probe_libraries(files, environment, tools.layout, library_path);
+    // Before the child runs: libcuda makes nodes for root.
+    const bool device_files = host::has_gpu_device(files);
     const host::ProbeRequest request{wishes.full ? host::ProbeDepth::Full : host::ProbeDepth::Quick,
                                      wishes.all_gpus, run.libraries};
     run.report = host::read_probe_report(
@@ -244,8 +246,7 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     if (!wishes.all_gpus) {
         context.visible_devices = caller.variable("CUDA_VISIBLE_DEVICES");
     }
-    context.device_files =
-        files.status("/dev/nvidiactl").has_value() || files.status("/dev/dxg").has_value();
+    context.device_files = device_files;
     context.full = wishes.full;
     run.ladder = plan::judge_probe(run.report, context);
     if (wishes.build) {

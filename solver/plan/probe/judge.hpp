@@ -78,8 +78,10 @@ struct ProbeContext {
     std::vector<std::string> library_path;                // entries of LD_LIBRARY_PATH
     // CUDA_VISIBLE_DEVICES; none: unset. Set and empty it hides every GPU.
     std::optional<std::string> visible_devices;
-    std::optional<bool> device_files; // /dev/nvidiactl (or WSL's /dev/dxg) is there; none: unknown
-    bool full = false;                // the whole ladder was asked for
+    // A GPU's device file (/dev/nvidia0, WSL's /dev/dxg) was there before the probe ran; none:
+    // unknown.
+    std::optional<bool> device_files;
+    bool full = false; // the whole ladder was asked for
 };
 
 ProbeOutcome judge_probe(const facts::ProbeReport& report, const ProbeContext& context);

@@ -1,5 +1,6 @@
 // The machine that runs the tests, whatever it is.
 #include "host/compiler_bounds.hpp"
+#include "host/driver.hpp"
 #include "host/examine.hpp"
 #include "solver/facts/host_json.hpp"
 #include "solver/knowledge/knowledge.hpp"
@@ -87,8 +88,7 @@ TEST_CASE("a warm look starts no child where there is no driver") {
     test::TemporaryTree tree;
     const auto options = options_here(tree.path() + "/cache");
     DiskFileSystem files;
-    if (files.exists("/dev/nvidiactl") || files.exists("/dev/dxg") ||
-        files.exists("/sys/module/nvidia")) {
+    if (has_gpu_device(files) || files.exists("/sys/module/nvidia")) {
         SKIP("this machine has a driver, which is asked each time; run where there is none");
     }
     CountedProcesses cold;

@@ -77,7 +77,7 @@ TEST_CASE("a stand-in for the probe that hangs leaves the driver known from the 
     test::FakeDisk disk;
     disk.file("/proc/driver/nvidia/version",
               "NVRM version: NVIDIA UNIX x86_64 Kernel Module  470.199.02  Thu May 11 2023\n")
-        .file("/dev/nvidiactl");
+        .file("/dev/nvidia0");
     ChildProcessRunner processes;
     const auto found = find_driver(disk, processes, {{"PATH", "/usr/bin:/bin"}}, {script, 300ms});
     REQUIRE(found.driver);

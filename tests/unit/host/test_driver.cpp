@@ -26,7 +26,9 @@ void add_card(FakeDisk& disk, const std::string& slot, const std::string& device
 
 FakeDisk with_module(const char* proc_version) {
     FakeDisk disk;
-    disk.file("/proc/driver/nvidia/version", proc_version).file("/dev/nvidiactl");
+    disk.file("/proc/driver/nvidia/version", proc_version)
+        .file("/dev/nvidiactl")
+        .file("/dev/nvidia0");
     return disk;
 }
 
@@ -75,7 +77,9 @@ TEST_CASE("the open module of branch 580 gives CUDA 13.0 without NVML") {
 
 TEST_CASE("the module's sysfs version stands in for a masked /proc") {
     FakeDisk disk;
-    disk.file("/sys/module/nvidia/version", "535.183.01\n").file("/dev/nvidiactl");
+    disk.file("/sys/module/nvidia/version", "535.183.01\n")
+        .file("/dev/nvidiactl")
+        .file("/dev/nvidia0");
     FakeProcesses processes;
     const auto found = find_driver(disk, processes, {}, {});
     REQUIRE(found.driver);
@@ -223,7 +227,32 @@ TEST_CASE("a container that sees the host's module but not its devices says so")
     const auto found = find_driver(disk, processes, {}, {});
     REQUIRE(found.driver);
     REQUIRE(found.notes.size() == 1);
-    CHECK(found.notes[0].find("/dev/nvidiactl does not exist") != std::string::npos);
+    CHECK(found.notes[0].find("no GPU's device file") != std::string::npos);
+    // Root's libcuda makes this one wherever it is called.
+    disk.file("/dev/nvidiactl");
+    CHECK(find_driver(disk, processes, {}, {}).notes == found.notes);
+    disk.file("/dev/nvidia3");
+    CHECK(find_driver(disk, processes, {}, {}).notes.empty());
+}
+
+TEST_CASE("the node that libcuda makes for root, without a GPU, is no driver") {
+    FakeDisk disk;
+    disk.file("/dev/nvidiactl").file("/dev/nvidia-uvm").directory("/dev/nvidia-caps");
+    FakeProcesses processes;
+    const auto found = find_driver(disk, processes, {}, {k_probe});
+    CHECK_FALSE(has_gpu_device(disk));
+    CHECK_FALSE(found.driver);
+    CHECK(found.driver_absent.find("no nvidia kernel module") != std::string::npos);
+    CHECK(processes.started.empty());
+}
+
+TEST_CASE("a GPU's device file is one with a number, WSL's or a Jetson's") {
+    for (const char* device : {"/dev/nvidia0", "/dev/nvidia15", "/dev/dxg", "/dev/nvhost-gpu"}) {
+        INFO(device);
+        FakeDisk disk;
+        disk.file(device);
+        CHECK(has_gpu_device(disk));
+    }
 }
 
 TEST_CASE("a Jetson's driver is its board support package's, of unknown CUDA") {
