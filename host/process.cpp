@@ -84,9 +84,10 @@ public:
         posix_spawnattr_setsigmask(&m_attributes, &signals);
         sigaddset(&signals, SIGPIPE);
         posix_spawnattr_setsigdefault(&m_attributes, &signals);
-        posix_spawnattr_setpgroup(&m_attributes, 0);
+        // A session's leader leads a process group of the same number too. It has no terminal, so
+        // what it is stuck in is not stopped, hung up or interrupted by the caller's.
         posix_spawnattr_setflags(&m_attributes,
-                                 static_cast<short>(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                 static_cast<short>(POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
                                                     POSIX_SPAWN_SETSIGDEF));
         auto arguments = pointers(command.arguments);
         auto environment = pointers(command.environment);

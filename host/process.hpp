@@ -1,6 +1,7 @@
 // Children with a deadline. Law: run_all returns within the deadline (and a moment), whatever the
-// children do; each is a process group of its own and is killed whole, and one that cannot die
-// (stuck in the kernel, as with a broken driver) is left behind, not waited for.
+// children do; each leads a session of its own, without a terminal, and is killed with its process
+// group; one that cannot die (stuck in the kernel, as with a broken driver) is left behind, not
+// waited for.
 #pragma once
 
 #include <chrono>

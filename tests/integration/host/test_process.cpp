@@ -40,6 +40,16 @@ TEST_CASE("a child gets the environment it is given and an empty standard input"
     CHECK(outcome.output == "b.\n");
 }
 
+TEST_CASE("a child leads a session and a process group of its own") {
+    ChildProcessRunner runner;
+    // pid (comm) state ppid pgrp session tty_nr
+    const auto outcome = runner.run(shell("read -r pid name state parent group session tty more "
+                                          "</proc/$$/stat; echo $(( pid == group && pid == session "
+                                          ")) $tty $(( parent ))"),
+                                    5s);
+    CHECK(outcome.output == "1 0 " + std::to_string(::getpid()) + "\n");
+}
+
 TEST_CASE("several children run at the same time, outcomes in order") {
     ChildProcessRunner runner;
     const std::vector<ChildCommand> commands = {shell("sleep 1; echo 0"), shell("echo 1"),
