@@ -247,6 +247,7 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
         context.visible_devices = caller.variable("CUDA_VISIBLE_DEVICES");
     }
     context.device_files = device_files;
+    context.passed_over = run.libraries.passed_over;
     context.full = wishes.full;
     run.ladder = plan::judge_probe(run.report, context);
     if (wishes.build) {

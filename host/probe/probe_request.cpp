@@ -47,17 +47,56 @@ public:
                   const std::optional<facts::ToolkitLayout>& toolkit,
                   const std::vector<std::string>& library_path)
         : m_files(files) {
-        add_directories(environment, toolkit, library_path);
-        m_cuda = wanted_major(environment, toolkit);
+        const auto carried = environment ? carried_major(*environment) : std::nullopt;
+        const auto toolkits = toolkit ? runtime_major(toolkit->sonames) : std::nullopt;
+        m_cuda = carried ? carried : toolkits;
+        add_directories(environment, library_path);
+        if (toolkit) {
+            add_toolkit(*toolkit, carried && toolkits && *carried != *toolkits);
+        }
     }
 
     // `wanted`: the number that the soname is to begin with, where something says which.
     std::vector<std::string> find(std::string_view stem, std::optional<std::uint32_t> wanted,
                                   const std::vector<std::string>& sonames) {
+        return find_in(m_directories, stem, wanted, sonames);
+    }
+
+    // The runtime too where it lies in a toolkit of another CUDA: that it is all there is, and does
+    // not fit, is what the probe is to show.
+    std::vector<std::string> find_runtime(const std::vector<std::string>& sonames) {
+        std::vector<std::string> directories = m_directories;
+        for (const std::string& directory : m_foreign) {
+            add(directories, directory);
+        }
+        return find_in(directories, "cudart", m_cuda, sonames);
+    }
+
+    // What a toolkit of another CUDA has of this library; empty: nothing.
+    std::string passed_over(std::string_view stem) {
+        const std::string begin = "lib" + std::string(stem) + ".so.";
+        for (const std::string& directory : m_foreign) {
+            for (const std::string& name : names_in(directory).sonames) {
+                if (name.starts_with(begin)) {
+                    return directory + '/' + name;
+                }
+            }
+        }
+        return {};
+    }
+
+    // CUDA's major: the framework's, the carried runtime's, that of the environment's libraries,
+    // the toolkit's.
+    [[nodiscard]] std::optional<std::uint32_t> cuda() const { return m_cuda; }
+
+private:
+    std::vector<std::string> find_in(const std::vector<std::string>& directories,
+                                     std::string_view stem, std::optional<std::uint32_t> wanted,
+                                     const std::vector<std::string>& sonames) {
         const std::string begin = "lib" + std::string(stem) + ".so.";
         std::vector<std::string> others;
         std::optional<std::string> fitting;
-        for (const std::string& directory : m_directories) {
+        for (const std::string& directory : directories) {
             const auto& names = names_in(directory);
             for (const std::string& name : names.all) {
                 if (is_mangled(name, stem)) {
@@ -90,10 +129,6 @@ public:
         return found;
     }
 
-    // CUDA's major: the framework's, the carried runtime's, the toolkit's.
-    [[nodiscard]] std::optional<std::uint32_t> cuda() const { return m_cuda; }
-
-private:
     struct Names {
         std::vector<std::string> all;
         std::vector<std::string> sonames; // of CUDA's libraries, sorted
@@ -106,7 +141,6 @@ private:
     }
 
     void add_directories(const std::optional<facts::EnvironmentFacts>& environment,
-                         const std::optional<facts::ToolkitLayout>& toolkit,
                          const std::vector<std::string>& library_path) {
         std::vector<std::string> wheels;
         bool before_library_path = false;
@@ -145,33 +179,44 @@ private:
             take(wheels);
             take(conda);
         }
-        if (toolkit && !toolkit->library.empty()) {
-            take({toolkit->library});
+    }
+
+    // Where it is another CUDA's than the environment's, it stands in for nothing, unless it is
+    // where the environment's loader looks: on LD_LIBRARY_PATH, or the system's (then it is found
+    // by its bare soname).
+    void add_toolkit(const facts::ToolkitLayout& toolkit, bool foreign) {
+        std::vector<std::string> directories{toolkit.library};
+        if (toolkit.cudnn) {
+            directories.push_back(toolkit.cudnn->library_dir);
         }
-        if (toolkit && toolkit->cudnn && !toolkit->cudnn->library_dir.empty()) {
-            take({toolkit->cudnn->library_dir});
+        for (const std::string& directory : directories) {
+            if (directory.empty() ||
+                std::ranges::find(m_directories, directory) != m_directories.end()) {
+                continue;
+            }
+            add(foreign ? m_foreign : m_directories, directory);
         }
     }
 
-    static std::optional<std::uint32_t>
-    wanted_major(const std::optional<facts::EnvironmentFacts>& environment,
-                 const std::optional<facts::ToolkitLayout>& toolkit) {
-        if (environment) {
-            for (const facts::FrameworkBuild& framework : environment->frameworks) {
-                if (framework.cuda) {
-                    return framework.cuda->major();
-                }
-            }
-            if (environment->runtime) {
-                return environment->runtime->version.major();
-            }
-        }
-        for (const std::string& soname : toolkit ? toolkit->sonames : std::vector<std::string>()) {
+    // The highest, where there are several.
+    static std::optional<std::uint32_t> runtime_major(const std::vector<std::string>& sonames) {
+        std::optional<std::uint32_t> highest;
+        for (const std::string& soname : sonames) {
             if (soname.starts_with("libcudart.so.")) {
-                return major_of(soname);
+                highest = std::max(highest, major_of(soname));
             }
         }
-        return std::nullopt;
+        return highest;
+    }
+
+    static std::optional<std::uint32_t> carried_major(const facts::EnvironmentFacts& environment) {
+        for (const facts::FrameworkBuild& framework : environment.frameworks) {
+            if (framework.cuda) {
+                return framework.cuda->major();
+            }
+        }
+        return environment.runtime ? std::optional(environment.runtime->version.major())
+                                   : runtime_major(environment.sonames);
     }
 
     const Names& names_in(const std::string& directory) {
@@ -186,6 +231,7 @@ private:
 
     FileSystem& m_files;
     std::vector<std::string> m_directories;
+    std::vector<std::string> m_foreign; // of a toolkit of another CUDA
     std::optional<std::uint32_t> m_cuda;
     std::map<std::string, Names> m_names;
 };
@@ -212,10 +258,10 @@ ProbeLibraries probe_libraries(FileSystem& files,
     LibrarySearch search(files, environment, toolkit, library_path);
     // The sonames of every release since 9.0, newest first.
     ProbeLibraries libraries;
-    libraries.cudart = search.find("cudart", search.cuda(),
-                                   {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0",
-                                    "libcudart.so.10.2", "libcudart.so.10.1", "libcudart.so.10.0",
-                                    "libcudart.so.9.2", "libcudart.so.9.1", "libcudart.so.9.0"});
+    libraries.cudart =
+        search.find_runtime({"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0",
+                             "libcudart.so.10.2", "libcudart.so.10.1", "libcudart.so.10.0",
+                             "libcudart.so.9.2", "libcudart.so.9.1", "libcudart.so.9.0"});
     libraries.nvrtc =
         search.find("nvrtc", search.cuda(),
                     {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so.11.1",
@@ -228,6 +274,14 @@ ProbeLibraries probe_libraries(FileSystem& files,
     libraries.cudnn = search.find("cudnn", cudnn_major(environment),
                                   {"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so.7"});
     libraries.nccl = search.find("nccl", 2, {"libnccl.so.2"});
+    for (const auto& [step, stem] :
+         {std::pair{facts::ProbeStep::Nvrtc, "nvrtc"},
+          std::pair{facts::ProbeStep::Cublas, "cublas"},
+          std::pair{facts::ProbeStep::Cudnn, "cudnn"}, std::pair{facts::ProbeStep::Nccl, "nccl"}}) {
+        if (auto file = search.passed_over(stem); !file.empty()) {
+            libraries.passed_over.emplace(step, std::move(file));
+        }
+    }
     return libraries;
 }
 

@@ -4,7 +4,9 @@
 
 #include "host/file_system.hpp"
 #include "solver/facts/environment.hpp"
+#include "solver/facts/probe.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,13 +22,17 @@ struct ProbeLibraries {
     std::vector<std::string> cublas;
     std::vector<std::string> cudnn;
     std::vector<std::string> nccl;
+    // What the chosen toolkit has and is not asked for, because the environment's CUDA is of
+    // another major and its loader does not look there.
+    std::map<facts::ProbeStep, std::string> passed_over;
 };
 
 // Where the environment's programs would load CUDA's libraries from: torch/lib and nvidia/*/lib
 // (nvidia/cu13/lib too) of its site-packages, conda's lib, what LD_LIBRARY_PATH names, the chosen
 // toolkit's library directory, the system's. `library_path` comes first where the wheels' libraries
 // carry DT_RUNPATH, and after them where they carry DT_RPATH (as conda's packages do):
-// as ld.so has it. Of several majors the framework's counts.
+// as ld.so has it. Of several majors the framework's counts. A toolkit of another CUDA than the
+// environment's gives a runtime at most.
 ProbeLibraries probe_libraries(FileSystem& files,
                                const std::optional<facts::EnvironmentFacts>& environment,
                                const std::optional<facts::ToolkitLayout>& toolkit,

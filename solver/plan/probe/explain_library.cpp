@@ -299,12 +299,20 @@ std::optional<Finding> explain_foreign_cudnn(const Scene& scene, const facts::Pr
 Finding explain_missing_library(const Scene& scene, const facts::ProbeRung& rung) {
     const Library library = library_of(rung.step);
     const bool is_runtime = rung.step == facts::ProbeStep::Runtime;
+    std::string cause = is_runtime ? "nothing here brings a CUDA runtime; programs that need one "
+                                     "bring it in"
+                                   : fmt::format("nothing here brings {}", library.name);
+    const auto& passed_over = scene.context->passed_over;
+    if (const auto other = passed_over.find(rung.step); other != passed_over.end()) {
+        cause = fmt::format("{} goes with another CUDA than this environment's, and is not where "
+                            "its loader looks",
+                            other->second);
+    }
     return {is_runtime ? "CE320" : "CE340",
             StepStatus::Skipped,
             fmt::format("no {} in {}", library.file,
                         scene.context->environment != nullptr ? "this env" : "the usual places"),
-            is_runtime ? "nothing here brings a CUDA runtime; programs that need one bring it in"
-                       : fmt::format("nothing here brings {}", library.name),
+            std::move(cause),
             bring(scene, rung.step),
             ProbeVerdict::Warns};
 }

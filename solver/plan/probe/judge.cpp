@@ -307,9 +307,8 @@ Finding judge_skipped(const Scene& scene, const ProbeRung& rung, bool is_broken_
     case ProbeStep::Cublas:
     case ProbeStep::Cudnn:
     case ProbeStep::Nccl:
-        // "there is no cuDNN"; the other reasons are a GPU's: alone, out of reach, broken by then.
-        if (!is_broken_below &&
-            (rung.message.empty() || rung.message.starts_with("there is no "))) {
+        // "no cuDNN was found"; the other reasons are a GPU's: alone, out of reach, broken by then.
+        if (!is_broken_below && (rung.message.empty() || rung.message.ends_with(" was found"))) {
             return probe::explain_missing_library(scene, rung);
         }
         break;

@@ -13,6 +13,7 @@
 #include "solver/facts/host.hpp"
 #include "solver/facts/probe.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -81,6 +82,9 @@ struct ProbeContext {
     // A GPU's device file (/dev/nvidia0, WSL's /dev/dxg) was there before the probe ran; none:
     // unknown.
     std::optional<bool> device_files;
+    // Of libraries that were not asked for: those in a toolkit of another CUDA major, which are not
+    // where the environment's loader looks.
+    std::map<facts::ProbeStep, std::string> passed_over;
     bool full = false; // the whole ladder was asked for
 };
 

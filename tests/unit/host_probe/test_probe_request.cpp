@@ -166,6 +166,41 @@ TEST_CASE("where only another major is there it is tried after the right one of 
           Names{"libcudart.so.12", "/usr/local/cuda-13.0/lib64/libcudart.so.13"});
 }
 
+TEST_CASE("without records the environment's own libraries say its CUDA, before the toolkit does") {
+    FakeDisk disk;
+    const std::string prefix = "/home/u/miniforge3/envs/apex";
+    disk.directory(prefix + "/conda-meta").file(prefix + "/lib/libcudart.so.12");
+    const auto toolkit = toolkit_at(disk, "/usr/local/cuda-13.0", "13");
+    const auto libraries = asked(disk, prefix, {}, toolkit);
+    CHECK(libraries.cudart == Names{prefix + "/lib/libcudart.so.12"});
+    CHECK(libraries.nvrtc == Names{"libnvrtc.so.12"});
+}
+
+TEST_CASE("a toolkit of another CUDA lends the environment no library that its loader would not "
+          "find") {
+    FakeDisk disk;
+    add_venv(disk, "2.4.0+cu121", "12.1");
+    disk.file(k_site + "/nvidia/cuda_runtime/lib/libcudart.so.12");
+    const std::string lib = "/usr/local/cuda-13.0/lib64";
+    disk.file("/usr/local/cuda-13.0/include/cudnn.h").file(lib + "/libcudnn.so.9");
+    const auto toolkit = toolkit_at(disk, "/usr/local/cuda-13.0", "13");
+    const auto libraries = asked(disk, k_venv, {}, toolkit);
+    // What the loader finds by itself is still the environment's.
+    CHECK(libraries.cudnn == Names{"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so.7"});
+    CHECK(libraries.nvrtc == Names{"libnvrtc.so.12"});
+    CHECK(libraries.passed_over.at(facts::ProbeStep::Cudnn) == lib + "/libcudnn.so.9");
+    CHECK(libraries.passed_over.at(facts::ProbeStep::Nvrtc) == lib + "/libnvrtc.so.13");
+    CHECK_FALSE(libraries.passed_over.contains(facts::ProbeStep::Nccl));
+
+    const auto on_path = asked(disk, k_venv, {lib}, toolkit);
+    CHECK(on_path.cudnn == Names{lib + "/libcudnn.so.9"});
+    CHECK(on_path.passed_over.empty());
+
+    const auto same = toolkit_at(disk, "/usr/local/cuda-12.4", "12");
+    CHECK(asked(disk, k_venv, {}, same).nvrtc ==
+          Names{"/usr/local/cuda-12.4/lib64/libnvrtc.so.12"});
+}
+
 TEST_CASE("the request is one line of JSON, whatever the paths are made of") {
     ProbeRequest request;
     request.depth = ProbeDepth::Full;

@@ -678,15 +678,24 @@ std::vector<Case> library_cases() {
         {"a library that is not here is a note",
          [](Bench& bench) {
              bench.climbs_all();
-             bench.skips(ProbeStep::Nvrtc, "there is no NVRTC");
+             bench.skips(ProbeStep::Nvrtc, "no NVRTC was found");
          },
          ProbeStep::Nvrtc, "CE340", k_skipped, ProbeVerdict::Ok, "no libnvrtc in this env", "NVRTC",
          "pip install nvidia-cuda-nvrtc"},
+        {"a toolkit's library of another CUDA is not the environment's",
+         [](Bench& bench) {
+             bench.climbs_all();
+             bench.context.passed_over[ProbeStep::Cudnn] =
+                 "/usr/local/cuda-13.0/lib64/libcudnn.so.9";
+             bench.skips(ProbeStep::Cudnn, "no cuDNN was found");
+         },
+         ProbeStep::Cudnn, "CE340", k_skipped, ProbeVerdict::Ok, "no libcudnn in this env",
+         "/usr/local/cuda-13.0/lib64/libcudnn.so.9 goes with another CUDA", "pip install"},
         {"in a conda environment the package is conda's",
          [](Bench& bench) {
              bench.climbs_all();
              bench.environment.kind = facts::EnvironmentKind::Conda;
-             bench.skips(ProbeStep::Cudnn, "there is no cuDNN");
+             bench.skips(ProbeStep::Cudnn, "no cuDNN was found");
          },
          ProbeStep::Cudnn, "CE340", k_skipped, ProbeVerdict::Ok, "no libcudnn", "",
          "conda install cudnn"},
