@@ -53,7 +53,8 @@ function __cudaenv_update {
 # within, and neither an `emulate` nor anything that an option could change. zsh gives $? back after
 # its precmd functions. Whether the three functions are still as we left them is seen at each
 # prompt: $functions has their bodies without a fork. What brings them for the first time sets
-# CONDA_EXE or MAMBA_EXE, which is seen at a tenth of the price.
+# CONDA_EXE (conda) or CONDA_SHLVL (mamba, whose own script sets no MAMBA_EXE), which is seen at a
+# tenth of the price.
 function __cudaenv_define_prompt {
     emulate -L zsh
     local __cudaenv_name __cudaenv_differs= __cudaenv_row=
@@ -65,8 +66,8 @@ function __cudaenv_define_prompt {
                 __cudaenv_bodies+=$functions[$__cudaenv_name]
             elif [[ $__cudaenv_name == conda && ! -v CONDA_EXE ]]; then
                 __cudaenv_differs+="-v CONDA_EXE || "
-            elif [[ $__cudaenv_name == *mamba && ! -v MAMBA_EXE ]]; then
-                __cudaenv_differs+="-v MAMBA_EXE || "
+            elif [[ $__cudaenv_name == *mamba && ! -v CONDA_SHLVL ]]; then
+                __cudaenv_differs=${__cudaenv_differs/'-v CONDA_SHLVL || '/}"-v CONDA_SHLVL || "
             else
                 __cudaenv_differs+="-v functions[$__cudaenv_name] || "
             fi
