@@ -55,6 +55,7 @@ constexpr auto k_host = std::to_array<OptionRow>({
 });
 
 constexpr auto k_host_command = std::to_array<OptionRow>({
+    {0, "probe", "", "run the quick probe: the driver's CUDA and the GPUs measured, not looked up"},
     {0,
      "export",
      "FILE",

@@ -1,6 +1,7 @@
 #include "daemon/host_of_request.hpp"
 
 #include "base/fd.hpp"
+#include "daemon/measured.hpp"
 #include "daemon/this_host.hpp"
 #include "host/project/config_files.hpp"
 #include "protocol/json_field.hpp"
@@ -102,6 +103,9 @@ Result<facts::Host> host_of(const nlohmann::json& params, const protocol::Caller
     } else {
         CUDAENV_TRY(const auto directories, toolkit_directories(caller));
         host = this_host(caller, directories);
+        if (auto measured = kept_measured(caller)) {
+            host = with_measured_for(caller, std::move(host), *std::move(measured));
+        }
     }
     return facts::with_overrides(std::move(host), driver, gpus, cuda_of_driver);
 }

@@ -1,5 +1,5 @@
-// Which machine a request is about: --host FILE, CUDAENV_HOST, else this one; --driver and --gpu on
-// top.
+// Which machine a request is about: --host FILE, CUDAENV_HOST, else this one with what
+// `cudaenv probe` measured of it, where that still holds; --driver and --gpu on top.
 #pragma once
 
 #include "base/result.hpp"

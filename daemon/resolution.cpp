@@ -169,6 +169,7 @@ Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Cal
         channels.push_back(channel.get());
     }
     CUDAENV_TRY(resolution.outcome, plan::resolve(request, host, channels));
+    resolution.driver = host.driver;
     return resolution;
 }
 

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace cudaenv::daemon {
 
 struct Resolution {
     plan::Outcome outcome;
+    std::optional<facts::Driver> driver; // of the machine that it is for
     std::vector<std::string> notes; // about files and channels, one line each
 };
 

@@ -51,7 +51,9 @@ void driver_row(const nlohmann::json& host, Page& page) {
     std::string gives;
     if (!cuda.empty()) {
         gives = "gives CUDA " + cuda;
-        gives += flag_at(driver, "derived") ? " (by its branch)" : "";
+        gives += flag_at(driver, "derived")    ? " (by its branch)"
+                 : flag_at(driver, "measured") ? " (measured)"
+                                               : "";
     }
     page.row(
         "driver",
@@ -78,6 +80,19 @@ void gpu_rows(const nlohmann::json& host, Page& page) {
                    " · "),
             text_at(gpu, "source"));
     }
+}
+
+// The probe's verdict, where there is one that holds.
+void probe_row(const nlohmann::json& host, const Style& style, Page& page) {
+    const nlohmann::json& measured = member(host, "measured");
+    if (!measured.is_object()) {
+        return;
+    }
+    const std::string verdict = text_at(measured, "verdict");
+    const State state = verdict == "ok" ? State::Fits : State::Warns;
+    page.row("probe",
+             tick(style, state) + ' ' + joined({verdict, text_at(measured, "summary")}, ": "),
+             text_at(measured, "at"));
 }
 
 void compiler_row(const nlohmann::json& host, Page& page) {
@@ -212,6 +227,7 @@ std::string render_host(const nlohmann::json& host, const Style& style) {
                             " · "));
     driver_row(host, page);
     gpu_rows(host, page);
+    probe_row(host, style, page);
     if (const nlohmann::json& toolkits = member(host, "toolkits"); toolkits.is_array()) {
         std::vector<std::vector<std::string>> rows;
         for (const nlohmann::json& toolkit : toolkits) {

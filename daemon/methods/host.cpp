@@ -1,5 +1,8 @@
+#include "daemon/activation/activation.hpp"
 #include "daemon/host_of_request.hpp"
+#include "daemon/measured.hpp"
 #include "daemon/methods/methods.hpp"
+#include "daemon/probe/kept_verdict.hpp"
 #include "daemon/toolkit_fit.hpp"
 #include "protocol/json_field.hpp"
 #include "solver/facts/host_json.hpp"
@@ -20,9 +23,47 @@ void add_fits(nlohmann::json& toolkits, const facts::Host& host) {
     }
 }
 
-Result<protocol::Reply> host(const nlohmann::json& params, const protocol::Caller& caller) {
+// The quick probe of this machine, kept like one that `cudaenv probe` asked for.
+Result<facts::Measured> measure(const nlohmann::json& params, const protocol::Caller& caller,
+                                Machine& machine) {
+    protocol::Caller asking = caller;
+    asking.environment.erase("CUDAENV_DISABLE"); // a probe changes nothing
+    const ProbeWishes wishes;
+    CUDAENV_TRY(const auto activation, activation_of(params, asking, machine));
+    CUDAENV_TRY(const auto run, run_probe(activation, wishes, asking, machine));
+    auto measured = measured_of(run, wishes, asking);
+    keep_verdict(run, activation.project.prefix, wishes, asking);
+    keep_measured(measured, run, wishes, asking);
+    return measured;
+}
+
+// --probe is of this machine alone.
+Result<void> refuse_described(const nlohmann::json& params, const protocol::Caller& caller) {
+    const bool by_variable = !caller.variable("CUDAENV_HOST").value_or("").empty();
+    for (const char* option : {"host", "driver", "gpu"}) {
+        if (params.contains(option)) {
+            return bad_input("usage", std::string("--probe is of this machine, --") + option +
+                                          " of another");
+        }
+    }
+    return by_variable ? bad_input("usage", "--probe is of this machine, CUDAENV_HOST of another",
+                                   "unset CUDAENV_HOST")
+                       : Result<void>();
+}
+
+Result<protocol::Reply> host(const nlohmann::json& params, const protocol::Caller& caller,
+                             Machine& machine) {
     CUDAENV_TRY(const bool facts_only, protocol::bool_field(params, "facts_only", false));
-    CUDAENV_TRY(const auto found, host_of(params, caller));
+    CUDAENV_TRY(const bool probes, protocol::bool_field(params, "probe", false));
+    std::optional<facts::Measured> measured;
+    if (probes) {
+        CUDAENV_TRY_VOID(refuse_described(params, caller));
+        CUDAENV_TRY(measured, measure(params, caller, machine));
+    }
+    CUDAENV_TRY(auto found, host_of(params, caller));
+    if (measured) { // also where nothing can be kept
+        found = with_measured_for(caller, std::move(found), *std::move(measured));
+    }
     nlohmann::json object = facts::to_json(found);
     if (!facts_only) {
         add_fits(object["toolkits"], found);
@@ -44,8 +85,10 @@ Result<protocol::Reply> toolkits(const nlohmann::json& params, const protocol::C
 
 } // namespace
 
-void add_host_methods(Service& service) {
-    service.add("host", host);
+void add_host_methods(Service& service, const std::shared_ptr<Machine>& machine) {
+    service.add("host", [machine](const nlohmann::json& params, const protocol::Caller& caller) {
+        return host(params, caller, *machine);
+    });
     service.add("toolkits", toolkits);
 }
 

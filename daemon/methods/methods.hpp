@@ -11,9 +11,9 @@ namespace cudaenv::daemon {
 void add_activate_methods(Service& service, const std::shared_ptr<Machine>& machine); // activate
 void add_config_methods(Service& service);                                            // config
 void add_daemon_methods(Service& service, Control& control); // daemon.status, daemon.drain
-void add_host_methods(Service& service);                     // host, toolkits
-void add_oracle_methods(Service& service);                   // debug.oracle
-void add_pin_methods(Service& service);                      // pin, unpin
+void add_host_methods(Service& service, const std::shared_ptr<Machine>& machine);  // host, toolkits
+void add_oracle_methods(Service& service);                                         // debug.oracle
+void add_pin_methods(Service& service);                                            // pin, unpin
 void add_probe_methods(Service& service, const std::shared_ptr<Machine>& machine); // probe
 void add_resolve_methods(Service& service); // resolve, explain
 void add_schema_methods(Service& service);  // schema

@@ -1,6 +1,7 @@
 #include "daemon/probe/probe.hpp"
 
 #include "daemon/activation/activation.hpp"
+#include "daemon/measured.hpp"
 #include "daemon/methods/methods.hpp"
 #include "daemon/probe/kept_verdict.hpp"
 #include "protocol/json_field.hpp"
@@ -107,6 +108,7 @@ Result<protocol::Reply> probe(const nlohmann::json& params, const protocol::Call
     CUDAENV_TRY(const auto activation, activation_of(params, asking, machine));
     CUDAENV_TRY(const auto run, run_probe(activation, wishes, asking, machine));
     keep_verdict(run, activation.project.prefix, wishes, asking);
+    keep_measured(measured_of(run, wishes, asking), run, wishes, asking);
     nlohmann::json object = outcome_to_json(run.outcome);
     object["depth"] = wishes.full ? "full" : "quick";
     object["environment"] = path_or_null(activation.project.prefix);

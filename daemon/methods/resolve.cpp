@@ -6,11 +6,25 @@ namespace cudaenv::daemon {
 
 namespace {
 
+nlohmann::json driver_to_json(const std::optional<facts::Driver>& driver) {
+    if (!driver) {
+        return nullptr;
+    }
+    const auto version_or_null = [](const std::optional<DottedVersion>& version) {
+        return version ? nlohmann::json(version->str()) : nlohmann::json();
+    };
+    return {{"version", version_or_null(driver->version)},
+            {"cuda", version_or_null(driver->cuda)},
+            {"measured", driver->measured},
+            {"source", driver->source.empty() ? nlohmann::json() : nlohmann::json(driver->source)}};
+}
+
 // `resolve` and `explain` give the same object: what differs is how much of it is shown.
 Result<protocol::Reply> resolve(const nlohmann::json& params, const protocol::Caller& caller,
                                 bool told_in_full) {
     CUDAENV_TRY(const auto resolution, resolve_for(params, caller, told_in_full));
     nlohmann::json object = plan::to_json(resolution.outcome);
+    object["driver"] = driver_to_json(resolution.driver);
     object["remarks"] = resolution.notes;
     object["explain"] = told_in_full;
     return protocol::Reply{resolution.outcome.solved() ? 0 : 1, std::move(object)};

@@ -23,6 +23,7 @@ struct Driver {
     std::optional<DriverKind> kind;
     bool derived = false; // `cuda` is from the branch table, not from the driver itself
     std::string source;
+    bool measured = false; // `cuda` is what the driver itself told `cudaenv probe`
 };
 
 struct Gpu {
@@ -81,6 +82,30 @@ struct Platform {
     bool jetson = false;
 };
 
+struct MeasuredGpu {
+    std::string name;
+    std::string uuid; // GPU-..., MIG-... of an instance
+    std::optional<ComputeCapability> compute_capability;
+};
+
+struct FailedRung {
+    std::string step;   // k_probe_steps of probe.hpp
+    std::string code;   // CE3xx, docs/findings.md
+    std::string detail; // one line: what was refused
+    std::string cause;
+};
+
+// What `cudaenv probe` saw of this machine: the driver and the GPUs, not one environment.
+struct Measured {
+    std::string verdict;                      // "ok", "no-driver": plan::name_of
+    std::string summary;                      // one line
+    std::string at;                           // RFC 3339, UTC
+    std::optional<DottedVersion> driver_cuda; // as the driver itself said
+    std::vector<MeasuredGpu> gpus;            // the visible ones
+    std::optional<DottedVersion> runtime;     // that ran there, 13.0
+    std::vector<FailedRung> failed;           // of the machine's own rungs, in their order
+};
+
 struct Host {
     std::string hostname;
     std::string captured; // RFC 3339, UTC
@@ -99,6 +124,7 @@ struct Host {
     std::map<std::string, std::string> sources; // "glibc", "kernel", ... -> where from
     std::map<std::string, std::string> absent;  // "glibc", "compilers", ... -> why there is none
     std::vector<std::string> notes;             // seen and left out, with the reason
+    std::optional<Measured> measured;           // none: no probe, or it no longer holds
 };
 
 } // namespace cudaenv::facts

@@ -25,7 +25,26 @@ Driver read_driver(const Member& member) {
     }
     driver.derived = member.flag("derived");
     driver.source = member.text("source");
+    driver.measured = member.flag("measured");
     return driver;
+}
+
+Measured read_measured(const Member& member) {
+    Measured measured;
+    measured.verdict = member.text("verdict");
+    measured.summary = member.text("summary");
+    measured.at = member.text("at");
+    measured.driver_cuda = member.version("driver_cuda");
+    member.objects("gpus", [&](const Member& gpu) {
+        measured.gpus.push_back(
+            {gpu.text("name"), gpu.text("uuid"), gpu.capability("compute_capability")});
+    });
+    measured.runtime = member.version("runtime");
+    member.objects("failed", [&](const Member& rung) {
+        measured.failed.push_back(
+            {rung.text("step"), rung.text("code"), rung.text("detail"), rung.text("cause")});
+    });
+    return measured;
 }
 
 Gpu read_gpu(const Member& member, int index) {
@@ -127,6 +146,8 @@ Host read_host(const Member& member) {
     host.sources = member.named_texts("sources");
     host.absent = member.named_texts("absent");
     host.notes = member.texts("notes");
+    member.object("measured",
+                  [&](const Member& measured) { host.measured = read_measured(measured); });
     return host;
 }
 

@@ -28,6 +28,7 @@ json driver_json(const Driver& driver) {
             {"cuda", version_or_null(driver.cuda)},
             {"kind", std::move(kind)},
             {"derived", driver.derived},
+            {"measured", driver.measured},
             {"source", text_or_null(driver.source)}};
 }
 
@@ -81,6 +82,29 @@ json array_of(const std::vector<T>& values, F one) {
     return array;
 }
 
+json measured_json(const Measured& measured) {
+    return {{"verdict", text_or_null(measured.verdict)},
+            {"summary", text_or_null(measured.summary)},
+            {"at", text_or_null(measured.at)},
+            {"driver_cuda", version_or_null(measured.driver_cuda)},
+            {"gpus", array_of(measured.gpus,
+                              [](const MeasuredGpu& gpu) -> json {
+                                  return {{"name", text_or_null(gpu.name)},
+                                          {"uuid", text_or_null(gpu.uuid)},
+                                          {"compute_capability",
+                                           gpu.compute_capability
+                                               ? json(gpu.compute_capability->str())
+                                               : json(nullptr)}};
+                              })},
+            {"runtime", version_or_null(measured.runtime)},
+            {"failed", array_of(measured.failed, [](const FailedRung& rung) -> json {
+                 return {{"step", text_or_null(rung.step)},
+                         {"code", text_or_null(rung.code)},
+                         {"detail", text_or_null(rung.detail)},
+                         {"cause", text_or_null(rung.cause)}};
+             })}};
+}
+
 } // namespace
 
 json to_json(const Host& host) {
@@ -110,7 +134,8 @@ json to_json(const Host& host) {
                                })},
             {"sources", host.sources},
             {"absent", host.absent},
-            {"notes", host.notes}};
+            {"notes", host.notes},
+            {"measured", host.measured ? measured_json(*host.measured) : json(nullptr)}};
 }
 
 } // namespace cudaenv::facts

@@ -49,6 +49,9 @@ Result<Host> with_overrides(Host host, const std::optional<std::string>& driver,
             host.gpus_absent.clear(); // another machine is meant, and its GPUs were not told
         }
     }
+    if (driver || !gpus.empty()) {
+        host.measured.reset(); // of another machine than the one that is meant
+    }
     if (gpus.empty()) {
         return host;
     }

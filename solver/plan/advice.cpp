@@ -64,7 +64,8 @@ void advise_driver(const Attempt& attempt, Outcome& outcome) {
     const facts::Driver& driver = *host.driver;
     const std::string here = driver.version ? "driver " + driver.version->str() : "the driver";
     if (driver.cuda) {
-        outcome.notes.push_back(fmt::format("{} gives CUDA {}", here, driver.cuda->str()));
+        outcome.notes.push_back(fmt::format("{} gives CUDA {}{}", here, driver.cuda->str(),
+                                            driver.measured ? " (measured)" : ""));
     }
     if (driver.cuda && *driver.cuda < cuda) {
         warn(outcome, "CE202", Severity::Warning,
@@ -77,13 +78,34 @@ void advise_driver(const Attempt& attempt, Outcome& outcome) {
                                     full->driver.str())
                       : ""),
              std::nullopt, {{driver.source, 0, here}});
-    } else if (driver.version && full && *driver.version < full->driver) {
+    } else if (!driver.measured && driver.version && full && *driver.version < full->driver) {
         warn(outcome, "CE203", Severity::Warning,
              fmt::format("{} is older than {}, the minimum of CUDA {} itself", here,
                          full->driver.str(), cuda.major_minor()),
              "it is new enough for the family, so that compiled code runs", std::nullopt,
              {{full->source, 0, full->driver.str()}});
     }
+}
+
+// What ran here, or did not, is told even where every table says that it fits.
+void advise_measured(const Attempt& attempt, Outcome& outcome) {
+    const auto& measured = attempt.world->host().measured;
+    if (!outcome.cuda || !measured || measured->failed.empty()) {
+        return;
+    }
+    std::vector<Evidence> evidence;
+    for (const facts::FailedRung& rung : measured->failed) {
+        evidence.push_back({"cudaenv probe", 0,
+                            fmt::format("{}: {}{}", rung.step, rung.detail,
+                                        rung.code.empty() ? "" : " (" + rung.code + ')')});
+    }
+    const facts::FailedRung& first = measured->failed.front();
+    warn(outcome, "CE211", Severity::Warning,
+         fmt::format("the probe failed here at {}{}: {}", first.step,
+                     first.code.empty() ? "" : " (" + first.code + ')', first.detail),
+         (first.cause.empty() ? "no CUDA program is known to run here" : first.cause) +
+             (measured->at.empty() ? "" : "; measured at " + measured->at),
+         Fix{"every rung, with what to do about it", "cudaenv probe"}, std::move(evidence));
 }
 
 void advise_gpus(const Attempt& attempt, const Records& records, Outcome& outcome) {
@@ -180,6 +202,7 @@ void advise_build(const Request& request, const Attempt& attempt, Outcome& outco
 void advise(const Request& request, const Attempt& attempt, const Records& records,
             Outcome& outcome) {
     advise_driver(attempt, outcome);
+    advise_measured(attempt, outcome);
     advise_gpus(attempt, records, outcome);
     advise_build(request, attempt, outcome);
     const bool cpu_build = std::any_of(records.begin(), records.end(), [&](const auto* record) {

@@ -107,6 +107,7 @@ void World::add_driver() {
         std::string text = driver->version ? "driver " + driver->version->str() : "the driver";
         if (driver->cuda) {
             text += " gives CUDA " + driver->cuda->str();
+            text += driver->measured ? " (measured)" : "";
         }
         std::vector<std::string> depends;
         if (driver->cuda) {
@@ -286,7 +287,10 @@ std::vector<std::string> World::runtime_constraints(const DottedVersion& cuda) {
         need.bound = floor->driver;
         need.source = floor->source;
     }
-    if (m_host.driver && m_host.driver->version && floor) {
+    // What the driver itself told goes before the table of its branches: a compat library gives
+    // more than its kernel module's branch.
+    const bool measured = m_host.driver && m_host.driver->measured && m_host.driver->cuda;
+    if (m_host.driver && m_host.driver->version && floor && !measured) {
         constraints.push_back(fmt::format("{} >={}", k_driver, floor->driver.str()));
     } else if (m_host.driver && m_host.driver->cuda) {
         constraints.push_back(fmt::format("{} >={}", k_driver_cuda, label));

@@ -29,6 +29,7 @@ public:
             }
             driver.derived = coin();
             driver.source = text();
+            driver.measured = coin();
             host.driver = driver;
         }
         host.driver_absent = text();
@@ -62,6 +63,20 @@ public:
         host.sources = map();
         host.absent = map();
         repeat([&] { host.notes.push_back(text()); });
+        if (coin()) {
+            Measured measured;
+            measured.verdict = text();
+            measured.summary = text();
+            measured.at = text();
+            measured.driver_cuda = version();
+            repeat([&] {
+                const Gpu drawn = gpu();
+                measured.gpus.push_back({drawn.name, drawn.uuid, drawn.compute_capability});
+            });
+            measured.runtime = version();
+            repeat([&] { measured.failed.push_back({text(), text(), text(), text()}); });
+            host.measured = measured;
+        }
         return host;
     }
 
@@ -194,6 +209,15 @@ TEST_CASE("a facts file needs nothing but its schema") {
     CHECK_FALSE(read->driver);
     CHECK(read->driver_absent.empty()); // unknown, not absent
     CHECK(read->gpus.empty());
+}
+
+TEST_CASE("a facts file from before anything was measured says that nothing was") {
+    const auto read = parse_host(
+        R"({"schema": "cudaenv.host/1", "driver": {"cuda": "12.4", "derived": true}})", "f");
+    REQUIRE(read);
+    CHECK_FALSE(read->measured);
+    CHECK_FALSE(read->driver->measured);
+    CHECK(to_json(*read)["measured"].is_null());
 }
 
 TEST_CASE("keys that are not known are ignored") {

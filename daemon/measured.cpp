@@ -1,0 +1,147 @@
+#include "daemon/measured.hpp"
+
+#include "host/examine.hpp"
+#include "host/probe/verdict_store.hpp"
+#include "solver/facts/host_json.hpp"
+#include "solver/facts/measured.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+namespace cudaenv::daemon {
+
+namespace {
+
+using plan::ProbeVerdict;
+
+host::VerdictStore store_of(const protocol::Caller& caller) {
+    return host::VerdictStore(
+        host::default_cache_directory(caller.environment, caller.variable("HOME").value_or("")));
+}
+
+// An entry for each way in which a shell may see the machine; an environment's begins with '/'.
+host::VerdictQuestion question_of(const protocol::Caller& caller) {
+    // Without our own changes, as for the verdicts of environments.
+    const plan::Variables shell = plan::undo(caller.environment);
+    const auto devices = shell.find("CUDA_VISIBLE_DEVICES");
+    host::VerdictQuestion question;
+    question.visible_devices = devices == shell.end() ? std::string() : '=' + devices->second;
+    question.library_path = host::value_of(shell, "LD_LIBRARY_PATH");
+    question.prefix = "machine " + question.visible_devices + '\n' + question.library_path;
+    return question;
+}
+
+// The rungs that say something of every environment here. The kernel's runs in the environment's
+// runtime, but what it asks is the GPU's and the driver's.
+bool is_of_the_machine(const std::string& step) {
+    constexpr std::array k_steps =
+        std::to_array<const char*>({"library", "driver", "gpu", "memory", "kernel", "ptx"});
+    return std::ranges::find(k_steps, step) != k_steps.end();
+}
+
+bool above_the_runtime(const facts::FailedRung& rung) {
+    return rung.step == "memory" || rung.step == "kernel" || rung.step == "ptx";
+}
+
+bool should_work(const ProbeRun& run, const ProbeWishes& wishes, const protocol::Caller& caller) {
+    switch (run.ladder.verdict) {
+    case ProbeVerdict::Busy:
+        return false;
+    case ProbeVerdict::NoDriver:
+        return run.host.driver.has_value();
+    case ProbeVerdict::NoGpu:
+        return !run.host.gpus.empty() &&
+               (wishes.all_gpus || !caller.variable("CUDA_VISIBLE_DEVICES"));
+    default:
+        return true;
+    }
+}
+
+bool ran_well(const plan::ProbeOutcome& outcome, const char* name) {
+    const auto step = std::ranges::find(outcome.steps, name, &plan::JudgedStep::name);
+    return step != outcome.steps.end() &&
+           (step->status == plan::StepStatus::Ok || step->status == plan::StepStatus::Warns);
+}
+
+std::string utc(std::time_t time) {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(time));
+}
+
+} // namespace
+
+facts::Measured measured_of(const ProbeRun& run, const ProbeWishes& wishes,
+                            const protocol::Caller& caller) {
+    facts::Measured measured;
+    measured.verdict = plan::name_of(run.ladder.verdict);
+    measured.summary = run.ladder.summary;
+    measured.at = utc(std::time(nullptr));
+    if (ran_well(run.ladder, "driver")) { // else it is a number from who knows where
+        measured.driver_cuda = run.ladder.driver_cuda;
+    }
+    if (run.ladder.runtime && ran_well(run.ladder, "runtime")) {
+        measured.runtime = run.ladder.runtime->version;
+    }
+    for (const facts::ProbeRung& rung : run.report.rungs) {
+        if (rung.step == facts::ProbeStep::Gpu && rung.compute_capability) {
+            measured.gpus.push_back({rung.name, rung.uuid, rung.compute_capability});
+        }
+    }
+    if (should_work(run, wishes, caller)) {
+        for (const plan::JudgedStep& step : run.ladder.steps) {
+            if (step.status == plan::StepStatus::Fails && is_of_the_machine(step.name)) {
+                measured.failed.push_back({step.name, step.code, step.detail, step.cause});
+            }
+        }
+    }
+    return measured;
+}
+
+void keep_measured(const facts::Measured& measured, const ProbeRun& run, const ProbeWishes& wishes,
+                   const protocol::Caller& caller) {
+    if (wishes.all_gpus) {
+        return;
+    }
+    // A kernel that failed may be the runtime's fault after all: it holds while that stays.
+    const bool with_runtime = std::ranges::any_of(measured.failed, above_the_runtime);
+    std::vector<std::string> rests_on;
+    for (const facts::ProbeRung& rung : run.report.rungs) {
+        if (!rung.path.empty() && (rung.step == facts::ProbeStep::Library ||
+                                   (with_runtime && rung.step == facts::ProbeStep::Runtime))) {
+            rests_on.push_back(rung.path);
+        }
+    }
+    // A facts file that tells nothing else.
+    facts::Host only_measured;
+    only_measured.measured = measured;
+    host::KeptVerdict kept;
+    kept.verdict = measured.verdict;
+    kept.summary = facts::to_json(only_measured)
+                       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    kept.at = std::time(nullptr);
+    host::DiskFileSystem files;
+    store_of(caller).keep(files, question_of(caller), rests_on, kept);
+}
+
+std::optional<facts::Measured> kept_measured(const protocol::Caller& caller) {
+    host::DiskFileSystem files;
+    const auto kept = store_of(caller).find(files, question_of(caller));
+    if (!kept) {
+        return std::nullopt;
+    }
+    auto host = facts::parse_host(kept->summary, "probes.json");
+    return host ? std::move(host->measured) : std::nullopt;
+}
+
+facts::Host with_measured_for(const protocol::Caller& caller, facts::Host host,
+                              facts::Measured measured) {
+    return facts::with_measured(std::move(host), std::move(measured),
+                                caller.variable("CUDA_VISIBLE_DEVICES") ? facts::UnknownGpus::Leave
+                                                                        : facts::UnknownGpus::Add);
+}
+
+} // namespace cudaenv::daemon
