@@ -70,7 +70,9 @@ LOAD = {
     "micromamba": {"bash": 'eval "$(@ shell hook --shell bash)"',
                    "zsh": 'eval "$(@ shell hook --shell zsh)"',
                    "fish": "@ shell hook --shell fish | source",
-                   "xonsh": "execx($(@ shell hook --shell xonsh))",
+                   # The script for xonsh takes these two from what `shell init` writes before it.
+                   "xonsh": "$MAMBA_EXE = '@'; $MAMBA_ROOT_PREFIX = $HOME + '/mamba'\n"
+                            "execx($(@ shell hook --shell xonsh))",
                    "tcsh": "@ shell hook --shell tcsh >! $HOME/.mamba-hook; source $HOME/.mamba-hook"},
 }
 LOAD["mamba"] = LOAD["micromamba"]
@@ -160,11 +162,10 @@ def main():
             tools.append(("conda", stand_in(options.shell), True))
         for tool, load, is_stand_in in tools:
             label = "conda's stand-in" if is_stand_in else tool
-            loader = world.root / f"load-{label.replace(' ', '-')}".replace("'", "")
+            ending = ".xsh" if options.shell == "xonsh" else ""
+            loader = world.root / (f"load-{label.replace(' ', '-')}".replace("'", "") + ending)
             loader.write_text(load + "\n")
             text = f"{driver.SOURCE[options.shell]} {loader}"
-            if options.shell == "xonsh":
-                text = load
             before = {options.shell: text + "\n"}
             if why := why_not(world, options.shell, tool, before):
                 print(f"skipped: {label} in {options.shell}, without cudaenv as well: {why}")
