@@ -49,6 +49,25 @@ class CommandTest(ProbeTest):
         self.assertEqual(len(found), 1, probe["steps"])
         return found[0]
 
+    def listening_daemon(self):
+        del self.environment["CUDAENV_NO_DAEMON"]
+        daemon = subprocess.Popen([PROGRAMS["cudaenvd"], "--daemon"], env={
+            name: value for name, value in self.environment.items()
+            if name not in ("LD_LIBRARY_PATH", "VIRTUAL_ENV")}, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(daemon.stderr.close)
+        self.addCleanup(daemon.wait)
+        self.addCleanup(daemon.terminate)
+        socket = self.root / "run" / "cudaenv" / "daemon.socket"
+        until = time.monotonic() + WAIT
+        while not socket.exists():
+            self.assertIsNone(daemon.poll(), "the daemon ended")
+            self.assertLess(time.monotonic(), until)
+            os.sched_yield()
+        return daemon
+
+
+class ProbeCommandTest(CommandTest):
     def test_a_chain_that_holds_is_ok_with_the_environments_own_runtime(self):
         runtime = self.machine()
         probe, status = self.probe()
@@ -99,20 +118,7 @@ class CommandTest(ProbeTest):
 
     def test_a_listening_daemon_answers_with_the_shells_own_variables(self):
         self.machine("cuInit 100\n")
-        del self.environment["CUDAENV_NO_DAEMON"]
-        daemon = subprocess.Popen([PROGRAMS["cudaenvd"], "--daemon"], env={
-            name: value for name, value in self.environment.items()
-            if name not in ("LD_LIBRARY_PATH", "VIRTUAL_ENV")}, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(daemon.stderr.close)
-        self.addCleanup(daemon.wait)
-        self.addCleanup(daemon.terminate)
-        socket = self.root / "run" / "cudaenv" / "daemon.socket"
-        until = time.monotonic() + WAIT
-        while not socket.exists():
-            self.assertIsNone(daemon.poll(), "the daemon ended")
-            self.assertLess(time.monotonic(), until)
-            os.sched_yield()
+        self.listening_daemon()
         # With --verbose it would be said if a child had answered.
         probe, status = self.probe("--verbose")
         self.assertEqual((probe["verdict"], status), ("no-gpu", 1))
@@ -167,6 +173,103 @@ class CommandTest(ProbeTest):
     def test_usage_errors_are_status_2(self):
         self.assertEqual(self.cudaenv("probe", "--watsh").returncode, 2)
         self.assertEqual(self.cudaenv("probe", "-p", "/nowhere").returncode, 2)
+
+
+class BackgroundTest(CommandTest):
+    """[probe] background: what the daemon does after a prompt was answered."""
+
+    def setUp(self):
+        super().setUp()
+        self.machine()
+        shutil.copy2(PROGRAMS["nvml"], self.root / "driver" / "libnvidia-ml.so.1")
+        self.daemon = self.listening_daemon()
+
+    def turn_on(self):
+        config = self.root / "home" / ".config" / "cudaenv" / "config.toml"
+        config.parent.mkdir(parents=True)
+        config.write_text("[probe]\nbackground = true\n")
+
+    def another_environment(self):
+        other = self.root / "home" / "code" / "other" / ".venv"
+        shutil.copytree(self.prefix, other, symlinks=True)
+        return {"VIRTUAL_ENV": str(other)}
+
+    def prompt(self, **variables):
+        began = time.monotonic()
+        ran = self.cudaenv("prompt", "bash", **variables)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        return time.monotonic() - began
+
+    def kept(self, **variables):
+        return json.loads(self.cudaenv("status", "--json", **variables).stdout)["probe"]
+
+    def wait_until(self, holds):
+        until = time.monotonic() + WAIT
+        while not holds():
+            self.assertIsNone(self.daemon.poll(), "the daemon ended")
+            self.assertLess(time.monotonic(), until, "it does not happen")
+            time.sleep(0.02)
+
+    def test_a_verdict_comes_after_an_activation_and_only_where_that_is_wanted(self):
+        self.prompt()
+        self.turn_on()
+        other = self.another_environment()
+        self.prompt(**other)
+        self.wait_until(lambda: self.kept(**other))
+        self.assertEqual(self.kept(**other)["verdict"], "ok")
+        self.assertIsNone(self.kept())  # asked for before the setting was there
+        # It is known now: the next one asks nobody.
+        calls = self.calls()
+        third = self.root / "home" / "code" / "third" / ".venv"
+        shutil.copytree(self.prefix, third, symlinks=True)
+        self.prompt(**other)
+        self.prompt(VIRTUAL_ENV=str(third))
+        self.wait_until(lambda: self.kept(VIRTUAL_ENV=str(third)))
+        self.assertEqual(len(self.calls()), 2 * len(calls))
+
+    def test_a_projects_file_cannot_ask_for_it(self):
+        project = self.root / "project"
+        project.mkdir()
+        (project / "cudaenv.toml").write_text("[probe]\nbackground = true\n")
+        set_there = subprocess.run(
+            [PROGRAMS["cudaenv"], "config", "get", "probe.background", "--json"],
+            capture_output=True, text=True, cwd=project, env=self.environment, timeout=WAIT)
+        self.assertNotIn("true", set_there.stdout)
+
+    def test_a_busy_gpu_is_left_alone(self):
+        self.turn_on()
+        mode = self.root / "driver" / "nvml-mode"
+        os.mkfifo(mode)
+        self.prompt()
+        opened = []
+
+        def is_asked():
+            try:
+                opened.append(os.open(mode, os.O_WRONLY | os.O_NONBLOCK))
+            except OSError:
+                return False  # nobody reads it yet
+            return True
+        self.wait_until(is_asked)
+        os.write(opened[0], b"busy\n")
+        os.close(opened[0])
+        mode.unlink()
+        other = self.another_environment()
+        self.prompt(**other)
+        self.wait_until(lambda: self.kept(**other))
+        self.assertIsNone(self.kept())
+
+    def test_a_driver_that_hangs_delays_neither_prompts_nor_the_daemons_end(self):
+        self.scenario("cuInit hang\n")
+        self.turn_on()
+        self.prompt()
+        self.wait_until(lambda: "hangs" in self.calls())
+        self.assertLess(self.prompt(), 10)
+        began = time.monotonic()
+        self.assertEqual(self.cudaenv("daemon", "stop").returncode, 0)
+        self.daemon.wait(timeout=WAIT)
+        self.assertLess(time.monotonic() - began, 10)  # the probe had 20 s
+        self.assertEqual(self.daemon.returncode, 0)
+        self.assertIsNone(self.kept(CUDAENV_NO_DAEMON="1"))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,135 @@
+// Which of a probe's rungs are the machine's, and for how long they are told.
+#include "daemon/measured.hpp"
+#include "tests/support/temporary_tree.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace cudaenv;
+using namespace cudaenv::daemon;
+using plan::JudgedStep;
+using plan::ProbeVerdict;
+using plan::StepStatus;
+
+namespace {
+
+JudgedStep step(const char* name, StepStatus status, const char* code = "") {
+    JudgedStep made;
+    made.name = name;
+    made.status = status;
+    made.code = code;
+    made.detail = "refused";
+    return made;
+}
+
+ProbeRun run(ProbeVerdict verdict, std::vector<JudgedStep> steps) {
+    ProbeRun made;
+    made.ladder.verdict = verdict;
+    made.ladder.summary = "a summary";
+    made.ladder.steps = std::move(steps);
+    made.ladder.driver_cuda = DottedVersion::of("12.4");
+    facts::ProbeRung gpu;
+    gpu.step = facts::ProbeStep::Gpu;
+    gpu.name = "NVIDIA H200";
+    gpu.uuid = "GPU-1";
+    gpu.compute_capability = ComputeCapability{9, 0};
+    made.report.rungs.push_back(gpu);
+    return made;
+}
+
+protocol::Caller caller_in(const std::string& home, const std::string& library_path = {}) {
+    protocol::Caller caller;
+    caller.environment = {{"HOME", home}, {"LD_LIBRARY_PATH", library_path}};
+    return caller;
+}
+
+const protocol::Caller k_nobody;
+
+} // namespace
+
+TEST_CASE("what a good probe saw of the driver and the GPUs is measured") {
+    const auto measured = measured_of(
+        run(ProbeVerdict::Ok, {step("driver", StepStatus::Ok), step("kernel", StepStatus::Ok)}), {},
+        k_nobody);
+    CHECK(measured.verdict == "ok");
+    CHECK(measured.driver_cuda->str() == "12.4");
+    REQUIRE(measured.gpus.size() == 1);
+    CHECK(measured.gpus[0].uuid == "GPU-1");
+    CHECK(measured.failed.empty());
+    CHECK(measured.at.ends_with("Z"));
+}
+
+TEST_CASE("a driver that did not start has told no CUDA, and its rung failed") {
+    const auto measured =
+        measured_of(run(ProbeVerdict::DriverBroken, {step("driver", StepStatus::Fails, "CE312")}),
+                    {}, k_nobody);
+    CHECK_FALSE(measured.driver_cuda);
+    REQUIRE(measured.failed.size() == 1);
+    CHECK(measured.failed[0].step == "driver");
+    CHECK(measured.failed[0].code == "CE312");
+}
+
+TEST_CASE("an environment's own failure is not the machine's, and a busy GPU is none") {
+    CHECK(measured_of(run(ProbeVerdict::Fails, {step("driver", StepStatus::Ok),
+                                                step("runtime", StepStatus::Fails, "CE321"),
+                                                step("cudnn", StepStatus::Fails, "CE350")}),
+                      {}, k_nobody)
+              .failed.empty());
+    CHECK(measured_of(run(ProbeVerdict::Busy, {step("memory", StepStatus::Fails, "CE332")}), {},
+                      k_nobody)
+              .failed.empty());
+}
+
+TEST_CASE(
+    "no driver is a failure where its module is loaded, no GPU where one is there and shown") {
+    auto none = run(ProbeVerdict::NoDriver, {step("library", StepStatus::Fails, "CE301")});
+    CHECK(measured_of(none, {}, k_nobody).failed.empty());
+    none.host.driver = facts::Driver{};
+    CHECK(measured_of(none, {}, k_nobody).failed.size() == 1);
+
+    auto hidden = run(ProbeVerdict::NoGpu, {step("driver", StepStatus::Fails, "CE311")});
+    CHECK(measured_of(hidden, {}, k_nobody).failed.empty());
+    hidden.host.gpus.resize(1);
+    CHECK(measured_of(hidden, {}, k_nobody).failed.size() == 1);
+    protocol::Caller hides;
+    hides.environment = {{"CUDA_VISIBLE_DEVICES", ""}};
+    CHECK(measured_of(hidden, {}, hides).failed.empty());
+}
+
+TEST_CASE("what was measured is kept for shells that see the same machine, of all GPUs it is not") {
+    const test::TemporaryTree tree;
+    const auto caller = caller_in(tree.path());
+    const auto good = run(ProbeVerdict::Ok, {step("driver", StepStatus::Ok)});
+    CHECK_FALSE(kept_measured(caller));
+    ProbeWishes all;
+    all.all_gpus = true;
+    keep_measured(measured_of(good, all, caller), good, all, caller);
+    CHECK_FALSE(kept_measured(caller));
+
+    keep_measured(measured_of(good, {}, caller), good, {}, caller);
+    REQUIRE(kept_measured(caller));
+    CHECK(kept_measured(caller)->driver_cuda->str() == "12.4");
+    CHECK(kept_measured(caller)->gpus[0].compute_capability == ComputeCapability{9, 0});
+    CHECK_FALSE(kept_measured(caller_in(tree.path(), "/opt/compat")));
+
+    // Another shell's does not take its place.
+    const auto other = caller_in(tree.path(), "/opt/compat");
+    keep_measured(measured_of(good, {}, other), good, {}, other);
+    CHECK(kept_measured(caller));
+}
+
+TEST_CASE("a kernel that failed is told until the runtime under it changes") {
+    const test::TemporaryTree tree;
+    tree.file("libcudart.so.13", "old");
+    const auto caller = caller_in(tree.path());
+    auto broken = run(ProbeVerdict::Fails,
+                      {step("driver", StepStatus::Ok), step("kernel", StepStatus::Fails, "CE330")});
+    facts::ProbeRung runtime;
+    runtime.step = facts::ProbeStep::Runtime;
+    runtime.path = tree.path() + "/libcudart.so.13";
+    broken.report.rungs.push_back(runtime);
+    keep_measured(measured_of(broken, {}, caller), broken, {}, caller);
+    REQUIRE(kept_measured(caller));
+    CHECK(kept_measured(caller)->failed.size() == 1);
+    tree.file("libcudart.so.13", "another");
+    CHECK_FALSE(kept_measured(caller));
+}
