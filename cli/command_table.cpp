@@ -143,8 +143,9 @@ constexpr auto k_attach_examples =
     std::to_array<Words>({"cudaenv attach -n apex", "cudaenv attach --kernelspec"});
 constexpr auto k_detach_examples = std::to_array<Words>({"cudaenv detach -n apex"});
 constexpr auto k_status_examples = std::to_array<Words>({"cudaenv status"});
-constexpr auto k_host_examples = std::to_array<Words>(
-    {"cudaenv host", "cudaenv host --export lab-07.json", "cudaenv host --host lab-07.json"});
+constexpr auto k_host_examples =
+    std::to_array<Words>({"cudaenv host", "cudaenv host --probe --export lab-07.json",
+                          "cudaenv host --host lab-07.json"});
 constexpr auto k_toolkits_examples = std::to_array<Words>({"cudaenv toolkits"});
 constexpr auto k_pin_examples =
     std::to_array<Words>({"cudaenv pin 11.3", "cudaenv pin torch=1.12 'cudnn>=8.2'"});

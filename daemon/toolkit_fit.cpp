@@ -98,12 +98,14 @@ Fit fit_of(const facts::Toolkit& toolkit, const facts::Host& host) {
     }
     const facts::Driver& driver = *host.driver;
     const auto floor = floor_of(cuda);
-    if (floor && driver.version && *driver.version < floor->driver) {
-        return {FitState::Breaks, "needs driver " + floor->driver.str()};
-    }
-    // A facts file may know only what CUDA the driver gives.
-    if (!driver.version && driver.cuda && cuda.major() > driver.cuda->major()) {
-        return {FitState::Breaks, "needs a driver for CUDA " + std::to_string(cuda.major())};
+    // A facts file may know only what CUDA the driver gives; what it told itself counts in any
+    // case.
+    const bool by_cuda = driver.cuda && (driver.measured || !driver.version);
+    if (by_cuda ? cuda.major() > driver.cuda->major()
+                : floor && driver.version && *driver.version < floor->driver) {
+        return {FitState::Breaks, floor && driver.version
+                                      ? "needs driver " + floor->driver.str()
+                                      : "needs a driver for CUDA " + std::to_string(cuda.major())};
     }
     const Served served = gpus_served(cuda, host);
     if (!served.unserved.empty()) {

@@ -89,3 +89,13 @@ TEST_CASE("the compilers accepted are those within the range that the toolkit na
     REQUIRE(accepted_compilers(cuda, machine).size() == 1);
     CHECK(accepted_compilers(cuda, machine)[0].path == "7.5.0");
 }
+
+TEST_CASE("what the driver itself told goes before its branch, both ways") {
+    auto compat = host("470.199.02", "12.9", {{8, 0}});
+    CHECK(told(fit_of(toolkit("12.4.131"), compat)) == "fails: needs driver 525.60.13");
+    compat.driver->measured = true;
+    CHECK(told(fit_of(toolkit("12.4.131"), compat)) == "ok: fits the driver");
+    auto less = host("580.95.05", "11.8", {{8, 0}});
+    less.driver->measured = true;
+    CHECK(told(fit_of(toolkit("12.4.131"), less)) == "fails: needs driver 525.60.13");
+}
