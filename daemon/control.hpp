@@ -1,10 +1,13 @@
-// What a running cudaenvd can be asked about itself, and told. Both on its io thread.
+// What a running cudaenvd can be asked about itself, and told: on its io thread, but for what says
+// otherwise.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 namespace cudaenv::daemon {
+
+class BackgroundProbe;
 
 struct DaemonStatus {
     bool running = false; // listens for others
@@ -25,6 +28,8 @@ public:
     [[nodiscard]] virtual DaemonStatus status() const = 0;
     // Listens no more at once, and ends when what is being answered is answered.
     virtual void leave(const std::string& why) = 0;
+    // Lives as long as this; any thread.
+    virtual BackgroundProbe& background_probe() = 0;
 };
 
 } // namespace cudaenv::daemon

@@ -133,6 +133,7 @@ void Server::listen(Listener listener, std::chrono::seconds idle_time, Log& log)
     spawn(watch_idle_time());
     m_signals.emplace(m_io, SIGTERM, SIGINT);
     spawn(watch_signals());
+    m_background_probe.allow();
     m_log->write(LogLevel::Info,
                  "cudaenvd " + std::string(protocol::build_id()) + " listens on " + m_path);
 }
@@ -277,6 +278,7 @@ void Server::leave(const std::string& why) {
     m_leaving = true;
     m_why_not = "it leaves: " + why;
     m_log->write(LogLevel::Info, "leaves: " + why);
+    m_background_probe.stop();
     m_accepting->close();
     m_listener->release();
     m_listener.reset();

@@ -13,6 +13,7 @@
 #include "daemon/log.hpp"
 #include "daemon/own_program.hpp"
 #include "daemon/peer.hpp"
+#include "daemon/probe/background_probe.hpp"
 #include "daemon/service.hpp"
 #include "daemon/session.hpp"
 
@@ -49,6 +50,7 @@ public:
 
     [[nodiscard]] DaemonStatus status() const override;
     void leave(const std::string& why) override;
+    BackgroundProbe& background_probe() override { return m_background_probe; }
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -72,7 +74,8 @@ private:
     void end_if_done();
     void spawn(boost::asio::awaitable<void> task);
 
-    boost::asio::io_context m_io{1}; // one thread: Asio may leave out its locks
+    boost::asio::io_context m_io{1};    // one thread: Asio may leave out its locks
+    BackgroundProbe m_background_probe; // before those who tell it
     Service m_service;
     Lanes m_lanes;
     std::list<std::shared_ptr<Session>> m_sessions;

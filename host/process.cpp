@@ -172,8 +172,11 @@ int milliseconds_until(Clock::time_point when) {
 }
 
 // Waits until something happens to a running child or `until` is reached.
-void wait_for_any(const std::vector<Child>& children, Clock::time_point until) {
+void wait_for_any(const std::vector<Child>& children, Clock::time_point until, int stop_event) {
     std::vector<pollfd> watched;
+    if (stop_event >= 0) {
+        watched.push_back({stop_event, POLLIN, 0});
+    }
     int limit = milliseconds_until(until);
     for (const auto& child : children) {
         if (child.ended) {
@@ -189,6 +192,11 @@ void wait_for_any(const std::vector<Child>& children, Clock::time_point until) {
         }
     }
     ::poll(watched.data(), watched.size(), limit);
+}
+
+bool is_readable(int event) {
+    pollfd watched{event, POLLIN, 0};
+    return event >= 0 && ::poll(&watched, 1, 0) > 0;
 }
 
 // One look at every running child; true when none runs any more.
@@ -222,8 +230,10 @@ std::vector<ChildOutcome> ChildProcessRunner::run_all(std::span<const ChildComma
         children.push_back(start(commands[i], outcomes[i]));
     }
     bool all_ended = advance(children, outcomes);
-    while (!all_ended && Clock::now() < until) {
-        wait_for_any(children, until);
+    bool stopped = is_readable(m_stop_event);
+    while (!all_ended && !stopped && Clock::now() < until) {
+        wait_for_any(children, until, m_stop_event);
+        stopped = is_readable(m_stop_event);
         all_ended = advance(children, outcomes);
     }
     if (all_ended) {
@@ -237,14 +247,15 @@ std::vector<ChildOutcome> ChildProcessRunner::run_all(std::span<const ChildComma
     }
     const auto grace_end = Clock::now() + k_grace;
     while (!all_ended && Clock::now() < grace_end) {
-        wait_for_any(children, grace_end);
+        wait_for_any(children, grace_end, -1);
         all_ended = advance(children, outcomes);
     }
     for (std::size_t i = 0; i < children.size(); ++i) {
         if (outcomes[i].timed_out) {
             outcomes[i].exit_status = -1;
             outcomes[i].failure =
-                "no answer within " + std::to_string(deadline.count()) + " ms, killed";
+                stopped ? "stopped before it answered"
+                        : "no answer within " + std::to_string(deadline.count()) + " ms, killed";
         }
         if (!children[i].ended) {
             outcomes[i].failure += "; it does not die (stuck in the kernel)";

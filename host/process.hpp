@@ -41,7 +41,9 @@ public:
 
 class ChildProcessRunner final : public ProcessRunner {
 public:
-    ChildProcessRunner() = default;
+    // With `stop_event`, a descriptor that outlives this: once it is readable, children that run
+    // are killed as at their deadline.
+    explicit ChildProcessRunner(int stop_event = -1) : m_stop_event(stop_event) {}
     ChildProcessRunner(const ChildProcessRunner&) = delete;
     ChildProcessRunner& operator=(const ChildProcessRunner&) = delete;
     ~ChildProcessRunner() override;
@@ -52,6 +54,7 @@ public:
 private:
     void reap_abandoned();
 
+    int m_stop_event;
     std::vector<pid_t> m_abandoned; // killed, not yet dead; looked after at the next call
 };
 

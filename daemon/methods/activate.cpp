@@ -1,7 +1,10 @@
 #include "base/runtime_directory.hpp"
 #include "daemon/activation/activation.hpp"
 #include "daemon/activation/watch_of.hpp"
+#include "daemon/control.hpp"
 #include "daemon/methods/methods.hpp"
+#include "daemon/probe/background_probe.hpp"
+#include "daemon/probe/kept_verdict.hpp"
 #include "protocol/json_field.hpp"
 #include "shellhooks/render.hpp"
 
@@ -64,6 +67,9 @@ nlohmann::json lines_to_say(const Activation& activation, const nlohmann::json& 
         for (const nlohmann::json& warning : object["warnings"]) {
             say.push_back(warning);
         }
+    } else if (const std::string driver = activation.disabled ? "" : driver_warning();
+               !driver.empty() && is_news(runtime_directory_of(caller), driver)) {
+        say.push_back(protocol::bytes_to_json(driver)); // upgraded while the shell stood here
     }
     const auto journal = caller.variable(plan::k_journal_variable);
     if (journal && !plan::read_journal(*journal)) {
@@ -111,7 +117,8 @@ protocol::Reply refused(const Error& error, const nlohmann::json& params,
 // Params beside those of activation_of: `shell`, for whom the text is to be; `program`, the
 // client's path. With `watch`: true the text ends with what the shell is to watch.
 Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::Caller& caller,
-                                 Machine& machine) {
+                                 const std::shared_ptr<Machine>& machine,
+                                 BackgroundProbe* background) {
     const std::int64_t asked = now_in_nanoseconds();
     CUDAENV_TRY(const auto shell_name, protocol::string_field(params, "shell"));
     CUDAENV_TRY(const auto program, protocol::string_field(params, "program"));
@@ -125,7 +132,7 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
                              "known are bash, zsh, fish, tcsh, xonsh and sh");
         }
     }
-    auto activation = activation_of(params, caller, machine);
+    auto activation = activation_of(params, caller, *machine);
     if (!activation) {
         if (watches && shell && activation.error().kind == ErrorKind::BadInput) {
             return refused(activation.error(), params, caller, *shell, program.value_or(""), asked);
@@ -143,16 +150,21 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
         object["text"] = protocol::bytes_to_json(text);
     }
     object["say"] = lines_to_say(*activation, object, caller);
+    if (background != nullptr) {
+        background->consider(params, caller, *activation, machine);
+    }
     return protocol::Reply{0, std::move(object)};
 }
 
 } // namespace
 
-void add_activate_methods(Service& service, const std::shared_ptr<Machine>& machine) {
+void add_activate_methods(Service& service, const std::shared_ptr<Machine>& machine,
+                          Control* control) {
+    BackgroundProbe* const background = control == nullptr ? nullptr : &control->background_probe();
     service.add(
         "activate",
-        [machine](const nlohmann::json& params, const protocol::Caller& caller) {
-            return activate(params, caller, *machine);
+        [machine, background](const nlohmann::json& params, const protocol::Caller& caller) {
+            return activate(params, caller, machine, background);
         },
         Lane::Quick);
 }

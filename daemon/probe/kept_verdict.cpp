@@ -1,10 +1,13 @@
 #include "daemon/probe/kept_verdict.hpp"
 
+#include "base/fd.hpp"
 #include "host/examine.hpp"
 #include "host/probe/driver_files.hpp"
 
 #include <algorithm>
 #include <ctime>
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace cudaenv::daemon {
 
@@ -73,6 +76,11 @@ std::optional<host::KeptVerdict> kept_verdict(const std::string& prefix,
     return store_of(caller).find(files, question_of(prefix, caller));
 }
 
+std::string verdict_key(const std::string& prefix, const protocol::Caller& caller) {
+    host::DiskFileSystem files;
+    return host::VerdictStore::key(files, question_of(prefix, caller));
+}
+
 bool is_bad(const host::KeptVerdict& kept) {
     return kept.verdict == "fails" || kept.verdict == "driver-broken" ||
            kept.verdict == "crashed" || kept.verdict == "timeout";
@@ -108,6 +116,27 @@ std::string driver_warning() {
     return "the driver was upgraded under the running system: its library is " +
            driver.library_version->str() + ", the loaded kernel module " + driver.module->str() +
            "; CUDA fails until a reboot";
+}
+
+std::string driver_library() {
+    host::DiskFileSystem files;
+    return host::look_at_driver(files).library;
+}
+
+bool is_news(const std::string& directory, const std::string& text) {
+    if (directory.empty()) {
+        return false;
+    }
+    const Fd file(::open((directory + "/driver-told").c_str(),
+                         O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+    std::string told(4096, '\0');
+    const ssize_t size = file ? ::read(file.get(), told.data(), told.size()) : -1;
+    if (size < 0) {
+        return false;
+    }
+    told.resize(static_cast<std::size_t>(size));
+    return told != text && ::ftruncate(file.get(), 0) == 0 &&
+           ::pwrite(file.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 
 } // namespace cudaenv::daemon

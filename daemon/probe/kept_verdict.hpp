@@ -18,6 +18,9 @@ void keep_verdict(const ProbeRun& run, const std::string& prefix, const ProbeWis
 std::optional<host::KeptVerdict> kept_verdict(const std::string& prefix,
                                               const protocol::Caller& caller);
 
+// What a verdict for the caller's environment rests on besides files, as one text.
+std::string verdict_key(const std::string& prefix, const protocol::Caller& caller);
+
 // The machine or the environment is broken, as far as that probe saw; not where it was busy, or
 // there is no GPU.
 bool is_bad(const host::KeptVerdict& kept);
@@ -30,5 +33,12 @@ nlohmann::json kept_to_json(const std::optional<host::KeptVerdict>& kept);
 // "the driver's library is 580.95.05, the loaded kernel module 570.86.10: ..."; empty where they
 // fit, or it is not known.
 std::string driver_warning();
+// The real file of the driver's library, which an upgrade takes away; empty where no module is
+// loaded.
+std::string driver_library();
+// Whether `text` has not been told yet, to be asked once per telling: the last one is kept in
+// `directory`, the user's runtime directory. False where it cannot be kept, so that nothing is
+// told at every prompt.
+bool is_news(const std::string& directory, const std::string& text);
 
 } // namespace cudaenv::daemon

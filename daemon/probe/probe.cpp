@@ -211,14 +211,14 @@ void add_build_rungs(facts::ProbeReport& report, const Activation& activation, T
 } // namespace
 
 Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wishes,
-                           const protocol::Caller& caller, Machine& machine) {
+                           const protocol::Caller& caller, Machine& machine, int stop_event) {
     const std::string program = probe_beside_this_program();
     if (program.empty()) {
         return unavailable("no-probe", "cudaenv-probe is not beside cudaenvd",
                            "install cudaenv anew: it comes with cudaenvd");
     }
     host::DiskFileSystem files;
-    host::ChildProcessRunner processes;
+    host::ChildProcessRunner processes(stop_event);
     const auto& environment = activation.situation.environment;
     const auto library_path = entries_of(caller.variable("LD_LIBRARY_PATH").value_or(""));
     Tools tools = tools_of(activation, machine);

@@ -1,7 +1,6 @@
 // `cudaenv probe`: the child is started for one caller and its report judged.
 //
-// Law: it ends within the deadlines below, whatever the driver does; nothing but a request for a
-// probe comes here, never a prompt.
+// Law: it ends within the deadlines below, whatever the driver does; no prompt waits for it.
 #pragma once
 
 #include "daemon/activation/activation.hpp"
@@ -25,8 +24,9 @@ struct ProbeRun {
     plan::ProbeOutcome outcome; // with what was built
 };
 
+// Children are killed once `stop_event` is readable (host/process.hpp).
 // Errors (Unavailable): "no-probe", cudaenv-probe is not there.
 Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wishes,
-                           const protocol::Caller& caller, Machine& machine);
+                           const protocol::Caller& caller, Machine& machine, int stop_event = -1);
 
 } // namespace cudaenv::daemon

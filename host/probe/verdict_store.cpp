@@ -148,6 +148,12 @@ std::optional<KeptVerdict> VerdictStore::find(FileSystem& files,
                        text_at(*entry, "summary"), at->get<std::int64_t>()};
 }
 
+std::string VerdictStore::key(FileSystem& files, const VerdictQuestion& question) {
+    const char end = '\0'; // in none of the texts
+    return question.prefix + end + question.visible_devices + end + question.library_path + end +
+           machine_now(files);
+}
+
 void VerdictStore::keep(FileSystem& files, const VerdictQuestion& question,
                         const std::vector<std::string>& rests_on,
                         const KeptVerdict& verdict) const {

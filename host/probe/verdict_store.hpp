@@ -41,6 +41,9 @@ public:
     void keep(FileSystem& files, const VerdictQuestion& question,
               const std::vector<std::string>& rests_on, const KeptVerdict& verdict) const;
 
+    // The question and the machine as it is now, but no file of the environment.
+    static std::string key(FileSystem& files, const VerdictQuestion& question);
+
 private:
     std::string m_directory;
 };

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 1> k_users_library_paths{"always"};
 constexpr std::array<std::string_view, 2> k_constraint_files{"off", "env"};
 constexpr std::array<std::string_view, 2> k_daemon_starts{"auto", "never"};
 
-constexpr std::array<SettingKey, 9> k_keys{{
+constexpr std::array<SettingKey, 10> k_keys{{
     {"resolve", "channels", SettingKind::Words, {}, {}, false, "conda channels, first wins"},
     {"resolve", "for", SettingKind::Word, k_purposes, {}, false, "what a resolution is for"},
     {"resolve",
@@ -64,6 +64,14 @@ constexpr std::array<SettingKey, 9> k_keys{{
      {},
      true,
      "whether interactive shells leave a daemon behind"},
+    {"probe",
+     "background",
+     SettingKind::Truth,
+     {},
+     {},
+     true,
+     "whether the daemon runs the quick probe on idle GPUs after an activation",
+     false},
 }};
 
 std::string words_of(const SettingKey& key, bool project) {
@@ -139,7 +147,7 @@ SettingValue default_of(const SettingKey& key) {
     case SettingKind::Word:
         return std::string(key.words[0]);
     case SettingKind::Truth:
-        return true;
+        return key.truth;
     case SettingKind::Words:
     case SettingKind::Directories:
     case SettingKind::Capabilities:

@@ -34,6 +34,7 @@ struct SettingKey {
     std::span<const std::string_view> users_words; // further ones, not for projects
     bool users_only = false;
     std::string_view what;
+    bool truth = true; // the default of a Truth
 
     [[nodiscard]] std::string name() const { return std::string(table) + '.' + std::string(key); }
 };
@@ -46,7 +47,7 @@ Error unknown_setting(std::string_view name);
 
 using SettingValue = std::variant<bool, std::string, std::vector<std::string>>;
 
-// The value where no file sets one: the first word, true, an empty list.
+// The value where no file sets one: the first word, `truth`, an empty list.
 SettingValue default_of(const SettingKey& key);
 // As TOML: "auto", true, ["pytorch", "conda-forge"].
 std::string to_toml(const SettingValue& value);

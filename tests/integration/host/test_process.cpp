@@ -3,6 +3,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <array>
 #include <chrono>
 #include <signal.h>
 #include <unistd.h>
@@ -83,6 +84,20 @@ TEST_CASE("a hanging child is killed at its deadline with its own children") {
                          "sleep 0.1; done"),
                    5s);
     CHECK(grandchild.output == "gone\n");
+}
+
+TEST_CASE("a stopped runner kills its children long before their deadline") {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe(ends.data()) == 0);
+    REQUIRE(::write(ends[1], "x", 1) == 1);
+    ChildProcessRunner runner(ends[0]);
+    const auto begin = std::chrono::steady_clock::now();
+    const auto outcome = runner.run(shell("sleep 600"), 600s);
+    CHECK(std::chrono::steady_clock::now() - begin < 60s);
+    CHECK(outcome.timed_out);
+    CHECK(outcome.failure == "stopped before it answered");
+    ::close(ends[0]);
+    ::close(ends[1]);
 }
 
 TEST_CASE("a grandchild that keeps the pipe open does not hold the answer") {

@@ -16,7 +16,7 @@ import unittest
 from pathlib import Path
 
 LIBC = ctypes.CDLL(None)
-PROGRAMS = {}  # "probe", "standin", "cudaenv", "cudaenvd": set by run_tests
+PROGRAMS = {}  # "probe", "standin", "cudaenv", "cudaenvd", "nvml": set by run_tests
 WAIT = 60  # seconds for what is expected to happen at once; a loaded machine is slow
 
 H200 = 'device 0 "NVIDIA H200" cc 9.0 memory 150754820096\n'
@@ -195,7 +195,7 @@ class ProbeTest(unittest.TestCase):
 def run_tests():
     """For ctest: status 77 where every test was skipped, with the reasons."""
     parser = argparse.ArgumentParser()
-    for name in ("probe", "standin", "cudaenv", "cudaenvd"):
+    for name in ("probe", "standin", "cudaenv", "cudaenvd", "nvml"):
         parser.add_argument(f"--{name}")
     options, rest = parser.parse_known_args()
     PROGRAMS.update({name: os.path.realpath(path) for name, path in vars(options).items() if path})

@@ -1,0 +1,187 @@
+#include "daemon/probe/background_probe.hpp"
+
+#include "daemon/probe/kept_verdict.hpp"
+#include "daemon/probe/probe.hpp"
+#include "daemon/this_host.hpp"
+#include "host/probe/gpu_usage.hpp"
+#include "host/process.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <sys/eventfd.h>
+#include <utility>
+
+namespace cudaenv::daemon {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The answer is out by then, and what a shell starts with.
+constexpr std::chrono::seconds k_after{1};
+// NVML answers in 30 ms on a sound machine.
+constexpr std::chrono::seconds k_usage_deadline{5};
+// A busy GPU is not asked about at every prompt.
+constexpr std::chrono::seconds k_busy_pause{60};
+// An idle GPU has what the driver keeps for itself in use.
+constexpr std::uint64_t k_idle_memory = std::uint64_t{1} << 30U;
+constexpr std::size_t k_most_noted = 16;
+constexpr std::size_t k_most_tried = 1000;
+
+bool is_wanted(const Activation& activation) {
+    if (activation.disabled || activation.project.prefix.empty()) {
+        return false;
+    }
+    const auto* setting = activation.project.config.find("probe.background");
+    const auto* wanted = setting == nullptr ? nullptr : std::get_if<bool>(&setting->value);
+    return wanted != nullptr && *wanted;
+}
+
+// Of another machine than this: nothing here can be probed for it.
+bool is_described(const nlohmann::json& params, const protocol::Caller& caller) {
+    return params.contains("host") || params.contains("driver") || params.contains("gpu") ||
+           !caller.variable("CUDAENV_HOST").value_or("").empty();
+}
+
+bool is_idle(const host::GpuUsage& gpu) {
+    return gpu.processes.empty() && gpu.utilization.value_or(0) == 0 && gpu.memory_used &&
+           *gpu.memory_used <= k_idle_memory;
+}
+
+enum class GpuLoad { Idle, Busy, Unknown };
+
+GpuLoad look_at_gpus(const std::string& program, const plan::Variables& shell, int stop_event) {
+    std::vector<std::string> environment;
+    for (const char* name : {"LD_LIBRARY_PATH", "PATH"}) {
+        if (const auto found = shell.find(name); found != shell.end()) {
+            environment.push_back(found->first + '=' + found->second);
+        }
+    }
+    host::ChildProcessRunner children(stop_event);
+    const auto outcome =
+        children.run({{program, "--usage"}, std::move(environment)}, k_usage_deadline);
+    if (!outcome.failure.empty()) {
+        return GpuLoad::Unknown;
+    }
+    const auto usage = host::read_gpu_usage(outcome.output);
+    if (!usage || usage->gpus.empty() || !usage->errors.empty()) {
+        return GpuLoad::Unknown;
+    }
+    return std::ranges::all_of(usage->gpus, is_idle) ? GpuLoad::Idle : GpuLoad::Busy;
+}
+
+} // namespace
+
+BackgroundProbe::~BackgroundProbe() {
+    stop();
+    if (m_thread.joinable()) {
+        m_thread.join();
+    }
+}
+
+void BackgroundProbe::allow() {
+    const std::scoped_lock lock(m_mutex);
+    m_allowed = true;
+}
+
+void BackgroundProbe::stop() {
+    const std::scoped_lock lock(m_mutex);
+    m_stopped = true;
+    m_noted.clear();
+    if (m_stop_event) {
+        ::eventfd_write(m_stop_event.get(), 1);
+    }
+    m_changed.notify_all();
+}
+
+void BackgroundProbe::consider(const nlohmann::json& params, const protocol::Caller& caller,
+                               const Activation& activation,
+                               const std::shared_ptr<Machine>& machine) {
+    if (!is_wanted(activation) || is_described(params, caller)) {
+        return;
+    }
+    const std::scoped_lock lock(m_mutex);
+    if (!m_allowed || m_stopped || m_noted.size() >= k_most_noted) {
+        return;
+    }
+    if (!m_thread.joinable()) {
+        m_stop_event.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+        if (!m_stop_event) {
+            return; // without it a probe could not be stopped
+        }
+        m_thread = std::thread([this] { work(); });
+    }
+    m_noted.insert_or_assign(activation.project.prefix, Job{params, caller, machine});
+    m_changed.notify_all();
+}
+
+void BackgroundProbe::work() {
+    std::unique_lock lock(m_mutex);
+    while (true) {
+        m_changed.wait(lock, [this] { return m_stopped || !m_noted.empty(); });
+        m_changed.wait_for(lock, k_after, [this] { return m_stopped; });
+        const auto jobs = std::exchange(m_noted, {});
+        for (const auto& [prefix, job] : jobs) {
+            if (m_stopped) {
+                return;
+            }
+            lock.unlock();
+            try {
+                probe(job);
+            } catch (const std::exception&) {
+                // Nobody waits for it; whoever asks for a probe is told.
+            }
+            lock.lock();
+        }
+        if (m_stopped) {
+            return;
+        }
+    }
+}
+
+void BackgroundProbe::probe(const Job& job) {
+    protocol::Caller caller = job.caller;
+    const auto activation = activation_of(job.params, caller, *job.machine);
+    if (!activation || !is_wanted(*activation)) {
+        return; // something changed since
+    }
+    const std::string& prefix = activation->project.prefix;
+    // What the shell is after the answer: its LD_LIBRARY_PATH is part of the question.
+    caller.environment.clear();
+    caller.environment.insert(activation->applied.environment.begin(),
+                              activation->applied.environment.end());
+    const std::string program = probe_beside_this_program();
+    if (program.empty() || kept_verdict(prefix, caller)) {
+        return;
+    }
+    const std::string key = verdict_key(prefix, caller);
+    const auto paused = m_busy.find(key);
+    if (m_tried.contains(key) || m_tried.size() >= k_most_tried ||
+        (paused != m_busy.end() && Clock::now() - paused->second < k_busy_pause)) {
+        return;
+    }
+    switch (look_at_gpus(program, activation->applied.environment, m_stop_event.get())) {
+    case GpuLoad::Busy:
+        m_busy[key] = Clock::now();
+        return;
+    case GpuLoad::Unknown:
+        m_tried.insert(key);
+        return;
+    case GpuLoad::Idle:
+        break;
+    }
+    m_busy.erase(key);
+    m_tried.insert(key);
+    const ProbeWishes quick;
+    const auto run = run_probe(*activation, quick, caller, *job.machine, m_stop_event.get());
+    const std::scoped_lock lock(m_mutex);
+    if (run && !m_stopped) {
+        keep_verdict(*run, prefix, quick, caller);
+        if (kept_verdict(prefix, caller)) {
+            m_tried.erase(key); // what is kept says better what it rests on
+        }
+    }
+}
+
+} // namespace cudaenv::daemon
