@@ -1,5 +1,6 @@
 #include "daemon/activation/watch_of.hpp"
 
+#include "daemon/probe/kept_verdict.hpp"
 #include "host/project/config_files.hpp"
 #include "host/project/project_search.hpp"
 #include "host/watch/path_state.hpp"
@@ -158,6 +159,12 @@ shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller&
         // What matters of a toolkit that was chosen is that it is there.
         const std::string nvcc = activation.choice.toolkit->path + "/bin/nvcc";
         watch.files.push_back(watched_file(nvcc, {}, asked));
+        watch.files.back().seen = shellhooks::WatchedFile::Seen::Existence;
+    }
+    // An upgrade of the driver takes libcuda.so.580.95.05 away; the prompt that misses it asks, and
+    // is told that the loaded module is another.
+    if (const std::string library = driver_library(); !library.empty()) {
+        watch.files.push_back(watched_file(library, {}, asked));
         watch.files.back().seen = shellhooks::WatchedFile::Seen::Existence;
     }
     return watch;
