@@ -4,6 +4,7 @@ client, daemon and probe."""
 
 import json
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -173,6 +174,58 @@ class ProbeCommandTest(CommandTest):
     def test_usage_errors_are_status_2(self):
         self.assertEqual(self.cudaenv("probe", "--watsh").returncode, 2)
         self.assertEqual(self.cudaenv("probe", "-p", "/nowhere").returncode, 2)
+
+
+# A kernel module of 580.95.05 and a libcuda of the version that is named first; then the command.
+A_DRIVER = """set -e
+mount -t tmpfs none /proc/driver
+mkdir /proc/driver/nvidia
+echo 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Thu' >/proc/driver/nvidia/version
+mount -t tmpfs none /run
+mkdir -p /run/opengl-driver/lib
+: >"/run/opengl-driver/lib/libcuda.so.$1"
+ln -s "libcuda.so.$1" /run/opengl-driver/lib/libcuda.so.1
+shift
+exec "$@"
+"""
+
+
+@unittest.skipUnless(subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/proc/driver"],
+                                    capture_output=True, check=False).returncode == 0,
+                     "no mount namespaces here: run as root, or where user namespaces are allowed")
+@unittest.skipIf(any(os.path.exists(f"/usr/lib{place}/libcuda.so.1") for place in
+                     ("", "64", "/x86_64-linux-gnu", "/aarch64-linux-gnu")),
+                 "this machine has a driver")
+class UpgradeTest(CommandTest):
+    def prompt(self, library):
+        """What the shell is to run, and what is said at its terminal."""
+        terminal, side = pty.openpty()
+        self.addCleanup(os.close, terminal)
+        ran = subprocess.run(["unshare", "-rm", "sh", "-c", A_DRIVER, "sh", library,
+                              PROGRAMS["cudaenv"], "prompt", "bash", "--say",
+                              # As after a command: longer than a loaded machine's prompt may take.
+                              "--was", ""], stdin=side, stderr=side,
+                             stdout=subprocess.PIPE, text=True, env=self.environment, timeout=WAIT,
+                             check=True)
+        os.write(side, b"<end>")
+        os.close(side)
+        said = b""
+        while b"<end>" not in said:
+            said += os.read(terminal, 4096)
+        return ran.stdout, said.decode()
+
+    def test_a_driver_that_was_upgraded_is_missed_by_the_prompt_and_told_once(self):
+        del self.environment["VIRTUAL_ENV"]
+        watched = ""
+        until = time.monotonic() + WAIT
+        # What was written just now is not watched yet: it is asked for again.
+        while "/run/opengl-driver/lib/libcuda.so.580.95.05" not in watched:
+            self.assertLess(time.monotonic(), until, watched)
+            watched, said = self.prompt("580.95.05")
+            self.assertEqual(said, "<end>")
+        self.assertIn("its library is 590.44.01, the loaded kernel module 580.95.05",
+                      self.prompt("590.44.01")[1])
+        self.assertEqual(self.prompt("590.44.01")[1], "<end>")
 
 
 class BackgroundTest(CommandTest):
