@@ -2,6 +2,7 @@
 // have written is not believed.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <sys/stat.h>
 
@@ -12,5 +13,13 @@ bool is_ours_alone(const struct stat& status, mode_t kind);
 
 // Every missing directory of `path`, each 0700; false where one cannot be made.
 bool make_private_directories(const std::string& path);
+
+// The file whole; empty where it is not there, not ours alone, or longer than `limit`.
+std::string read_private_file(const std::string& path, std::size_t limit);
+
+// Replaces `directory`/`name` at once, making what is missing of the directory (absolute), which is
+// ours alone then; false where it cannot be, and the old file is as it was.
+bool write_private_file(const std::string& directory, const std::string& name,
+                        const std::string& text);
 
 } // namespace cudaenv

@@ -1,60 +1,21 @@
 #include "host/version_cache.hpp"
 
-#include "base/fd.hpp"
 #include "base/private_files.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <cerrno>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <vector>
 
 namespace cudaenv::host {
 
 namespace {
 
-constexpr const char* k_file = "/compilers.json";
+constexpr const char* k_file = "compilers.json";
 constexpr const char* k_schema = "cudaenv.compilers/1";
 constexpr std::size_t k_size_limit = std::size_t{1024} * 1024;
 constexpr std::size_t k_entry_limit = 2000;
 // A refusal may heal without the program changing (a missing library installed): it is asked again.
 constexpr std::int64_t k_refusal_life = 600;
-
-std::string read_trusted(const std::string& path) {
-    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    struct stat status {};
-    if (!file || ::fstat(file.get(), &status) != 0 || !is_ours_alone(status, S_IFREG) ||
-        status.st_size > static_cast<off_t>(k_size_limit)) {
-        return {};
-    }
-    std::string text(static_cast<std::size_t>(status.st_size), '\0');
-    std::size_t have = 0;
-    while (have < text.size()) {
-        const ssize_t got = ::read(file.get(), text.data() + have, text.size() - have);
-        if (got <= 0) {
-            return {};
-        }
-        have += static_cast<std::size_t>(got);
-    }
-    return text;
-}
-
-bool write_all(int file, const std::string& text) {
-    std::size_t done = 0;
-    while (done < text.size()) {
-        const ssize_t put = ::write(file, text.data() + done, text.size() - done);
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put <= 0) {
-            return false;
-        }
-        done += static_cast<std::size_t>(put);
-    }
-    return true;
-}
 
 } // namespace
 
@@ -69,7 +30,7 @@ VersionCache::VersionCache(std::string directory, std::int64_t now)
         m_directory.clear();
         return;
     }
-    const auto text = read_trusted(m_directory + k_file);
+    const auto text = read_private_file(m_directory + '/' + k_file, k_size_limit);
     const auto document = nlohmann::json::parse(text, nullptr, false);
     if (!document.is_object() || document.value("schema", nlohmann::json()) != k_schema) {
         return;
@@ -108,12 +69,7 @@ void VersionCache::keep(const std::string& key, KeptVersion answer) {
 }
 
 void VersionCache::save() const {
-    if (!m_changed || m_directory.empty() || !make_private_directories(m_directory)) {
-        return;
-    }
-    const Fd directory(::open(m_directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    struct stat status {};
-    if (!directory || ::fstat(directory.get(), &status) != 0 || !is_ours_alone(status, S_IFDIR)) {
+    if (!m_changed || m_directory.empty()) {
         return;
     }
     nlohmann::json entries = nlohmann::json::object();
@@ -123,16 +79,7 @@ void VersionCache::save() const {
     const std::string text =
         nlohmann::json{{"schema", k_schema}, {"entries", std::move(entries)}}.dump(
             -1, ' ', false, nlohmann::json::error_handler_t::replace);
-    const std::string temporary = "compilers.json." + std::to_string(::getpid());
-    const Fd file(::openat(directory.get(), temporary.c_str(),
-                           O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!file) {
-        return;
-    }
-    if (!write_all(file.get(), text) ||
-        ::renameat(directory.get(), temporary.c_str(), directory.get(), k_file + 1) != 0) {
-        ::unlinkat(directory.get(), temporary.c_str(), 0);
-    }
+    write_private_file(m_directory, k_file, text);
 }
 
 } // namespace cudaenv::host

@@ -1,15 +1,9 @@
 #include "host/probe/verdict_store.hpp"
 
-#include "base/fd.hpp"
 #include "base/private_files.hpp"
 #include "host/probe/driver_files.hpp"
 
 #include <nlohmann/json.hpp>
-
-#include <cerrno>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace cudaenv::host {
 
@@ -22,49 +16,13 @@ constexpr const char* k_schema = "cudaenv.probes/1";
 constexpr std::size_t k_size_limit = std::size_t{1024} * 1024;
 constexpr std::size_t k_entry_limit = 200; // environments; then it is begun anew
 
-std::string read_trusted(const std::string& path) {
-    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    struct stat status {};
-    if (!file || ::fstat(file.get(), &status) != 0 || !is_ours_alone(status, S_IFREG) ||
-        status.st_size > static_cast<off_t>(k_size_limit)) {
-        return {};
-    }
-    std::string text(static_cast<std::size_t>(status.st_size), '\0');
-    std::size_t have = 0;
-    while (have < text.size()) {
-        const ssize_t got = ::read(file.get(), text.data() + have, text.size() - have);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return {};
-        }
-        have += static_cast<std::size_t>(got);
-    }
-    return text;
-}
-
-bool write_all(int file, const std::string& text) {
-    std::size_t done = 0;
-    while (done < text.size()) {
-        const ssize_t put = ::write(file, text.data() + done, text.size() - done);
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put <= 0) {
-            return false;
-        }
-        done += static_cast<std::size_t>(put);
-    }
-    return true;
-}
-
 // The names of the store's environments with their verdicts; an empty object where there is none.
 json entries_in(const std::string& directory) {
     if (directory.empty() || directory.front() != '/') {
         return json::object();
     }
-    const auto document = json::parse(read_trusted(directory + '/' + k_file), nullptr, false);
+    const auto document =
+        json::parse(read_private_file(directory + '/' + k_file, k_size_limit), nullptr, false);
     if (!document.is_object() || document.value("schema", json()) != k_schema) {
         return json::object();
     }
@@ -157,15 +115,6 @@ std::string VerdictStore::key(FileSystem& files, const VerdictQuestion& question
 void VerdictStore::keep(FileSystem& files, const VerdictQuestion& question,
                         const std::vector<std::string>& rests_on,
                         const KeptVerdict& verdict) const {
-    if (m_directory.empty() || m_directory.front() != '/' ||
-        !make_private_directories(m_directory)) {
-        return;
-    }
-    const Fd directory(::open(m_directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    struct stat status {};
-    if (!directory || ::fstat(directory.get(), &status) != 0 || !is_ours_alone(status, S_IFDIR)) {
-        return;
-    }
     json entries = entries_in(m_directory);
     if (entries.size() >= k_entry_limit) {
         entries = json::object();
@@ -187,16 +136,7 @@ void VerdictStore::keep(FileSystem& files, const VerdictQuestion& question,
                                          {"at", verdict.at}};
     const std::string text = json{{"schema", k_schema}, {"environments", std::move(entries)}}.dump(
         -1, ' ', false, json::error_handler_t::replace);
-    const std::string temporary = std::string(k_file) + '.' + std::to_string(::getpid());
-    const Fd file(::openat(directory.get(), temporary.c_str(),
-                           O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!file) {
-        return;
-    }
-    if (!write_all(file.get(), text) ||
-        ::renameat(directory.get(), temporary.c_str(), directory.get(), k_file) != 0) {
-        ::unlinkat(directory.get(), temporary.c_str(), 0);
-    }
+    write_private_file(m_directory, k_file, text);
 }
 
 } // namespace cudaenv::host

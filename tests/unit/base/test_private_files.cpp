@@ -34,6 +34,24 @@ TEST_CASE("a file in the way of a directory is told") {
     CHECK_FALSE(make_private_directories(tree.path() + "/a/b"));
 }
 
+TEST_CASE(
+    "a private file is replaced whole, and read back unless it is too long or not ours alone") {
+    TemporaryTree tree;
+    const std::string directory = tree.path() + "/cache";
+    const std::string path = directory + "/a.json";
+    CHECK(read_private_file(path, 100).empty());
+    REQUIRE(write_private_file(directory, "a.json", "first"));
+    REQUIRE(write_private_file(directory, "a.json", "second"));
+    CHECK(read_private_file(path, 100) == "second");
+    CHECK((status_of(path).st_mode & 0777) == 0600);
+    CHECK(read_private_file(path, 5).empty());
+    REQUIRE(::chmod(path.c_str(), 0620) == 0);
+    CHECK(read_private_file(path, 100).empty());
+    CHECK_FALSE(write_private_file("relative", "a.json", "x"));
+    REQUIRE(::chmod(directory.c_str(), 0777) == 0);
+    CHECK_FALSE(write_private_file(directory, "a.json", "x"));
+}
+
 TEST_CASE("what a group, everybody or another user can write is not ours alone") {
     TemporaryTree tree;
     tree.file("a", "");
