@@ -35,7 +35,7 @@ int main() {
         return 1;
     }
     scale<<<(count + 127) / 128, 128>>>(from, to, count, 2.0f);
-    if (refused("kernel launch", cudaGetLastError()) ||
+    if (refused("cudaGetLastError", cudaGetLastError()) ||
         refused("cudaDeviceSynchronize", cudaDeviceSynchronize()) ||
         refused("cudaMemcpy",
                 cudaMemcpy(values.data(), to, count * sizeof(float), cudaMemcpyDeviceToHost))) {
