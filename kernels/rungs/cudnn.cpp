@@ -83,9 +83,10 @@ MaybeStop checked(const CudnnApi& api, const char* call, int status) {
     return stop;
 }
 
-// CUDNN_STATUS_NOT_SUPPORTED: 9, and from cuDNN 9 on a whole range.
+// CUDNN_STATUS_NOT_SUPPORTED: 9, and from cuDNN 9 on 3000 with what exactly (pattern, shape, type,
+// layout). From 3005 on it is the driver, the runtime or the GPU: no other algorithm helps.
 bool is_not_supported(const MaybeStop& stop) {
-    return stop && (stop->error == 9 || (stop->error >= 3000 && stop->error < 4000));
+    return stop && (stop->error == 9 || (stop->error >= 3000 && stop->error <= 3004));
 }
 
 // A handle or descriptor.
