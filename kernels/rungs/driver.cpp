@@ -7,7 +7,7 @@ namespace cudaenv::kernels {
 
 namespace {
 
-// More than any machine has: a count that was never written.
+// More than any machine has.
 constexpr int k_most_devices = 256;
 
 } // namespace
@@ -45,15 +45,17 @@ std::optional<DriverAnswer> climb_driver(const DriverApi& api) {
         end_rung(rung, lacks_function("cuDeviceGetCount", api.path));
         return std::nullopt;
     }
-    int count = 0;
+    int count = -1; // a count that was never written is no count
     if (const int error = api.device_get_count(&count)) {
         rung.failed("cuDeviceGetCount", error, driver_error_name(api, error));
         return std::nullopt;
     }
-    if (count >= 0 && count <= k_most_devices) {
-        answer.devices = count;
-        rung.set("devices", count);
+    if (count < 0 || count > k_most_devices) {
+        rung.wrong("the driver counts " + std::to_string(count) + " devices");
+        return std::nullopt;
     }
+    answer.devices = count;
+    rung.set("devices", count);
     rung.ok();
     return answer;
 }

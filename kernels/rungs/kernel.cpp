@@ -6,13 +6,18 @@
 #include "kernels/ptx/isa.hpp"
 #include "kernels/ptx/ptx_text.hpp"
 #include "kernels/rungs/gpu_work.hpp"
+#include "kernels/rungs/library_numbers.hpp"
+
+#include <cstdlib>
 
 namespace cudaenv::kernels {
 
 namespace {
 
-std::string architecture(std::string_view prefix, ComputeCapability code) {
-    return std::string(prefix) + std::to_string(code.major) + std::to_string(code.minor);
+// The user's own setting, and part of the question: the driver then passes machine code over.
+bool is_ptx_forced() {
+    const char* told = std::getenv("CUDA_FORCE_PTX_JIT");
+    return told != nullptr && *told != '\0' && std::string_view(told) != "0";
 }
 
 MaybeStop run_and_tell(Rung& rung, const GpuUnderTest& gpu, const void* image,
@@ -32,7 +37,7 @@ bool climb_text(Rung& rung, const GpuUnderTest& gpu, std::string_view isa) {
                      " and newer");
         return true;
     }
-    rung.set("architecture", architecture("compute_", k_ptx_target));
+    rung.set("architecture", architecture_name("compute_", k_ptx_target));
     rung.set("isa", isa);
     const auto stop = run_and_tell(rung, gpu, ptx_text(isa).c_str(), ptx_checks());
     end_rung(rung, stop);
@@ -45,8 +50,10 @@ bool climb_kernel(const GpuUnderTest& gpu, const std::optional<DottedVersion>& d
     Rung rung("kernel", gpu.ordinal);
     const auto& image = device_image();
     const auto machine_code = machine_code_for(image.machine_code, gpu.capability);
-    if (machine_code) {
-        rung.set("architecture", architecture("sm_", *machine_code));
+    if (is_ptx_forced()) {
+        rung.set("message", "CUDA_FORCE_PTX_JIT is set: PTX was run instead of machine code");
+    } else if (machine_code) {
+        rung.set("architecture", architecture_name("sm_", *machine_code));
         const auto stop = run_and_tell(rung, gpu, image.fatbin, kernel_checks(*machine_code));
         // The probe's code may be newer than the driver, which says nothing of the environment's:
         // only within one major of CUDA's do older drivers take it.
@@ -62,7 +69,7 @@ bool climb_kernel(const GpuUnderTest& gpu, const std::optional<DottedVersion>& d
         // A GPU that is newer than the nvcc: its PTX, with all the checks, where the driver can.
         const auto stop = run_and_tell(rung, gpu, image.fatbin, kernel_checks(image.ptx));
         if (!stop || stop->call != k_load_call) {
-            rung.set("architecture", architecture("compute_", image.ptx));
+            rung.set("architecture", architecture_name("compute_", image.ptx));
             end_rung(rung, stop);
             return !stop;
         }

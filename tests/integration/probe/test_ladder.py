@@ -174,6 +174,16 @@ class Refused(ProbeTest):
             self.assertTrue(kernel.get("message") or kernel.get("error"), kernel)
         self.assertEqual(ladder.rung("ptx", 0)["result"], "ok")
 
+    def test_where_the_user_forces_ptx_no_machine_code_is_said_to_have_run(self):
+        runtime = self.stand_in("cuModuleLoadDataEx 209 code")
+        self.environment["CUDA_FORCE_PTX_JIT"] = "1"
+        kernel = self.climb(runtime).rung("kernel", 0)
+        self.assertEqual((kernel["result"], kernel["architecture"]), ("ok", "compute_50"), kernel)
+        self.assertIn("CUDA_FORCE_PTX_JIT", kernel["message"])
+        self.environment["CUDA_FORCE_PTX_JIT"] = "0"
+        self.assertNotIn("CUDA_FORCE_PTX_JIT",
+                         self.climb(runtime).rung("kernel", 0).get("message", ""))
+
     def test_ptx_newer_than_the_driver_is_222_and_only_there(self):
         ladder = self.climb(self.stand_in("version 12020\nruntime 12090\nptx 8.2", major=12))
         for step in [*QUICK, "ptx"]:
@@ -298,6 +308,10 @@ class Lies(ProbeTest):
                 self.assertEqual(ladder.status, 0)
                 self.assertTrue(ladder.finished, ladder)
                 self.assertLess(len(ladder.lines), 100)
+                rung = ladder.rung("driver")
+                self.assertEqual(rung["result"], "wrong", ladder)
+                self.assertIn("counts", rung["message"])
+                self.assertNotIn("devices", rung)
 
     def test_a_gpu_without_a_name_is_still_climbed(self):
         runtime = self.stand_in()
