@@ -60,7 +60,7 @@ StepFix look_for_xid() {
 std::string_view what_ran(facts::ProbeStep step) {
     switch (step) {
     case facts::ProbeStep::Memory:
-        return "copying 4 MiB";
+        return "copying 2 MiB";
     case facts::ProbeStep::Kernel:
     case facts::ProbeStep::Ptx:
     case facts::ProbeStep::PtxRuntime:
@@ -98,12 +98,23 @@ Finding explain_unavailable(const Scene& scene, const facts::ProbeRung& rung, st
     return finding;
 }
 
+// What was free on that GPU: as this rung saw it, or the rung of its memory before.
+std::optional<std::uint64_t> free_memory(const Scene& scene, const facts::ProbeRung& rung) {
+    if (rung.memory_free) {
+        return rung.memory_free;
+    }
+    for (const facts::ProbeRung& one : scene.report->rungs) {
+        if (one.step == facts::ProbeStep::Memory && one.gpu == rung.gpu) {
+            return one.memory_free;
+        }
+    }
+    return std::nullopt;
+}
+
+constexpr std::uint64_t k_mebibyte = 1024 * 1024;
+
 Finding explain_no_memory(const Scene& scene, const facts::ProbeRung& rung, std::string seen) {
-    const facts::ProbeRung* const gpu = gpu_rung(scene, rung.gpu);
-    const auto& free = rung.memory_free ? rung.memory_free
-                       : gpu != nullptr ? gpu->memory_free
-                                        : rung.memory_free;
-    constexpr std::uint64_t k_mebibyte = 1024 * 1024;
+    const auto free = free_memory(scene, rung);
     // A context takes some hundred MB; with more than that left it is not other processes.
     const bool is_limited = free && *free > 1024 * k_mebibyte;
     return {"CE317",
@@ -120,6 +131,45 @@ Finding explain_no_memory(const Scene& scene, const facts::ProbeRung& rung, std:
 }
 
 } // namespace
+
+bool is_left_alone(const facts::ProbeRung& rung) {
+    return rung.step == facts::ProbeStep::Memory && !rung.error &&
+           (rung.call == k_compute_mode || rung.call == k_full);
+}
+
+Finding explain_left_alone(const Scene& scene, const facts::ProbeRung& rung) {
+    const std::string gpu = scene.gpu(rung.gpu);
+    if (rung.call == k_full) {
+        return {"CE317",
+                StepStatus::Fails,
+                fmt::format("left alone: {} has no memory left{}", gpu,
+                            rung.memory_free
+                                ? fmt::format(" ({} MiB free)", *rung.memory_free / k_mebibyte)
+                                : std::string()),
+                "other processes fill it, and a context of some hundred MB could end one of them",
+                StepFix{"see who uses it", "nvidia-smi"},
+                ProbeVerdict::Busy};
+    }
+    const facts::ProbeRung* const seen = gpu_rung(scene, rung.gpu);
+    const auto mode = rung.compute_mode ? rung.compute_mode
+                      : seen != nullptr ? seen->compute_mode
+                                        : std::nullopt;
+    if (mode == 2) {
+        return {"CE316",
+                StepStatus::Fails,
+                gpu + " lets nobody in (compute mode prohibited)",
+                "its administrator set it so; another GPU may be free",
+                StepFix{"take another GPU, or ask whoever runs this machine",
+                        "nvidia-smi --query-gpu=index,compute_mode --format=csv"},
+                ProbeVerdict::Busy};
+    }
+    return {"CE316",
+            StepStatus::Fails,
+            fmt::format("left alone: {} is held by another process", gpu),
+            "its compute mode is exclusive: one process at a time",
+            StepFix{"wait for that process, or take another GPU", "nvidia-smi"},
+            ProbeVerdict::Busy};
+}
 
 std::optional<int> cuda_error(const facts::ProbeRung& rung) {
     for (const auto& [name, number] : k_runtime_names) {

@@ -158,10 +158,8 @@ Finding judge_right(const Scene& scene, const ProbeRung& rung) {
     case ProbeStep::Gpu:
         if (rung.compute_mode == 2) {
             ProbeRung prohibited = rung;
-            prohibited.call.clear();
-            prohibited.error_name = "compute mode";
-            prohibited.error.reset();
-            return probe::explain_cuda_error(scene, prohibited, 46);
+            prohibited.call = probe::k_compute_mode;
+            return probe::explain_left_alone(scene, prohibited);
         }
         break;
     case ProbeStep::Runtime:
@@ -275,17 +273,10 @@ Finding judge_wrong(const Scene& scene, const ProbeRung& rung) {
 
 Finding judge_skipped(const Scene& scene, const ProbeRung& rung, bool is_broken_below) {
     const std::string said = rung.message.empty() ? "not tried" : probe::one_line(rung.message, 80);
-    const auto gpu = scene.gpus.find(rung.gpu.value_or(0));
     switch (rung.step) {
     case ProbeStep::Library:
         return probe::explain_missing_driver(scene, rung);
     case ProbeStep::Gpu:
-        // Left alone because nobody may use it, or somebody does.
-        if (rung.compute_mode.value_or(0) != 0) {
-            ProbeRung closed = rung;
-            closed.error_name = "left alone";
-            return probe::explain_cuda_error(scene, closed, 46);
-        }
         if (!is_broken_below && !rung.gpu) {
             return probe::explain_no_device(scene, "0 devices");
         }
@@ -293,14 +284,6 @@ Finding judge_skipped(const Scene& scene, const ProbeRung& rung, bool is_broken_
     case ProbeStep::Runtime:
         if (!is_broken_below) {
             return probe::explain_missing_library(scene, rung);
-        }
-        break;
-    case ProbeStep::Memory:
-        if (!is_broken_below && gpu != scene.gpus.end() &&
-            gpu->second->compute_mode.value_or(0) > 1) {
-            ProbeRung closed = rung;
-            closed.error_name = "left alone";
-            return probe::explain_cuda_error(scene, closed, 46);
         }
         break;
     case ProbeStep::Nvrtc:
@@ -322,6 +305,10 @@ Finding judge_skipped(const Scene& scene, const ProbeRung& rung, bool is_broken_
 }
 
 Finding judge_rung(const Scene& scene, const ProbeRung& rung, bool is_broken_below) {
+    if (rung.result != ProbeResult::Ok && probe::is_left_alone(rung)) {
+        // A prohibited GPU was told at its own rung.
+        return is_broken_below ? skipped("left alone") : probe::explain_left_alone(scene, rung);
+    }
     switch (rung.result) {
     case ProbeResult::Ok:
         return judge_right(scene, rung);

@@ -188,6 +188,18 @@ std::function<void(Bench&)> answers(ProbeStep step, const char* call, int error,
     };
 }
 
+// A GPU of which no context was made.
+std::function<void(Bench&)> leaves_alone(ProbeResult result, const char* call) {
+    return [=](Bench& bench) {
+        bench.drop_after(ProbeStep::Memory);
+        ProbeRung& memory = bench.rung(ProbeStep::Memory);
+        memory.result = result;
+        memory.call = call;
+        memory.memory_free.reset();
+        memory.message = "the GPU is in use";
+    };
+}
+
 // --- the driver ---------------------------------------------------------------------------------
 
 std::vector<Case> driver_cases() {
@@ -476,6 +488,38 @@ std::vector<Case> driver_cases() {
          },
          ProbeStep::Gpu, "CE316", k_fails, ProbeVerdict::Busy, "compute mode prohibited",
          "administrator", "nvidia-smi"},
+        {"a prohibited GPU whose memory was left alone is told once, at its own rung",
+         [](Bench& bench) {
+             bench.rung(ProbeStep::Gpu).compute_mode = 2;
+             leaves_alone(ProbeResult::Skipped, "compute mode")(bench);
+         },
+         ProbeStep::Memory, "", k_skipped, ProbeVerdict::Busy, "left alone", "", nullptr},
+        {"an exclusive GPU that is taken is left alone and busy",
+         [](Bench& bench) {
+             bench.rung(ProbeStep::Gpu).compute_mode = 3;
+             leaves_alone(ProbeResult::Skipped, "compute mode")(bench);
+         },
+         ProbeStep::Memory, "CE316", k_fails, ProbeVerdict::Busy,
+         "left alone: NVIDIA H200 (sm_90) is held by another process", "exclusive", "nvidia-smi"},
+        {"an exclusive GPU that is reported as a failure is busy likewise",
+         [](Bench& bench) {
+             bench.rung(ProbeStep::Gpu).compute_mode = 3;
+             leaves_alone(ProbeResult::Failed, "compute mode")(bench);
+         },
+         ProbeStep::Memory, "CE316", k_fails, ProbeVerdict::Busy,
+         "left alone: NVIDIA H200 (sm_90) is held by another process", "exclusive", "nvidia-smi"},
+        {"a GPU too full for a context is left alone and busy",
+         [](Bench& bench) {
+             leaves_alone(ProbeResult::Skipped, "memory")(bench);
+             bench.rung(ProbeStep::Memory).memory_free = 300ULL << 20U;
+         },
+         ProbeStep::Memory, "CE317", k_fails, ProbeVerdict::Busy,
+         "left alone: NVIDIA H200 (sm_90) has no memory left (300 MiB free)",
+         "other processes fill it", "nvidia-smi"},
+        {"a GPU too full for a context may be reported as a failure",
+         leaves_alone(ProbeResult::Failed, "memory"), ProbeStep::Memory, "CE317", k_fails,
+         ProbeVerdict::Busy, "left alone: NVIDIA H200 (sm_90) has no memory left",
+         "other processes fill it", "nvidia-smi"},
         {"a full GPU is busy, with what is left",
          [](Bench& bench) {
              bench.fails(ProbeStep::Memory, "cudaMalloc", 2, "cudaErrorMemoryAllocation");
@@ -759,8 +803,17 @@ std::vector<Case> library_cases() {
          answers(ProbeStep::Cublas, "cublasSgemm", 8, "CUBLAS_STATUS_ARCH_MISMATCH"),
          ProbeStep::Cublas, "CE352", k_fails, ProbeVerdict::Fails,
          "no code for NVIDIA H200 (sm_90)", "", "cudaenv resolve"},
-        {"cuBLAS without memory is busy", answers(ProbeStep::Cublas, "cublasCreate", 3),
-         ProbeStep::Cublas, "CE317", k_fails, ProbeVerdict::Busy, "no memory left", "", ""},
+        {"cuBLAS without memory is busy, with what the memory's rung saw free",
+         [](Bench& bench) {
+             answers(ProbeStep::Cublas, "cublasCreate", 3)(bench);
+             bench.rung(ProbeStep::Memory).memory_free = 40ULL << 20U;
+         },
+         ProbeStep::Cublas, "CE317", k_fails, ProbeVerdict::Busy, "no memory left (40 MiB free)",
+         "other processes fill it", "nvidia-smi"},
+        {"cuBLAS without memory on a GPU that has much is under a limit",
+         answers(ProbeStep::Cublas, "cublasCreate", 3), ProbeStep::Cublas, "CE317", k_fails,
+         ProbeVerdict::Busy, "gives no memory (102400 MiB free)", "a limit is in the way",
+         "ulimit -a"},
         {"cuDNN 8 that is not initialised",
          answers(ProbeStep::Cudnn, "cudnnCreate", 1, "CUDNN_STATUS_NOT_INITIALIZED"),
          ProbeStep::Cudnn, "CE353", k_fails, ProbeVerdict::Fails,

@@ -48,7 +48,8 @@ struct Case {
     plan::ProbeVerdict verdict;
     const char* detail;  // what the line says of it, or a part
     const char* cause;   // a part of it
-    const char* command; // a part of the fix's command; empty: of its text it is enough that it is
+    const char* command; // a part of the fix's command; empty: of its text it is enough that it is;
+                         // null: there is no fix
 };
 
 std::span<const Case> cases();

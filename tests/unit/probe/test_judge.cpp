@@ -47,7 +47,9 @@ TEST_CASE("every cause that the probe can meet has its code, status, sentence an
             CHECK(plan::name_of(outcome.verdict) == plan::name_of(row.verdict));
             CHECK_THAT(step->detail, ContainsSubstring(row.detail));
             CHECK_THAT(step->cause, ContainsSubstring(row.cause));
-            if (std::string_view(row.command).empty()) {
+            if (row.command == nullptr) {
+                CHECK(!step->fix);
+            } else if (std::string_view(row.command).empty()) {
                 CHECK((step->code == "CE366" || (step->fix && !step->fix->text.empty())));
             } else {
                 REQUIRE(step->fix);
@@ -93,6 +95,9 @@ TEST_CASE("docs/findings.md has a row for each code of the probe, and every row 
     }
     std::map<std::string, plan::StepStatus> worst;
     for (const Case& row : testing::cases()) {
+        if (std::string_view(row.code).empty()) {
+            continue;
+        }
         const auto [known, is_new] = worst.emplace(row.code, row.status);
         // Fails, then Warns, then Skipped.
         const auto rank = [](plan::StepStatus status) {
