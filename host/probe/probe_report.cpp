@@ -118,6 +118,7 @@ void read_members(const json& line, facts::ProbeRung& rung) {
     rung.message = text_of(line, "message", k_most_message);
     rung.took_ms = milliseconds_of(line);
     rung.path = text_of(line, "path", k_most_path);
+    rung.found_by = text_of(line, "found_by", k_most_word);
     rung.version = version_of(line, "version");
     rung.cuda = version_of(line, "cuda");
     rung.isa = version_of(line, "isa");

@@ -58,6 +58,8 @@ struct ProbeRung {
 
     // What was seen on the way; empty where it was not.
     std::string path;                     // the library that was loaded, links followed
+    std::string found_by;                 // libcuda: "loader", "wsl" (its own directory),
+                                          // "linker-name" (libcuda.so); empty: not told
     std::optional<DottedVersion> version; // of that library; of the runtime: 13.0
     std::optional<DottedVersion> cuda;    // driver: the CUDA it gives; cudnn: CUDA it was built for
     std::optional<DottedVersion> isa;     // PTX ISA, 6.0

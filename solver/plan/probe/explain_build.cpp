@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace cudaenv::plan::probe {
 
 namespace {
@@ -85,6 +87,25 @@ Finding explain_host_compiler(const Scene& scene, std::string_view said, bool is
                                "cudaenv toolkits"});
 }
 
+// The extension's own words (host/probe/trial/extension.cpp): "kernel launch 209 cudaErrorNo...".
+std::optional<facts::ProbeRung> failed_launch(const facts::ProbeRung& rung) {
+    constexpr std::string_view k_mark = "kernel launch ";
+    const auto number = number_after(rung.message, k_mark);
+    const auto name =
+        rung.message.find("cudaError", std::min(rung.message.find(k_mark), rung.message.size()));
+    if (!number || number->parts().size() != 1 || name == std::string::npos) {
+        return std::nullopt;
+    }
+    facts::ProbeRung launch = rung;
+    launch.call = "kernel launch";
+    launch.error = static_cast<int>(number->major());
+    const auto end = rung.message.find_first_not_of(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", name);
+    launch.error_name = rung.message.substr(name, end == std::string::npos ? end : end - name);
+    launch.message.clear();
+    return launch;
+}
+
 Finding cpu_build() {
     return fails("CE368", "this torch is a build without CUDA",
                  "it came from an index without CUDA, or another package's requirement replaced "
@@ -117,12 +138,15 @@ Finding explain_build(const Scene& scene, const facts::ProbeRung& rung) {
     const std::string& said = rung.message;
     const std::string plain = squeezed(said);
     // A program that nvcc built carries the runtime of nvcc's own CUDA.
-    if (rung.error && rung.call.starts_with("cuda")) {
-        Scene of_nvcc = scene;
-        if (rung.version) {
-            of_nvcc.runtime = ProbeVersion{*rung.version, rung.path};
-        }
+    Scene of_nvcc = scene;
+    if (rung.version) {
+        of_nvcc.runtime = ProbeVersion{*rung.version, rung.path};
+    }
+    if (rung.error && (rung.call.starts_with("cuda") || rung.error_name.starts_with("cudaError"))) {
         return explain_cuda_error(of_nvcc, rung, *cuda_error(rung));
+    }
+    if (const auto launch = failed_launch(rung)) {
+        return explain_cuda_error(of_nvcc, *launch, *cuda_error(*launch));
     }
     if (contains(plain, "unsupportedgnuversion") || contains(plain, "unsupportedclangversion")) {
         return explain_host_compiler(scene, said, contains(plain, "unsupportedgnuversion"));

@@ -1,4 +1,5 @@
 // The driver: its library, cuInit, and why it shows no GPU.
+#include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "solver/plan/probe/scene.hpp"
 
@@ -123,6 +124,37 @@ Finding explain_missing_driver(const Scene& scene, const facts::ProbeRung& rung)
             scene.context->host->distribution.starts_with("Debian") ? "sudo apt install libcuda1"
                                                                     : ""};
     }
+    return finding;
+}
+
+std::optional<Finding> explain_unfound_driver(const facts::ProbeRung& rung) {
+    if (rung.found_by.empty() || rung.found_by == "loader") {
+        return std::nullopt;
+    }
+    Finding finding;
+    finding.code = "CE300";
+    finding.status = StepStatus::Warns;
+    finding.verdict = ProbeVerdict::Warns;
+    if (rung.found_by == "linker-name") {
+        const std::string directory = directory_of(rung.path);
+        finding.detail = "libcuda.so is found, libcuda.so.1 is not";
+        finding.cause = "programs of this environment load libcuda.so.1 and will not find it; "
+                        "libcuda.so is the name to link against";
+        finding.fix =
+            StepFix{"have the loader make that name (as root), or make a link of it in a "
+                    "directory of LD_LIBRARY_PATH",
+                    "sudo ldconfig" + (directory.empty() ? "" : " " + shell_word(directory))};
+        return finding;
+    }
+    // WSL's libcuda.so.1 is a link into a directory of the Windows driver's, which changes.
+    const std::string directory =
+        rung.found_by == "wsl" ? std::string("/usr/lib/wsl/lib") : directory_of(rung.path);
+    finding.detail = one_line(directory, 56) + " has libcuda; the loader does not look there";
+    finding.cause = "programs of this environment will not find libcuda.so.1";
+    finding.fix =
+        StepFix{"put that directory on the loader's path (as root), or in LD_LIBRARY_PATH",
+                fmt::format("echo {} | sudo tee /etc/ld.so.conf.d/libcuda.conf && sudo ldconfig",
+                            shell_word(directory))};
     return finding;
 }
 
@@ -266,8 +298,14 @@ Finding explain_no_device(const Scene& scene, std::string seen) {
             finding.fix = StepFix{"load it; dmesg says why where that fails",
                                   "sudo modprobe nvidia && sudo dmesg | tail"};
             if (!has_gpu) {
-                finding.code = "CE311";
+                finding.code = "CE311"; // no GPU on the bus: see below
             }
+        } else if (scene.on_wsl() && scene.context->device_files == false) {
+            finding.cause = "WSL shows the GPU as /dev/dxg, which is missing: WSL 1, an old WSL, "
+                            "or no driver of NVIDIA's in Windows";
+            finding.fix = StepFix{"update WSL, and NVIDIA's driver in Windows; WSL 1 has no GPUs "
+                                  "(wsl.exe --set-version)",
+                                  "wsl.exe --update"};
         } else if (scene.context->device_files == false) {
             finding.cause = "the kernel module is loaded and /dev/nvidia* are missing";
             finding.fix = StepFix{"make them", "sudo nvidia-modprobe -c 0 -u"};
@@ -280,8 +318,12 @@ Finding explain_no_device(const Scene& scene, std::string seen) {
     finding.code = "CE311";
     finding.detail = std::move(seen) + ": no NVIDIA GPU on this machine";
     finding.cause = "the driver's library is here; no kernel module is loaded and no GPU was found";
-    finding.fix = StepFix{"run on a machine with a GPU; where this one has one, lspci shows it",
-                          "lspci -d 10de:"};
+    finding.fix = StepFix{"run on a machine with a GPU; where lspci shows one, load the module",
+                          "lspci -d 10de: | grep . && sudo modprobe nvidia"};
+    if (scene.on_wsl()) {
+        finding.cause = "the driver's library is here, and Windows shows WSL no GPU";
+        finding.fix = StepFix{"update WSL, and NVIDIA's driver in Windows", "wsl.exe --update"};
+    }
     return finding;
 }
 

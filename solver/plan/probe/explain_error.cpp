@@ -255,8 +255,8 @@ Finding explain_cuda_error(const Scene& scene, const facts::ProbeRung& rung, int
         return {"CE333",
                 StepStatus::Fails,
                 std::move(seen) + ": compiling PTX is switched off",
-                "CUDA_DISABLE_PTX_JIT or CUDA_DISABLE_JIT is set",
-                StepFix{"unset them", "unset CUDA_DISABLE_PTX_JIT CUDA_DISABLE_JIT"},
+                "CUDA_DISABLE_PTX_JIT is set",
+                StepFix{"unset it", "unset CUDA_DISABLE_PTX_JIT"},
                 ProbeVerdict::Fails};
     case 222:
         return {"CE330",

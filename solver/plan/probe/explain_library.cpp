@@ -116,12 +116,44 @@ Finding explain_not_initialised(const Scene& scene, const facts::ProbeRung& rung
     return finding;
 }
 
+// CUDNN_STATUS_NOT_SUPPORTED_INCOMPATIBLE_CUDA_DRIVER: the CUDA that cuDNN was built for has the
+// floor, not the environment's runtime.
+Finding explain_driver_below_cudnn(const Scene& scene, const facts::ProbeRung& rung) {
+    Scene of_cudnn = scene;
+    if (rung.cuda) {
+        of_cudnn.runtime = ProbeVersion{*rung.cuda, rung.path};
+    }
+    Finding finding = explain_old_driver(of_cudnn, refusal(rung));
+    if (finding.code == "CE323") { // by the tables it is new enough
+        finding.code = "CE322";
+        finding.detail =
+            fmt::format("{}: {} is too old for cuDNN{}", one_line(rung.call, 32), scene.driver(),
+                        rung.version ? " " + rung.version->str() : std::string());
+        finding.cause = "this cuDNN asks for a newer driver than its CUDA does";
+        finding.fix = StepFix{"a newer driver, or the cuDNN that the framework pins",
+                              "pip list | grep -i cudnn"};
+    }
+    return finding;
+}
+
+Finding explain_no_host_memory(const facts::ProbeRung& rung) {
+    return {"CE346",
+            StepStatus::Fails,
+            refusal(rung) + ": no host memory left",
+            "the machine's own memory is full, or a limit keeps it from this process (ulimit -v, a "
+            "job, a cgroup)",
+            StepFix{"see what is free and which limits this shell has", "free -m; ulimit -a"},
+            ProbeVerdict::Busy};
+}
+
 Finding explain_nccl(const Scene& scene, const facts::ProbeRung& rung) {
     Finding finding{"CE357",
                     StepStatus::Fails,
                     refusal(rung) + ": the GPUs do not reach each other by NCCL",
                     "",
-                    StepFix{"let NCCL say more", "NCCL_DEBUG=INFO cudaenv probe --full"},
+                    StepFix{"see how the GPUs are joined, then try without the direct way "
+                            "between them",
+                            "nvidia-smi topo -m; NCCL_P2P_DISABLE=1 cudaenv probe --full"},
                     ProbeVerdict::Fails};
     // nccl.h: 1 unhandled CUDA error, 2 system error, 3 internal error, 5 invalid usage.
     if (rung.error == 1 || has_status(rung, "unhandled cuda error")) {
@@ -247,10 +279,28 @@ Finding explain_library_status(const Scene& scene, const facts::ProbeRung& rung)
         (rung.error_name.empty() && (rung.error == 1 || rung.error == 1001))) {
         return explain_not_initialised(scene, rung);
     }
-    // cublas_api.h: 3 ALLOC_FAILED, 8 ARCH_MISMATCH; cudnn.h 8: 2 and 6; cuDNN 9: 4003-4004, 3006.
+    const bool has_number_only = rung.error_name.empty();
+    if (has_status(rung, "INCOMPATIBLE_CUDA_DRIVER") ||
+        (is_cudnn && has_number_only && rung.error == 3005)) {
+        return explain_driver_below_cudnn(scene, rung);
+    }
+    if (has_status(rung, "INCOMPATIBLE_CUDART") ||
+        (is_cudnn && has_number_only && rung.error == 3006)) {
+        Finding finding = explain_not_initialised(scene, rung);
+        finding.detail = refusal(rung) + ": not with this runtime";
+        if (!rung.cuda || !scene.runtime || rung.cuda->major() == scene.runtime->version.major()) {
+            finding.cause = "this cuDNN does not go with the CUDA runtime that was loaded";
+        }
+        return finding;
+    }
+    if (has_status(rung, "HOST_ALLOCATION_FAILED") ||
+        (is_cudnn && has_number_only && rung.error == 4003)) {
+        return explain_no_host_memory(rung);
+    }
+    // cublas_api.h: 3 ALLOC_FAILED, 8 ARCH_MISMATCH; cudnn.h of 8: 2 and 6; of 9: 4004 and 3007.
     if (has_status(rung, "ARCH_MISMATCH") ||
         (rung.error_name.empty() &&
-         (is_cudnn ? rung.error == 6 || rung.error == 3006 : rung.error == 8))) {
+         (is_cudnn ? rung.error == 6 || rung.error == 3007 : rung.error == 8))) {
         return {"CE352",
                 StepStatus::Fails,
                 fmt::format("{}: no code for {}", refusal(rung), scene.gpu(rung.gpu)),
@@ -260,8 +310,7 @@ Finding explain_library_status(const Scene& scene, const facts::ProbeRung& rung)
     }
     if (has_status(rung, "ALLOC_FAILED") || has_status(rung, "ALLOCATION_FAILED") ||
         (rung.error_name.empty() &&
-         (is_cudnn ? rung.error == 2 || rung.error == 4003 || rung.error == 4004
-                   : rung.error == 3))) {
+         (is_cudnn ? rung.error == 2 || rung.error == 4004 : rung.error == 3))) {
         return explain_cuda_error(scene, rung, 2);
     }
     return {"CE358",

@@ -253,6 +253,25 @@ Finding explain_no_code(const Scene& scene, const facts::ProbeRung& rung, std::s
     return finding;
 }
 
+std::optional<Finding> explain_forced_ptx(const facts::ProbeRung& rung) {
+    if (!contains(rung.message, "CUDA_FORCE_PTX_JIT is set")) {
+        return std::nullopt;
+    }
+    Finding finding;
+    finding.code = "CE331";
+    finding.status = StepStatus::Warns;
+    finding.verdict = ProbeVerdict::Warns;
+    finding.detail = fmt::format("machine code is passed over; PTX{} ran, result right",
+                                 rung.architecture.starts_with("compute_")
+                                     ? " for " + one_line(rung.architecture, 16)
+                                     : std::string());
+    finding.cause = "CUDA_FORCE_PTX_JIT is set: the driver compiles PTX instead, which starts "
+                    "slowly, and libraries without PTX fail with 209";
+    finding.fix =
+        StepFix{"unset it; it is for trying code on GPUs of later", "unset CUDA_FORCE_PTX_JIT"};
+    return finding;
+}
+
 std::optional<Finding> explain_unserved(const Scene& scene, const facts::ProbeRung& rung) {
     const auto gpu = scene.capability(rung.gpu);
     if (!gpu) {

@@ -139,6 +139,9 @@ std::string detail_of(const Scene& scene, const ProbeRung& rung) {
 Finding judge_right(const Scene& scene, const ProbeRung& rung) {
     switch (rung.step) {
     case ProbeStep::Library:
+        if (auto finding = probe::explain_unfound_driver(rung)) {
+            return std::move(*finding);
+        }
         if (auto finding = probe::explain_working_mismatch(scene); finding && scene.driver_cuda) {
             return std::move(*finding);
         }
@@ -171,6 +174,9 @@ Finding judge_right(const Scene& scene, const ProbeRung& rung) {
         }
         break;
     case ProbeStep::Kernel:
+        if (auto finding = probe::explain_forced_ptx(rung)) {
+            return std::move(*finding);
+        }
         if (auto finding = probe::explain_unserved(scene, rung)) {
             return std::move(*finding);
         }

@@ -101,6 +101,8 @@ Finding explain_left_alone(const Scene& scene, const facts::ProbeRung& rung);
 
 // libcuda is not there, or does not load.
 Finding explain_missing_driver(const Scene& scene, const facts::ProbeRung& rung);
+// The probe found libcuda where programs do not look; none where they do.
+std::optional<Finding> explain_unfound_driver(const facts::ProbeRung& rung);
 // A call of the driver's before there is a context; `error` as cuInit returned it.
 Finding explain_driver_error(const Scene& scene, const facts::ProbeRung& rung, int error);
 Finding explain_no_device(const Scene& scene, std::string seen);
@@ -116,6 +118,8 @@ Finding explain_old_driver(const Scene& scene, std::string seen);
 Finding explain_ceiling(const Scene& scene, std::string seen);
 // A build for a GPU: nothing of `runtime` or the environment's framework is for it.
 Finding explain_no_code(const Scene& scene, const facts::ProbeRung& rung, std::string seen);
+// Machine code was not tried, for a variable's sake.
+std::optional<Finding> explain_forced_ptx(const facts::ProbeRung& rung);
 std::optional<Finding> explain_unserved(const Scene& scene, const facts::ProbeRung& rung);
 
 // A library of the environment's: the loader's refusal, then the library's own status.

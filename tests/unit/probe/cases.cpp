@@ -173,6 +173,15 @@ std::function<void(Bench&)> extends(const char* message) {
     };
 }
 
+// The program was built, and the launch of its kernel was refused.
+std::function<void(Bench&)> launches(int error, const char* name) {
+    return [=](Bench& bench) {
+        bench.rung(ProbeStep::Build).path = "/usr/local/cuda-13.0/bin/nvcc";
+        bench.rung(ProbeStep::Build).version = DottedVersion::of("13.0.48");
+        bench.fails(ProbeStep::Build, "kernel launch", error, name);
+    };
+}
+
 std::function<void(Bench&)> loads(ProbeStep step, const char* message) {
     return [=](Bench& bench) {
         bench.climbs_all();
@@ -245,6 +254,25 @@ std::vector<Case> driver_cases() {
          },
          ProbeStep::Gpu, "CE302", k_fails, ProbeVerdict::DriverBroken,
          "libcuda lacks a function: libcuda.so has no cuDeviceGetAttribute", "very old", ""},
+        {"a libcuda that only WSL's directory has is not found by programs",
+         [](Bench& bench) {
+             bench.host.driver.reset();
+             bench.host.platform.wsl = true;
+             bench.loads_libcuda("/usr/lib/wsl/drivers/nvdm.inf_amd64_1/libcuda.so.1.1");
+             bench.rung(ProbeStep::Library).found_by = "wsl";
+         },
+         ProbeStep::Library, "CE300", k_warns, ProbeVerdict::Warns,
+         "/usr/lib/wsl/lib has libcuda; the loader does not look there",
+         "will not find libcuda.so.1", "echo /usr/lib/wsl/lib | sudo tee"},
+        {"a libcuda that has the linker's name only is not found by programs",
+         [](Bench& bench) { bench.rung(ProbeStep::Library).found_by = "linker-name"; },
+         ProbeStep::Library, "CE300", k_warns, ProbeVerdict::Warns,
+         "libcuda.so is found, libcuda.so.1 is not", "will not find it",
+         "sudo ldconfig /usr/lib/x86_64-linux-gnu"},
+        {"a libcuda that the loader found has no warning",
+         [](Bench& bench) { bench.rung(ProbeStep::Library).found_by = "loader"; },
+         ProbeStep::Library, "", StepStatus::Ok, ProbeVerdict::Ok, "libcuda.so.580.159.04", "",
+         nullptr},
         {"a stub is recognised by its number, and its directory is named",
          [](Bench& bench) {
              bench.context.library_path = {"/opt/lib", "/usr/local/cuda-13.0/lib64/stubs"};
@@ -386,6 +414,25 @@ std::vector<Case> driver_cases() {
          },
          ProbeStep::Driver, "CE310", k_fails, ProbeVerdict::NoGpu, "does not reach the GPU",
          "/dev/nvidia* are missing", "sudo nvidia-modprobe"},
+        {"WSL without /dev/dxg speaks of Windows, not of kernel modules",
+         [](Bench& bench) {
+             bench.host.driver.reset();
+             bench.host.gpus.clear();
+             bench.host.platform.wsl = true;
+             bench.context.device_files = false;
+             no_device(bench);
+         },
+         ProbeStep::Driver, "CE310", k_fails, ProbeVerdict::NoGpu, "does not reach the GPU",
+         "/dev/dxg, which is missing", "wsl.exe --update"},
+        {"WSL with /dev/dxg and no GPU asks Windows",
+         [](Bench& bench) {
+             bench.host.driver.reset();
+             bench.host.gpus.clear();
+             bench.host.platform.wsl = true;
+             no_device(bench);
+         },
+         ProbeStep::Driver, "CE311", k_fails, ProbeVerdict::NoGpu, "no NVIDIA GPU",
+         "Windows shows WSL no GPU", "wsl.exe --update"},
         {"a GPU that is there for all but the driver may have fallen off the bus", no_device,
          ProbeStep::Driver, "CE310", k_fails, ProbeVerdict::NoGpu, "does not reach the GPU",
          "fallen off the bus", "sudo dmesg"},
@@ -396,7 +443,8 @@ std::vector<Case> driver_cases() {
              bench.context.device_files = false;
              no_device(bench);
          },
-         ProbeStep::Driver, "CE311", k_fails, ProbeVerdict::NoGpu, "no NVIDIA GPU", "", "lspci"},
+         ProbeStep::Driver, "CE311", k_fails, ProbeVerdict::NoGpu, "no NVIDIA GPU", "",
+         "sudo modprobe nvidia"},
         {"CUDA_VISIBLE_DEVICES beyond the last GPU is told with their number",
          [](Bench& bench) {
              bench.context.visible_devices = "3,0";
@@ -441,6 +489,15 @@ std::vector<Case> driver_cases() {
         {"a driver that says no version at all",
          [](Bench& bench) { bench.rung(ProbeStep::Driver).cuda.reset(); }, ProbeStep::Driver,
          "CE315", k_fails, ProbeVerdict::DriverBroken, "does not say which CUDA", "", ""},
+        {"a count of GPUs that is none is the driver's fault",
+         [](Bench& bench) {
+             bench.drop_after(ProbeStep::Driver);
+             bench.rung(ProbeStep::Driver).result = ProbeResult::Wrong;
+             bench.rung(ProbeStep::Driver).devices.reset();
+             bench.rung(ProbeStep::Driver).message = "the driver counts 1819043144 devices";
+         },
+         ProbeStep::Driver, "CE315", k_fails, ProbeVerdict::DriverBroken,
+         "the driver counts 1819043144 devices", "makes no sense", "ldconfig"},
         {"a compute capability that is none is the driver's fault, not a wrong result",
          [](Bench& bench) {
              bench.drop_after(ProbeStep::Gpu);
@@ -654,6 +711,15 @@ std::vector<Case> runtime_cases() {
          ProbeStep::Kernel, "CE329", k_warns, ProbeVerdict::Warns,
          "machine code for sm_70 runs; torch 2.11.0+cu130 has none for it",
          "no kernel image is available", "cudaenv resolve torch --gpu 7.0"},
+        {"PTX that ran for a variable's sake is a warning",
+         [](Bench& bench) {
+             bench.rung(ProbeStep::Kernel).architecture = "compute_50";
+             bench.rung(ProbeStep::Kernel).message =
+                 "CUDA_FORCE_PTX_JIT is set: PTX was run instead of machine code";
+         },
+         ProbeStep::Kernel, "CE331", k_warns, ProbeVerdict::Warns,
+         "machine code is passed over; PTX for compute_50 ran", "CUDA_FORCE_PTX_JIT is set",
+         "unset CUDA_FORCE_PTX_JIT"},
         {"222 for old PTX is no ceiling",
          answers(ProbeStep::Ptx, "cuModuleLoadDataEx", 222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"),
          ProbeStep::Ptx, "CE330", k_fails, ProbeVerdict::Fails, "refuses this PTX 6.0",
@@ -829,6 +895,40 @@ std::vector<Case> library_cases() {
          },
          ProbeStep::Cudnn, "CE353", k_fails, ProbeVerdict::Fails, "",
          "built for CUDA 12.9, the runtime is CUDA 13.0", ""},
+        {"cuDNN 9 that finds the driver too old names the floor of its CUDA",
+         [](Bench& bench) {
+             bench.climbs_all();
+             bench.gives_cuda("550.54.15", "12.4");
+             bench.runs_on("12.4");
+             bench.fails(ProbeStep::Cudnn, "cudnnCreate", 3005);
+         },
+         ProbeStep::Cudnn, "CE322", k_fails, ProbeVerdict::Fails,
+         "driver 550.54.15 gives CUDA 12.4, too old for CUDA 13.0", "580.65.06", ""},
+        {"cuDNN 9 that finds a new driver too old is believed",
+         answers(ProbeStep::Cudnn, "cudnnCreate", 3005,
+                 "CUDNN_STATUS_NOT_SUPPORTED_INCOMPATIBLE_CUDA_DRIVER"),
+         ProbeStep::Cudnn, "CE322", k_fails, ProbeVerdict::Fails,
+         "driver 580.159.04 is too old for cuDNN 9.19.0", "asks for a newer driver", "pip list"},
+        {"cuDNN 9 that does not go with the runtime",
+         [](Bench& bench) {
+             bench.climbs_all();
+             bench.rung(ProbeStep::Cudnn).cuda = DottedVersion::of("12.9");
+             bench.fails(ProbeStep::Cudnn, "cudnnCreate", 3006);
+         },
+         ProbeStep::Cudnn, "CE353", k_fails, ProbeVerdict::Fails, "not with this runtime",
+         "built for CUDA 12.9, the runtime is CUDA 13.0", "pip list"},
+        {"cuDNN 9 without code for the GPU, by its number",
+         answers(ProbeStep::Cudnn, "cudnnConvolutionForward", 3007), ProbeStep::Cudnn, "CE352",
+         k_fails, ProbeVerdict::Fails, "no code for NVIDIA H200 (sm_90)", "", "cudaenv resolve"},
+        {"cuDNN 9 without host memory is not a full GPU",
+         answers(ProbeStep::Cudnn, "cudnnCreate", 4003), ProbeStep::Cudnn, "CE346", k_fails,
+         ProbeVerdict::Busy, "no host memory left", "the machine's own memory", "free -m"},
+        {"cuDNN 9 without host memory is known by its name",
+         answers(ProbeStep::Cudnn, "cudnnCreate", 4003,
+                 "CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED"),
+         ProbeStep::Cudnn, "CE346", k_fails, ProbeVerdict::Busy, "no host memory left", "", ""},
+        {"cuDNN 9 without device memory is busy", answers(ProbeStep::Cudnn, "cudnnCreate", 4004),
+         ProbeStep::Cudnn, "CE317", k_fails, ProbeVerdict::Busy, "gives no memory", "", ""},
         {"cuDNN of two installs",
          answers(ProbeStep::Cudnn, "cudnnCreate", 1002, "CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH"),
          ProbeStep::Cudnn, "CE354", k_fails, ProbeVerdict::Fails, "SUBLIBRARY_VERSION_MISMATCH",
@@ -848,7 +948,7 @@ std::vector<Case> library_cases() {
              bench.fails(ProbeStep::Nccl, "ncclCommInitAll", 2);
          },
          ProbeStep::Nccl, "CE357", k_fails, ProbeVerdict::Fails, "do not reach each other",
-         "--shm-size", "NCCL_DEBUG=INFO"},
+         "--shm-size", "NCCL_P2P_DISABLE=1"},
         {"a status that has no row keeps its name",
          answers(ProbeStep::Cudnn, "cudnnConvolutionForward", 5000,
                  "CUDNN_STATUS_EXECUTION_FAILED"),
@@ -911,6 +1011,20 @@ std::vector<Case> build_cases() {
          },
          ProbeStep::Build, "CE322", k_fails, ProbeVerdict::Fails, "too old for CUDA 13.5",
          "580.65.06", "cudaenv resolve"},
+        {"a launch of what was built that finds no code meets that error's own cause",
+         launches(209, "cudaErrorNoKernelImageForDevice"), ProbeStep::Build, "CE328", k_fails,
+         ProbeVerdict::Fails, "kernel launch: error 209: no machine code for", "", ""},
+        {"a launch of what was built whose PTX is refused names the ceiling",
+         launches(222, "cudaErrorUnsupportedPtxVersion"), ProbeStep::Build, "CE330", k_fails,
+         ProbeVerdict::Fails, "kernel launch: error 222", "nvcc is newer", "cudaenv pin 13.0"},
+        {"a launch of what was built that breaks is told as that",
+         launches(700, "cudaErrorIllegalAddress"), ProbeStep::Build, "CE334", k_fails,
+         ProbeVerdict::Fails, "the program that was built broke", "", "xid"},
+        {"an extension's launch that finds no code meets that error's own cause",
+         extends("RuntimeError: kernel launch 222 cudaErrorUnsupportedPtxVersion\nException raised "
+                 "from add_one"),
+         ProbeStep::TorchExtension, "CE330", k_fails, ProbeVerdict::Fails,
+         "kernel launch: error 222", "nvcc is newer", "cudaenv pin 13.0"},
         {"nvcc of another major than torch, in the words of 1.13",
          extends(
              "RuntimeError: \nThe detected CUDA version (11.8) mismatches the version that was "
@@ -971,6 +1085,30 @@ std::vector<Case> build_cases() {
                  "current PyTorch installation."),
          ProbeStep::TorchExtension, "CE328", k_fails, ProbeVerdict::Fails, "torch: no machine code",
          "", ""},
+        {"torch 1 that dropped the GPU",
+         extends("UserWarning: \n    Found GPU0 Tesla K40m which is of cuda capability 3.5.\n    "
+                 "PyTorch no longer supports this GPU because it is too old.\n    The minimum cuda "
+                 "capability supported by this library is 3.7."),
+         ProbeStep::TorchExtension, "CE328", k_fails, ProbeVerdict::Fails, "torch: no machine code",
+         "", ""},
+        {"torch 2 that has no code for the GPU, by its range",
+         extends("UserWarning: \n    Found GPU0 Tesla V100 which is of cuda capability 7.0.\n    "
+                 "Minimum and Maximum cuda capability supported by this version of PyTorch is\n    "
+                 "(7.5) - (12.0)"),
+         ProbeStep::TorchExtension, "CE328", k_fails, ProbeVerdict::Fails, "torch: no machine code",
+         "", ""},
+        {"torch whose kernels are not for the GPU",
+         extends("RuntimeError: CUDA error: no kernel image is available for execution on the "
+                 "device"),
+         ProbeStep::TorchExtension, "CE328", k_fails, ProbeVerdict::Fails, "torch: no machine code",
+         "", ""},
+        {"torch that has no table of compilers for that CUDA says nothing of weight",
+         [](Bench& bench) {
+             bench.rung(ProbeStep::TorchExtension).message =
+                 "UserWarning: There are no g++ version bounds defined for CUDA version 13.0";
+         },
+         ProbeStep::TorchExtension, "", StepStatus::Ok, ProbeVerdict::Ok,
+         "an extension for this torch builds and runs", "", nullptr},
         {"an extension without ninja",
          extends("RuntimeError: Ninja is required to load C++ extensions (pip install ninja to get "
                  "it)"),
