@@ -1,10 +1,11 @@
 #include "kernels/gpu_usage.hpp"
 
 #include "kernels/nvml_library.hpp"
+#include "kernels/nvml_processes.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <cstdint>
+#include <utility>
 
 namespace cudaenv::kernels {
 
@@ -12,63 +13,24 @@ namespace {
 
 using nlohmann::json;
 
-struct ProcessInfo { // of the _v2 and _v3 calls (drivers from 450 on)
-    unsigned pid;
-    unsigned long long used_memory;
-    unsigned gpu_instance;
-    unsigned compute_instance;
-};
-struct OldProcessInfo {
-    unsigned pid;
-    unsigned long long used_memory;
-};
 struct Utilization {
     unsigned gpu;
     unsigned memory;
 };
 
-constexpr int k_too_small = 7;
-constexpr unsigned k_most_processes = 4096;
-
-template <typename Info>
-bool add_processes(Nvml& nvml, const char* name, NvmlDevice device, bool graphics, json& list) {
-    std::vector<Info> infos(64);
-    unsigned count = 0;
-    std::optional<int> code;
-    // Processes come and go between two calls.
-    for (int tries = 0; tries < 4; ++tries) {
-        count = static_cast<unsigned>(infos.size());
-        code = nvml.call(name, device, &count, infos.data());
-        if (code != k_too_small || count > k_most_processes) {
-            break;
-        }
-        infos.resize(count + 16);
-    }
-    if (!code) {
-        return false;
-    }
-    if (*code != k_success || count > infos.size()) {
-        return true; // the call is there, and tells nothing
-    }
-    infos.resize(count);
-    for (const Info& info : infos) {
-        json process = {{"pid", info.pid}, {"graphics", graphics}};
-        if (info.used_memory != ~0ULL) { // not told, as under WSL
-            process["memory"] = static_cast<std::uint64_t>(info.used_memory);
-        }
-        list.push_back(std::move(process));
-    }
-    return true;
-}
-
 json processes_of(Nvml& nvml, NvmlDevice device) {
     json list = json::array();
     for (const bool graphics : {false, true}) {
-        const std::string name = graphics ? "nvmlDeviceGetGraphicsRunningProcesses"
-                                          : "nvmlDeviceGetComputeRunningProcesses";
-        if (!add_processes<ProcessInfo>(nvml, (name + "_v3").c_str(), device, graphics, list) &&
-            !add_processes<ProcessInfo>(nvml, (name + "_v2").c_str(), device, graphics, list)) {
-            add_processes<OldProcessInfo>(nvml, name.c_str(), device, graphics, list);
+        const auto running = running_processes(nvml, device, graphics);
+        if (!running) {
+            continue;
+        }
+        for (const auto& process : *running) {
+            json one = {{"pid", process.pid}, {"graphics", graphics}};
+            if (process.memory) {
+                one["memory"] = *process.memory;
+            }
+            list.push_back(std::move(one));
         }
     }
     return list;

@@ -1,0 +1,57 @@
+// Whether a GPU is to be left alone, told before a context is made on it: who computes there and
+// how much of its memory is free, by NVML, which makes none.
+#pragma once
+
+#include "kernels/driver_api.hpp"
+#include "kernels/nvml_library.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cudaenv::kernels {
+
+// CU_COMPUTEMODE_* of cuda.h.
+inline constexpr int k_exclusive_thread = 1; // of old drivers
+inline constexpr int k_prohibited = 2;
+inline constexpr int k_exclusive_process = 3;
+
+inline bool is_exclusive(int compute_mode) {
+    return compute_mode == k_exclusive_thread || compute_mode == k_exclusive_process;
+}
+
+// Each absent where NVML does not tell.
+struct Occupancy {
+    std::optional<std::uint64_t> memory_free;
+    std::optional<std::uint64_t> memory_used;
+    std::optional<std::size_t> computing; // processes, of those that NVML shows to this user
+};
+
+// NVML, opened at the first question: that too may never return, and belongs into a rung.
+class OccupancySource {
+public:
+    OccupancySource() = default;
+    ~OccupancySource();
+    OccupancySource(const OccupancySource&) = delete;
+    OccupancySource& operator=(const OccupancySource&) = delete;
+
+    // `uuid`: "GPU-..." or "MIG-...".
+    Occupancy of(const std::string& uuid);
+
+private:
+    bool open();
+
+    Nvml m_nvml;
+    std::optional<bool> m_is_open;
+};
+
+// MPS shares an exclusive GPU: its server is the one process there, and others go through it.
+bool is_mps_here();
+
+// Why no context is made on that GPU; none where one may be. The call is "compute mode" or "memory"
+// and the error what the driver answers to those who try: 46, 2. Its name is left to the driver.
+// Pure.
+MaybeStop left_alone(int compute_mode, const Occupancy& occupancy, bool is_mps);
+
+} // namespace cudaenv::kernels
