@@ -11,11 +11,15 @@ namespace cudaenv::kernels {
 
 namespace {
 
-constexpr std::array<const char*, 3> k_places = {
-    "libcuda.so.1",                  // as every program of CUDA's asks for it
-    "/usr/lib/wsl/lib/libcuda.so.1", // WSL 2, where the loader was not told
-    "libcuda.so",                    // the name in a toolkit's stubs directory
+struct Place {
+    const char* name;
+    std::string_view found_by;
 };
+constexpr std::array<Place, 3> k_places = {{
+    {"libcuda.so.1", "loader"},               // as every program of CUDA's asks for it
+    {"/usr/lib/wsl/lib/libcuda.so.1", "wsl"}, // WSL 2, where the loader was not told
+    {"libcuda.so", "linker-name"},            // the name in a toolkit's stubs directory
+}};
 
 std::string real_path(void* library) {
     link_map* loaded = nullptr;
@@ -48,7 +52,11 @@ void find_functions(void* library, DriverApi& api) {
     find_function(library, "cuDeviceGetCount", api.device_get_count);
     find_function(library, "cuDeviceGet", api.device_get);
     find_function(library, "cuDeviceGetName", api.device_get_name);
-    find_newest(library, "cuDeviceGetUuid", api.device_get_uuid);
+    find_function(library, "cuDeviceGetUuid_v2", api.device_get_uuid);
+    api.tells_instances = api.device_get_uuid != nullptr;
+    if (!api.tells_instances) {
+        find_function(library, "cuDeviceGetUuid", api.device_get_uuid);
+    }
     find_function(library, "cuDeviceGetAttribute", api.device_get_attribute);
     find_newest(library, "cuDeviceTotalMem", api.device_total_mem);
     find_function(library, "cuDevicePrimaryCtxRetain", api.primary_context_retain);
@@ -73,11 +81,12 @@ MaybeStop load_driver_api(DriverApi& api) {
     Stop stop;
     stop.kind = Stop::Kind::Refused;
     stop.call = "dlopen";
-    for (const char* place : k_places) {
+    for (const auto& [place, found_by] : k_places) {
         // Never closed: the runtime opens the same library, and drivers leave threads behind.
         void* library = ::dlopen(place, RTLD_NOW | RTLD_LOCAL);
         if (library != nullptr) {
             api.path = real_path(library);
+            api.found_by = found_by;
             find_functions(library, api);
             return api.init == nullptr ? MaybeStop(lacks_function("cuInit", api.path))
                                        : std::nullopt;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace cudaenv::kernels {
 
@@ -18,6 +19,9 @@ using CuDevicePointer = unsigned long long;
 // Every pointer may be null: an old driver lacks the newer ones.
 struct DriverApi {
     std::string path; // the file that was loaded, links followed
+    // Which place served: "loader", "wsl" or "linker-name". A runtime asks the loader only.
+    std::string_view found_by;
+    bool tells_instances = false; // cuDeviceGetUuid_v2 is there: a MIG instance has its own
     int (*init)(unsigned) = nullptr;
     int (*driver_get_version)(int*) = nullptr;
     int (*device_get_count)(int*) = nullptr;

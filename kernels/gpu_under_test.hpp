@@ -29,6 +29,9 @@ struct RuntimeApi {
 
 struct GpuUnderTest {
     int ordinal = 0;
+    // Why no context may be made on it (kernels/occupancy.hpp).
+    MaybeStop left_alone;
+    bool is_exclusive = false; // only one process at a time
     ComputeCapability capability;
     const DriverApi* driver = nullptr;
     const RuntimeApi* runtime = nullptr; // null: the environment has none

@@ -59,7 +59,7 @@ public:
         }
         m_driver_cuda = answer->cuda;
         find_gpus(answer->devices);
-        const auto runtime = climb_runtime(m_request.libraries.cudart, m_runtime);
+        const auto runtime = climb_runtime(m_request.libraries.cudart, m_driver, m_runtime);
         if (runtime == RuntimeFound::Fails) {
             for (auto& climber : m_climbers) {
                 climber.out = "the runtime does not answer";
@@ -89,11 +89,13 @@ private:
     }
 
     void find_gpus(int devices) {
+        // Of all of them before the first context: that one would be seen as somebody's.
+        OccupancySource nvml;
         for (int ordinal = 0; ordinal < devices; ++ordinal) {
             GpuUnderTest unknown;
             unknown.ordinal = ordinal;
             unknown.driver = &m_driver;
-            const auto gpu = climb_gpu(m_driver, ordinal);
+            const auto gpu = climb_gpu(m_driver, ordinal, nvml);
             auto& climber = m_climbers.emplace_back(gpu.value_or(unknown));
             if (!gpu) {
                 climber.out = "the driver does not describe this GPU";
@@ -126,11 +128,15 @@ private:
         const auto& gpu = climber.gpu;
         climb_step(climber, "memory", [&] {
             if (!climb_memory(gpu, climber.current)) {
-                climber.out = "no memory of this GPU can be used";
+                climber.out =
+                    gpu.left_alone ? "this GPU is left alone" : "no memory of this GPU can be used";
             }
             return true;
         });
         climb_step(climber, "kernel", [&] { return climb_kernel(gpu, m_driver_cuda); });
+        if (climber.out.empty() && gpu.is_exclusive) {
+            climber.out = "exclusive mode: the quick probe only";
+        }
         if (m_request.full) {
             climb_step(climber, "ptx", [&] { return climb_ptx(gpu); });
             climb_step(climber, "ptx-runtime", [&] { return climb_ptx_runtime(gpu); });

@@ -17,6 +17,7 @@ bool climb_library(DriverApi& api) {
     const auto stop = load_driver_api(api);
     if (!api.path.empty()) {
         rung.set("path", api.path);
+        rung.set("found_by", api.found_by);
     }
     if (const auto version = driver_of_file(api.path)) {
         rung.set("version", version->str());

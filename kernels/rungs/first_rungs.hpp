@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernels/gpu_under_test.hpp"
+#include "kernels/occupancy.hpp"
 #include "kernels/rungs/gpu_work.hpp"
 
 #include <optional>
@@ -24,14 +25,17 @@ struct DriverAnswer {
 // cuInit, the driver's CUDA version, how many devices. None: it failed.
 std::optional<DriverAnswer> climb_driver(const DriverApi& api);
 
-// One device. None: it failed.
-std::optional<GpuUnderTest> climb_gpu(const DriverApi& api, int ordinal);
+// One device, and whether it is to be left alone. None: it failed.
+std::optional<GpuUnderTest> climb_gpu(const DriverApi& api, int ordinal, OccupancySource& nvml);
 
 enum class RuntimeFound { Answers, Absent, Fails };
-// The environment's libcudart answers.
-RuntimeFound climb_runtime(const std::vector<std::string>& files, RuntimeApi& api);
+// The environment's libcudart answers. It asks the loader for libcuda.so.1, and is given the one
+// that the probe has opened, wherever that was.
+RuntimeFound climb_runtime(const std::vector<std::string>& files, const DriverApi& driver,
+                           RuntimeApi& api);
 
-// The GPU is made current; memory is allocated, written and read back. False: it failed.
+// The GPU is made current; memory is allocated, written and read back. False: it failed. Nothing is
+// called where the GPU is left alone.
 bool climb_memory(const GpuUnderTest& gpu, CurrentGpu& current);
 
 } // namespace cudaenv::kernels

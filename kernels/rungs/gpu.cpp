@@ -43,7 +43,9 @@ std::string uuid_of(const DriverApi& api, CuDevice device, std::string_view pref
     return text;
 }
 
-void describe(Rung& rung, const DriverApi& api, CuDevice device) {
+// Besides telling it: what NVML says of it, and whether it is then to be left alone.
+void describe(Rung& rung, const DriverApi& api, CuDevice device, OccupancySource& nvml,
+              GpuUnderTest& gpu) {
     const auto name = name_of(api, device);
     // An instance has no attribute of its own in this API; its name has been "NVIDIA A100-SXM4-40GB
     // MIG 1g.5gb" since there are any (450).
@@ -52,7 +54,10 @@ void describe(Rung& rung, const DriverApi& api, CuDevice device) {
     if (!name.empty()) {
         rung.set("name", name);
     }
-    if (const auto uuid = uuid_of(api, device, mig ? "MIG-" : "GPU-"); !uuid.empty()) {
+    // Without the newer call it is the whole GPU's, of which an instance is a part.
+    const bool is_own = !mig || api.tells_instances;
+    const auto uuid = uuid_of(api, device, mig && is_own ? "MIG-" : "GPU-");
+    if (!uuid.empty()) {
         rung.set("uuid", uuid);
     }
     std::size_t memory = 0;
@@ -64,11 +69,20 @@ void describe(Rung& rung, const DriverApi& api, CuDevice device) {
     if (api.device_get_attribute(&mode, k_compute_mode, device) == 0 && mode >= 0 && mode <= 3) {
         rung.set("compute_mode", mode);
     }
+    const auto occupancy = is_own ? nvml.of(uuid) : Occupancy{};
+    if (occupancy.memory_free) {
+        rung.set("memory_free", *occupancy.memory_free);
+    }
+    gpu.is_exclusive = is_exclusive(mode);
+    gpu.left_alone = left_alone(mode, occupancy, is_mps_here());
+    if (gpu.left_alone) {
+        gpu.left_alone->error_name = driver_error_name(api, gpu.left_alone->error);
+    }
 }
 
 } // namespace
 
-std::optional<GpuUnderTest> climb_gpu(const DriverApi& api, int ordinal) {
+std::optional<GpuUnderTest> climb_gpu(const DriverApi& api, int ordinal, OccupancySource& nvml) {
     Rung rung("gpu", ordinal);
     if (api.device_get_attribute == nullptr) {
         rung.refused("dlsym", api.path + " has no cuDeviceGetAttribute");
@@ -79,10 +93,10 @@ std::optional<GpuUnderTest> climb_gpu(const DriverApi& api, int ordinal) {
         rung.failed("cuDeviceGet", error, driver_error_name(api, error));
         return std::nullopt;
     }
-    describe(rung, api, device);
     GpuUnderTest gpu;
     gpu.ordinal = ordinal;
     gpu.driver = &api;
+    describe(rung, api, device, nvml, gpu);
     for (const auto& [attribute, number] : {std::pair(k_capability_major, &gpu.capability.major),
                                             std::pair(k_capability_minor, &gpu.capability.minor)}) {
         if (const int error = api.device_get_attribute(number, attribute, device)) {

@@ -31,6 +31,10 @@ MaybeStop there_and_back(DeviceBuffer& buffer) {
 
 bool climb_memory(const GpuUnderTest& gpu, CurrentGpu& current) {
     Rung rung("memory", gpu.ordinal);
+    if (gpu.left_alone) {
+        end_rung(rung, gpu.left_alone);
+        return false;
+    }
     DeviceBuffer buffer(gpu);
     auto stop = current.make_current();
     if (!stop) {

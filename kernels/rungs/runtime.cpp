@@ -5,7 +5,8 @@
 
 namespace cudaenv::kernels {
 
-RuntimeFound climb_runtime(const std::vector<std::string>& files, RuntimeApi& api) {
+RuntimeFound climb_runtime(const std::vector<std::string>& files, const DriverApi& driver,
+                           RuntimeApi& api) {
     Rung rung("runtime", std::nullopt);
     if (const auto stop = load_runtime_api(files, api)) {
         if (!api.path.empty()) {
@@ -35,6 +36,10 @@ RuntimeFound climb_runtime(const std::vector<std::string>& files, RuntimeApi& ap
     }
     if (devices >= 0) {
         rung.set("devices", devices);
+    }
+    if (driver.found_by != "loader") {
+        rung.set("message", "it was given the driver's library that the probe had opened; the "
+                            "loader alone does not find libcuda.so.1");
     }
     rung.ok();
     return RuntimeFound::Answers;

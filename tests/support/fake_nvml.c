@@ -1,6 +1,7 @@
 /* A stand-in for libnvidia-ml.so.1, put before the real one with LD_LIBRARY_PATH. FAKE_NVML, or a
    file nvml-mode beside it where that variable does not travel, says how it behaves: "two-gpus" (the
-   default, idle), "busy", "mismatch", "garbage", "hang". */
+   default, idle), "busy", "full" (512 MiB are free), "occupied" (two processes compute on the
+   first), "secretive" (processes are not told), "mismatch", "garbage", "hang". */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -57,6 +58,11 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
     *device = (void*)(unsigned long)(index + 1);
     return 0;
 }
+int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
+    (void)uuid;
+    *device = (void*)1UL;
+    return 0;
+}
 static unsigned long index_of(void* device) { return (unsigned long)device - 1; }
 int nvmlDeviceGetName(void* device, char* text, unsigned length) {
     snprintf(text, length, "%s",
@@ -83,9 +89,40 @@ int nvmlDeviceGetPciInfo_v3(void* device, struct pci* pci) {
 }
 int nvmlDeviceGetMemoryInfo(void* device, unsigned long long* memory) {
     memory[0] = index_of(device) == 0 ? 25769803776ULL : 42505273344ULL;
-    memory[2] = is("busy") ? 8589934592ULL : 0;
+    memory[2] = is("busy") ? 8589934592ULL : is("full") ? memory[0] - 536870912ULL : 0;
     memory[1] = memory[0] - memory[2];
     return 0;
+}
+struct process {
+    unsigned pid;
+    unsigned long long memory;
+    unsigned gpu_instance, compute_instance;
+};
+int nvmlDeviceGetComputeRunningProcesses_v2(void* device, unsigned* count,
+                                            struct process* processes) {
+    if (is("secretive")) {
+        return 4; /* no permission */
+    }
+    const unsigned room = *count;
+    *count = is("occupied") && index_of(device) == 0 ? 2 : 0;
+    for (unsigned at = 0; at < *count && at < room; ++at) {
+        processes[at] = (struct process){4711 + at, 1048576ULL * (at + 1), ~0U, ~0U};
+    }
+    return *count > room ? 7 : 0;
+}
+/* As the first drivers of 535 had it: longer entries. */
+struct long_process {
+    struct process first;
+    unsigned long long protected_memory;
+};
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count,
+                                            struct long_process* processes) {
+    struct process shorter[64];
+    const int code = nvmlDeviceGetComputeRunningProcesses_v2(device, count, shorter);
+    for (unsigned at = 0; code == 0 && at < *count; ++at) {
+        processes[at] = (struct long_process){shorter[at], 0};
+    }
+    return code;
 }
 int nvmlDeviceGetMigMode(void* device, unsigned* current, unsigned* pending) {
     if (index_of(device) == 0) {
