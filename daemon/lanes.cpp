@@ -4,15 +4,16 @@ namespace cudaenv::daemon {
 
 boost::asio::thread_pool& Lanes::of(Lane lane) {
     const bool quick = lane == Lane::Quick;
-    auto& pool = quick ? m_quick : m_long;
+    const bool probe = lane == Lane::Probe;
+    auto& pool = quick ? m_quick : probe ? m_probe : m_long;
     if (!pool) {
-        pool.emplace(quick ? 1U : 2U);
+        pool.emplace(quick ? 1U : probe ? 4U : 2U);
     }
     return *pool;
 }
 
 void Lanes::join() {
-    for (auto* pool : {&m_quick, &m_long}) {
+    for (auto* pool : {&m_quick, &m_long, &m_probe}) {
         if (*pool) {
             (*pool)->join();
         }

@@ -1,5 +1,5 @@
 // The threads on which methods run. Law: a long job never delays a quick one, since they share no
-// thread.
+// thread, and a driver that hangs delays nothing but other probes.
 #pragma once
 
 #include "daemon/service.hpp"
@@ -20,6 +20,7 @@ public:
 private:
     std::optional<boost::asio::thread_pool> m_quick; // one thread: a prompt waits for it
     std::optional<boost::asio::thread_pool> m_long;  // two: one long job does not hold up another
+    std::optional<boost::asio::thread_pool> m_probe; // four: most of what they do is to wait
 };
 
 } // namespace cudaenv::daemon

@@ -29,6 +29,7 @@ enum class Lane {
            // caller
     Quick, // somebody waits for a prompt: a few files at most
     Long,  // may take seconds: solves, looks at the whole machine
+    Probe, // waits for a driver that may never answer
 };
 
 class Control;

@@ -135,7 +135,7 @@ asio::awaitable<void> serve(Streams& streams, const Service& service, Lanes& lan
             was_request = true;
             const Lane lane = service.lane_of(request->method);
             // Whoever waits for a long answer is to know at once that somebody is there.
-            if (lane == Lane::Long && !unsent.empty()) {
+            if (lane != Lane::Here && lane != Lane::Quick && !unsent.empty()) {
                 if (!co_await write(out, unsent)) {
                     co_return;
                 }

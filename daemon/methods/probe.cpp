@@ -118,9 +118,12 @@ Result<protocol::Reply> probe(const nlohmann::json& params, const protocol::Call
 } // namespace
 
 void add_probe_methods(Service& service, const std::shared_ptr<Machine>& machine) {
-    service.add("probe", [machine](const nlohmann::json& params, const protocol::Caller& caller) {
-        return probe(params, caller, *machine);
-    });
+    service.add(
+        "probe",
+        [machine](const nlohmann::json& params, const protocol::Caller& caller) {
+            return probe(params, caller, *machine);
+        },
+        Lane::Probe);
 }
 
 } // namespace cudaenv::daemon

@@ -84,7 +84,7 @@ Result<protocol::Reply> usage(const json& /*params*/, const protocol::Caller& ca
 } // namespace
 
 void add_usage_methods(Service& service) {
-    service.add("usage", usage);
+    service.add("usage", usage, Lane::Probe);
 }
 
 } // namespace cudaenv::daemon

@@ -1,5 +1,6 @@
 #include "daemon/probe/background_probe.hpp"
 
+#include "daemon/measured.hpp"
 #include "daemon/probe/kept_verdict.hpp"
 #include "daemon/probe/probe.hpp"
 #include "daemon/this_host.hpp"
@@ -178,6 +179,7 @@ void BackgroundProbe::probe(const Job& job) {
     const std::scoped_lock lock(m_mutex);
     if (run && !m_stopped) {
         keep_verdict(*run, prefix, quick, caller);
+        keep_measured(measured_of(*run, quick, caller), *run, quick, caller);
         if (kept_verdict(prefix, caller)) {
             m_tried.erase(key); // what is kept says better what it rests on
         }

@@ -5,6 +5,7 @@
 #include "daemon/this_host.hpp"
 #include "host/driver.hpp"
 #include "host/gpus.hpp"
+#include "host/platform.hpp"
 #include "host/probe/build_trial.hpp"
 #include "host/probe/probe_report.hpp"
 #include "host/process.hpp"
@@ -49,6 +50,9 @@ facts::Host host_of_files(host::FileSystem& files, const protocol::Caller& calle
     host.gpus = std::move(driver.gpus);
     host.gpus_absent = std::move(driver.gpus_absent);
     host.notes = std::move(driver.notes);
+    auto platform = host::find_platform(files, caller.environment, host::system_identity());
+    host.platform = std::move(platform.platform);
+    host.distribution = std::move(platform.distribution);
     return host;
 }
 
@@ -169,7 +173,8 @@ void aim(host::BuildTrial& trial, const facts::ProbeReport& report) {
 }
 
 void add_build_rungs(facts::ProbeReport& report, const Activation& activation, Tools tools,
-                     const protocol::Caller& caller, host::ProcessRunner& processes) {
+                     const ProbeWishes& wishes, const protocol::Caller& caller,
+                     host::ProcessRunner& processes) {
     const auto& environment = activation.situation.environment;
     const auto skip_both = [&](const std::string& why) {
         facts::ProbeRung rung;
@@ -195,7 +200,7 @@ void add_build_rungs(facts::ProbeReport& report, const Activation& activation, T
     if (environment) {
         put_bin_first(tools.variables, environment->prefix);
     }
-    trial.environment = as_list(tools.variables, false);
+    trial.environment = as_list(tools.variables, wishes.all_gpus);
     aim(trial, report);
     report.rungs.push_back(host::try_program(trial, processes, k_program));
     const bool has_torch =
@@ -251,7 +256,7 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     context.full = wishes.full;
     run.ladder = plan::judge_probe(run.report, context);
     if (wishes.build) {
-        add_build_rungs(run.report, activation, std::move(tools), caller, processes);
+        add_build_rungs(run.report, activation, std::move(tools), wishes, caller, processes);
         run.outcome = plan::judge_probe(run.report, context);
     } else {
         run.outcome = run.ladder;
