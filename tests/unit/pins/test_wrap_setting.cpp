@@ -43,3 +43,20 @@ TEST_CASE("a project cannot say how a shell's hook behaves") {
     CHECK(noted->settings.empty());
     CHECK(noted->notes.size() == 1);
 }
+
+TEST_CASE("nothing is probed in the background unless the user or the administrator says so") {
+    const auto probes = [](std::string_view system, std::string_view user) {
+        const auto administrators = parse_config(system, "/s", FileScope::System);
+        const auto users = parse_config(user, "/u", FileScope::User);
+        REQUIRE(administrators);
+        REQUIRE(users);
+        const Config config = Config::merge({&*administrators, &*users, nullptr, nullptr});
+        return std::get<bool>(config.find("probe.background")->value);
+    };
+    const std::string_view on = "[probe]\nbackground = true\n";
+    CHECK_FALSE(probes("", ""));
+    CHECK(probes("", on));
+    CHECK(probes(on, ""));
+    CHECK_FALSE(probes("locked = [\"probe.background\"]\n", on));
+    CHECK_FALSE(parse_project(on, "/p"));
+}
