@@ -104,11 +104,12 @@ std::optional<std::uint64_t> free_memory(const Scene& scene, const facts::ProbeR
         return rung.memory_free;
     }
     for (const facts::ProbeRung& one : scene.report->rungs) {
-        if (one.step == facts::ProbeStep::Memory && one.gpu == rung.gpu) {
+        if (one.step == facts::ProbeStep::Memory && one.gpu == rung.gpu && one.memory_free) {
             return one.memory_free;
         }
     }
-    return std::nullopt;
+    const facts::ProbeRung* const gpu = gpu_rung(scene, rung.gpu);
+    return gpu != nullptr ? gpu->memory_free : std::nullopt; // NVML's, before there was a context
 }
 
 constexpr std::uint64_t k_mebibyte = 1024 * 1024;
@@ -133,22 +134,22 @@ Finding explain_no_memory(const Scene& scene, const facts::ProbeRung& rung, std:
 } // namespace
 
 bool is_left_alone(const facts::ProbeRung& rung) {
-    return rung.step == facts::ProbeStep::Memory && !rung.error &&
+    return rung.step == facts::ProbeStep::Memory &&
            (rung.call == k_compute_mode || rung.call == k_full);
 }
 
 Finding explain_left_alone(const Scene& scene, const facts::ProbeRung& rung) {
     const std::string gpu = scene.gpu(rung.gpu);
     if (rung.call == k_full) {
-        return {"CE317",
-                StepStatus::Fails,
-                fmt::format("left alone: {} has no memory left{}", gpu,
-                            rung.memory_free
-                                ? fmt::format(" ({} MiB free)", *rung.memory_free / k_mebibyte)
-                                : std::string()),
-                "other processes fill it, and a context of some hundred MB could end one of them",
-                StepFix{"see who uses it", "nvidia-smi"},
-                ProbeVerdict::Busy};
+        const auto free = free_memory(scene, rung);
+        return {
+            "CE317",
+            StepStatus::Fails,
+            fmt::format("left alone: {} has no memory left{}", gpu,
+                        free ? fmt::format(" ({} MiB free)", *free / k_mebibyte) : std::string()),
+            "other processes fill it, and a context of some hundred MB could end one of them",
+            StepFix{"see who uses it", "nvidia-smi"},
+            ProbeVerdict::Busy};
     }
     const facts::ProbeRung* const seen = gpu_rung(scene, rung.gpu);
     const auto mode = rung.compute_mode ? rung.compute_mode
@@ -163,12 +164,16 @@ Finding explain_left_alone(const Scene& scene, const facts::ProbeRung& rung) {
                         "nvidia-smi --query-gpu=index,compute_mode --format=csv"},
                 ProbeVerdict::Busy};
     }
-    return {"CE316",
-            StepStatus::Fails,
-            fmt::format("left alone: {} is held by another process", gpu),
-            "its compute mode is exclusive: one process at a time",
-            StepFix{"wait for that process, or take another GPU", "nvidia-smi"},
-            ProbeVerdict::Busy};
+    const bool is_unknown = contains(rung.message, "does not tell");
+    return {
+        "CE316",
+        StepStatus::Fails,
+        fmt::format("left alone: {} {} held by another process", gpu, is_unknown ? "may be" : "is"),
+        is_unknown ? "its compute mode is exclusive, one process at a time, and NVML does not "
+                     "tell who is on it"
+                   : "its compute mode is exclusive: one process at a time",
+        StepFix{"wait for that process, or take another GPU", "nvidia-smi"},
+        ProbeVerdict::Busy};
 }
 
 std::optional<int> cuda_error(const facts::ProbeRung& rung) {

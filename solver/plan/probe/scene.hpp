@@ -92,8 +92,8 @@ std::string loader_words(std::string_view message, std::size_t most = 64);
 std::optional<int> cuda_error(const facts::ProbeRung& rung);
 Finding explain_cuda_error(const Scene& scene, const facts::ProbeRung& rung, int error);
 
-// A rung `memory` that made no context, so that nobody is disturbed: skipped or failed, without a
-// number, by one of these calls.
+// A rung `memory` that made no context, so that nobody is disturbed: skipped or failed, by one of
+// these calls, which are none of CUDA's.
 inline constexpr std::string_view k_compute_mode = "compute mode"; // prohibited, or taken
 inline constexpr std::string_view k_full = "memory";               // too full for a context
 bool is_left_alone(const facts::ProbeRung& rung);

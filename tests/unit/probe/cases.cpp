@@ -205,7 +205,11 @@ std::function<void(Bench&)> leaves_alone(ProbeResult result, const char* call) {
         memory.result = result;
         memory.call = call;
         memory.memory_free.reset();
-        memory.message = "the GPU is in use";
+        if (result == ProbeResult::Failed) { // with the number that CUDA would have given
+            memory.error = std::string_view(call) == "memory" ? 2 : 46;
+            memory.error_name = "CUDA_ERROR_DEVICE_UNAVAILABLE";
+        }
+        memory.message = "left alone: another process is on it";
     };
 }
 
@@ -565,6 +569,17 @@ std::vector<Case> driver_cases() {
          },
          ProbeStep::Memory, "CE316", k_fails, ProbeVerdict::Busy,
          "left alone: NVIDIA H200 (sm_90) is held by another process", "exclusive", "nvidia-smi"},
+        {"an exclusive GPU of which NVML tells nothing may be taken",
+         [](Bench& bench) {
+             bench.rung(ProbeStep::Gpu).compute_mode = 3;
+             leaves_alone(ProbeResult::Failed, "compute mode")(bench);
+             bench.rung(ProbeStep::Memory).message =
+                 "left alone: its compute mode is exclusive, and NVML does not tell whether a "
+                 "process is on it";
+         },
+         ProbeStep::Memory, "CE316", k_fails, ProbeVerdict::Busy,
+         "left alone: NVIDIA H200 (sm_90) may be held by another process", "NVML does not tell",
+         "nvidia-smi"},
         {"a GPU too full for a context is left alone and busy",
          [](Bench& bench) {
              leaves_alone(ProbeResult::Skipped, "memory")(bench);
@@ -574,8 +589,12 @@ std::vector<Case> driver_cases() {
          "left alone: NVIDIA H200 (sm_90) has no memory left (300 MiB free)",
          "other processes fill it", "nvidia-smi"},
         {"a GPU too full for a context may be reported as a failure",
-         leaves_alone(ProbeResult::Failed, "memory"), ProbeStep::Memory, "CE317", k_fails,
-         ProbeVerdict::Busy, "left alone: NVIDIA H200 (sm_90) has no memory left",
+         [](Bench& bench) {
+             leaves_alone(ProbeResult::Failed, "memory")(bench);
+             bench.rung(ProbeStep::Gpu).memory_free = 300ULL << 20U;
+         },
+         ProbeStep::Memory, "CE317", k_fails, ProbeVerdict::Busy,
+         "left alone: NVIDIA H200 (sm_90) has no memory left (300 MiB free)",
          "other processes fill it", "nvidia-smi"},
         {"a full GPU is busy, with what is left",
          [](Bench& bench) {

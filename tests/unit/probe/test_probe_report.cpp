@@ -73,6 +73,14 @@ TEST_CASE("an error is read with its call, number, name and message") {
     CHECK(whole.rungs[0].message == "words");
 }
 
+TEST_CASE("where the driver's library was found is read") {
+    const auto report = read(
+        R"({"event": "end", "step": "library", "result": "ok", "path": "/usr/lib/wsl/lib/libcuda.so.1", )"
+        R"("found_by": "wsl"})");
+    REQUIRE(report.rungs.size() == 1);
+    CHECK(report.rungs[0].found_by == "wsl");
+}
+
 TEST_CASE("what is no line of ours is left out") {
     const auto report =
         read(std::string("NVRM: something\n[1, 2]\n\"end\"\n{\"event\": 7}\n") +
