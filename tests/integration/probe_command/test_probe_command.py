@@ -288,7 +288,7 @@ class BackgroundTest(CommandTest):
             [PROGRAMS["cudaenv"], "config", "get", "probe.background", "--json"],
             capture_output=True, text=True, cwd=project, env=self.environment, timeout=WAIT)
         self.assertNotIn("true", set_there.stdout)
-        self.assertIn("for the user's own config.toml", set_there.stderr)
+        self.assertIn("for the user's own config.toml", set_there.stdout + set_there.stderr)
 
     def test_a_busy_gpu_is_left_alone(self):
         self.turn_on()
