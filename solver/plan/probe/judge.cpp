@@ -1,11 +1,11 @@
 #include "solver/plan/probe/judge.hpp"
 
 #include "solver/plan/probe/scene.hpp"
+#include "solver/plan/probe/verdict.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 
 namespace cudaenv::plan {
@@ -16,6 +16,7 @@ using facts::ProbeResult;
 using facts::ProbeRung;
 using facts::ProbeStep;
 using probe::Finding;
+using probe::Placed;
 using probe::Scene;
 using Ending = facts::ProbeReport::Ending;
 
@@ -32,10 +33,6 @@ bool is_per_gpu(ProbeStep step) {
     default:
         return false;
     }
-}
-
-std::string_view word_of(ProbeStep step) {
-    return facts::k_probe_steps.at(static_cast<std::size_t>(step));
 }
 
 Finding right(std::string detail) {
@@ -332,13 +329,6 @@ Finding judge_rung(const Scene& scene, const ProbeRung& rung, bool is_broken_bel
 
 // --- the ladder ---------------------------------------------------------------------------------
 
-struct Placed {
-    ProbeStep step;
-    std::optional<int> gpu;
-    double took_ms = 0;
-    Finding finding;
-};
-
 class Ladder {
 public:
     explicit Ladder(const Scene& scene) : m_scene(scene) {}
@@ -427,7 +417,7 @@ void Ladder::fill_gaps() {
             m_steps.push_back(
                 {step, gpu, 0,
                  skipped(failure != nullptr && failure->step <= step
-                             ? fmt::format("not reached: {} failed", word_of(failure->step))
+                             ? fmt::format("not reached: {} failed", probe::word_of(failure->step))
                              : std::string("not reached"))});
         }
     }
@@ -471,125 +461,17 @@ std::vector<Placed> Ladder::climb() {
     return std::move(m_steps);
 }
 
-// --- the whole ----------------------------------------------------------------------------------
-
-bool is_busy(const Placed& placed) {
-    return placed.finding.status == StepStatus::Fails &&
-           placed.finding.verdict == ProbeVerdict::Busy;
-}
-
-bool is_right(const Placed& placed, ProbeStep step) {
-    return placed.step == step &&
-           (placed.finding.status == StepStatus::Ok || placed.finding.status == StepStatus::Warns);
-}
-
-ProbeVerdict verdict_of(const std::vector<Placed>& steps) {
-    // A child that was lost says so itself; below that the lowest broken rung decides.
-    const Placed* failure = nullptr;
-    bool warns = false;
-    bool busy = false;
-    bool busy_above = false;
-    bool kernel_right = false;
-    for (const Placed& placed : steps) {
-        const ProbeVerdict verdict = placed.finding.verdict;
-        if (placed.finding.status == StepStatus::Fails &&
-            (verdict == ProbeVerdict::TimedOut || verdict == ProbeVerdict::Crashed)) {
-            return verdict;
-        }
-        warns = warns || placed.finding.status == StepStatus::Warns;
-        kernel_right = kernel_right || is_right(placed, ProbeStep::Kernel);
-        if (is_busy(placed)) {
-            busy = true;
-            busy_above = busy_above || placed.step > ProbeStep::Kernel;
-        } else if (placed.finding.status == StepStatus::Fails && failure == nullptr) {
-            failure = &placed;
-        }
-    }
-    if (failure != nullptr) {
-        return failure->finding.verdict;
-    }
-    if (busy) {
-        return kernel_right && !busy_above ? ProbeVerdict::Warns : ProbeVerdict::Busy;
-    }
-    // What was not run is not right.
-    return warns || !kernel_right ? ProbeVerdict::Warns : ProbeVerdict::Ok;
-}
-
-std::string served(const std::vector<Placed>& steps) {
-    const auto count = std::count_if(steps.begin(), steps.end(), [](const Placed& placed) {
-        return is_right(placed, ProbeStep::Kernel);
-    });
-    const auto gpus = std::count_if(steps.begin(), steps.end(), [](const Placed& placed) {
-        return placed.step == ProbeStep::Gpu;
-    });
-    if (count == gpus) {
-        return gpus <= 1 ? "the GPU is served" : fmt::format("all {} GPUs are served", gpus);
-    }
-    return fmt::format("{} of {} GPUs are served", count, gpus);
-}
-
-const Placed* first_with(const std::vector<Placed>& steps, StepStatus status,
-                         std::optional<ProbeVerdict> verdict = std::nullopt) {
-    const auto found = std::find_if(steps.begin(), steps.end(), [&](const Placed& placed) {
-        return placed.finding.status == status && (!verdict || placed.finding.verdict == *verdict);
-    });
-    return found == steps.end() ? nullptr : &*found;
-}
-
-std::string with_place(const Placed& placed) {
-    return placed.gpu && placed.step != ProbeStep::Gpu
-               ? fmt::format("{}, gpu {}: {}", word_of(placed.step), *placed.gpu,
-                             placed.finding.detail)
-               : fmt::format("{}: {}", word_of(placed.step), placed.finding.detail);
-}
-
-std::string summary_of(const Scene& scene, const std::vector<Placed>& steps, ProbeVerdict verdict) {
-    const std::string chain = [&] {
-        if (!scene.driver_cuda || !scene.runtime) {
-            return std::string();
-        }
-        const auto runtime = DottedVersion::of(scene.runtime->version.major_minor());
-        return fmt::format("driver {} {} runtime {}", scene.driver_cuda->str(),
-                           *scene.driver_cuda >= runtime ? ">=" : "<", runtime.str());
-    }();
-    if (verdict == ProbeVerdict::Ok) {
-        return chain.empty() ? fmt::format("driver {}, no runtime here, and {}",
-                                           scene.driver_cuda ? scene.driver_cuda->str() : "unknown",
-                                           served(steps))
-                             : fmt::format("{}, and {}", chain, served(steps));
-    }
-    const Placed* failure = first_with(steps, StepStatus::Fails, verdict);
-    failure = failure != nullptr ? failure : first_with(steps, StepStatus::Fails);
-    if (failure != nullptr) {
-        return with_place(*failure);
-    }
-    if (const Placed* const warning = first_with(steps, StepStatus::Warns)) {
-        return with_place(*warning);
-    }
-    if (const Placed* const left_out = first_with(steps, StepStatus::Skipped)) {
-        return "no kernel was run: " + with_place(*left_out);
-    }
-    return "no kernel was run";
-}
-
 } // namespace
-
-std::string_view name_of(ProbeVerdict verdict) {
-    constexpr auto k_names =
-        std::to_array<std::string_view>({"ok", "warns", "fails", "no-driver", "no-gpu",
-                                         "driver-broken", "busy", "crashed", "timeout"});
-    return k_names.at(static_cast<std::size_t>(verdict));
-}
 
 ProbeOutcome judge_probe(const facts::ProbeReport& report, const ProbeContext& context) {
     const Scene scene = probe::look_at(report, context);
     const std::vector<Placed> steps = Ladder(scene).climb();
     ProbeOutcome outcome;
-    outcome.verdict = verdict_of(steps);
-    outcome.summary = summary_of(scene, steps, outcome.verdict);
+    outcome.verdict = probe::verdict_of(steps);
+    outcome.summary = probe::summary_of(scene, steps, outcome.verdict);
     for (const Placed& placed : steps) {
         JudgedStep step;
-        step.name = word_of(placed.step);
+        step.name = probe::word_of(placed.step);
         step.status = placed.finding.status;
         step.code = placed.finding.code;
         step.detail = placed.finding.detail;
@@ -600,7 +482,7 @@ ProbeOutcome judge_probe(const facts::ProbeReport& report, const ProbeContext& c
         outcome.steps.push_back(std::move(step));
     }
     const bool has_driver = std::any_of(steps.begin(), steps.end(), [](const Placed& placed) {
-        return is_right(placed, ProbeStep::Driver);
+        return probe::is_right(placed, ProbeStep::Driver);
     });
     if (has_driver) {
         outcome.driver_cuda = scene.driver_cuda;

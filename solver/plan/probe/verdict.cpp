@@ -1,0 +1,130 @@
+#include "solver/plan/probe/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace cudaenv::plan {
+
+namespace probe {
+
+using facts::ProbeStep;
+
+std::string_view word_of(ProbeStep step) {
+    return facts::k_probe_steps.at(static_cast<std::size_t>(step));
+}
+
+bool is_right(const Placed& placed, ProbeStep step) {
+    return placed.step == step &&
+           (placed.finding.status == StepStatus::Ok || placed.finding.status == StepStatus::Warns);
+}
+
+namespace {
+
+bool is_busy(const Placed& placed) {
+    return placed.finding.status == StepStatus::Fails &&
+           placed.finding.verdict == ProbeVerdict::Busy;
+}
+
+std::string served(const std::vector<Placed>& steps) {
+    const auto count = std::count_if(steps.begin(), steps.end(), [](const Placed& placed) {
+        return is_right(placed, ProbeStep::Kernel);
+    });
+    const auto gpus = std::count_if(steps.begin(), steps.end(), [](const Placed& placed) {
+        return placed.step == ProbeStep::Gpu;
+    });
+    if (count == gpus) {
+        return gpus <= 1 ? "the GPU is served" : fmt::format("all {} GPUs are served", gpus);
+    }
+    return fmt::format("{} of {} GPUs are served", count, gpus);
+}
+
+const Placed* first_with(const std::vector<Placed>& steps, StepStatus status,
+                         std::optional<ProbeVerdict> verdict = std::nullopt) {
+    const auto found = std::find_if(steps.begin(), steps.end(), [&](const Placed& placed) {
+        return placed.finding.status == status && (!verdict || placed.finding.verdict == *verdict);
+    });
+    return found == steps.end() ? nullptr : &*found;
+}
+
+std::string with_place(const Placed& placed) {
+    return placed.gpu && placed.step != ProbeStep::Gpu
+               ? fmt::format("{}, gpu {}: {}", word_of(placed.step), *placed.gpu,
+                             placed.finding.detail)
+               : fmt::format("{}: {}", word_of(placed.step), placed.finding.detail);
+}
+
+} // namespace
+
+ProbeVerdict verdict_of(const std::vector<Placed>& steps) {
+    // A child that was lost says so itself; below that the lowest broken rung decides.
+    const Placed* failure = nullptr;
+    bool warns = false;
+    bool busy = false;
+    bool busy_above = false;
+    bool kernel_right = false;
+    for (const Placed& placed : steps) {
+        const ProbeVerdict verdict = placed.finding.verdict;
+        if (placed.finding.status == StepStatus::Fails &&
+            (verdict == ProbeVerdict::TimedOut || verdict == ProbeVerdict::Crashed)) {
+            return verdict;
+        }
+        warns = warns || placed.finding.status == StepStatus::Warns;
+        kernel_right = kernel_right || is_right(placed, ProbeStep::Kernel);
+        if (is_busy(placed)) {
+            busy = true;
+            busy_above = busy_above || placed.step > ProbeStep::Kernel;
+        } else if (placed.finding.status == StepStatus::Fails && failure == nullptr) {
+            failure = &placed;
+        }
+    }
+    if (failure != nullptr) {
+        return failure->finding.verdict;
+    }
+    if (busy) {
+        return kernel_right && !busy_above ? ProbeVerdict::Warns : ProbeVerdict::Busy;
+    }
+    // What was not run is not right.
+    return warns || !kernel_right ? ProbeVerdict::Warns : ProbeVerdict::Ok;
+}
+
+std::string summary_of(const Scene& scene, const std::vector<Placed>& steps, ProbeVerdict verdict) {
+    const std::string chain = [&] {
+        if (!scene.driver_cuda || !scene.runtime) {
+            return std::string();
+        }
+        const auto runtime = DottedVersion::of(scene.runtime->version.major_minor());
+        return fmt::format("driver {} {} runtime {}", scene.driver_cuda->str(),
+                           *scene.driver_cuda >= runtime ? ">=" : "<", runtime.str());
+    }();
+    if (verdict == ProbeVerdict::Ok) {
+        return chain.empty() ? fmt::format("driver {}, no runtime here, and {}",
+                                           scene.driver_cuda ? scene.driver_cuda->str() : "unknown",
+                                           served(steps))
+                             : fmt::format("{}, and {}", chain, served(steps));
+    }
+    const Placed* failure = first_with(steps, StepStatus::Fails, verdict);
+    failure = failure != nullptr ? failure : first_with(steps, StepStatus::Fails);
+    if (failure != nullptr) {
+        return with_place(*failure);
+    }
+    if (const Placed* const warning = first_with(steps, StepStatus::Warns)) {
+        return with_place(*warning);
+    }
+    if (const Placed* const left_out = first_with(steps, StepStatus::Skipped)) {
+        return "no kernel was run: " + with_place(*left_out);
+    }
+    return "no kernel was run";
+}
+
+} // namespace probe
+
+std::string_view name_of(ProbeVerdict verdict) {
+    constexpr auto k_names =
+        std::to_array<std::string_view>({"ok", "warns", "fails", "no-driver", "no-gpu",
+                                         "driver-broken", "busy", "crashed", "timeout"});
+    return k_names.at(static_cast<std::size_t>(verdict));
+}
+
+} // namespace cudaenv::plan
