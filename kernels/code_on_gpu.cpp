@@ -11,81 +11,7 @@ namespace cudaenv::kernels {
 
 namespace {
 
-Stop driver_failed(const DriverApi& driver, std::string call, int error, std::string message = {}) {
-    Stop stop;
-    stop.call = std::move(call);
-    stop.error = error;
-    stop.error_name = driver_error_name(driver, error);
-    stop.message = std::move(message);
-    return stop;
-}
-
-class LoadedCode {
-public:
-    explicit LoadedCode(const DriverApi& driver) : m_driver(driver) {}
-    ~LoadedCode() {
-        if (m_module != nullptr && m_driver.module_unload != nullptr) {
-            m_driver.module_unload(m_module); // refuses where the context broke: nothing to do
-        }
-    }
-    LoadedCode(const LoadedCode&) = delete;
-    LoadedCode& operator=(const LoadedCode&) = delete;
-
-    MaybeStop load(const void* image) {
-        std::array<char, 4096> log{};
-        // CU_JIT_ERROR_LOG_BUFFER, and its size, which is passed in the pointer's place.
-        std::array<int, 2> options = {5, 6};
-        std::array<void*, 2> values = {log.data(), nullptr};
-        const std::uintptr_t room = log.size() - 1;
-        std::memcpy(&values[1], &room, sizeof(room));
-        const int error = m_driver.module_load_data_ex(
-            &m_module, image, static_cast<unsigned>(options.size()), options.data(), values.data());
-        if (error != 0) {
-            m_module = nullptr;
-            return driver_failed(m_driver, k_load_call, error, shortened(log.data()));
-        }
-        return std::nullopt;
-    }
-
-    MaybeStop run(const KernelCheck& check, void* in, void* out) const {
-        CuFunction function = nullptr;
-        if (const int error =
-                m_driver.module_get_function(&function, m_module, check.function.c_str())) {
-            return driver_failed(m_driver, "cuModuleGetFunction", error, check.function);
-        }
-        auto count = static_cast<unsigned>(check.input.size());
-        // A device pointer is as wide as ours.
-        std::array<void*, 3> arguments = {&in, &out, &count};
-        if (const int error =
-                m_driver.launch_kernel(function, check.grid_x, check.grid_y, 1, check.block, 1, 1,
-                                       0, nullptr, arguments.data(), nullptr)) {
-            return driver_failed(m_driver, "cuLaunchKernel", error, check.name);
-        }
-        if (const int error = m_driver.context_synchronize()) {
-            return driver_failed(m_driver, "cuCtxSynchronize", error, check.name);
-        }
-        return std::nullopt;
-    }
-
-private:
-    const DriverApi& m_driver;
-    CuModule m_module = nullptr;
-};
-
-MaybeStop missing_function(const DriverApi& driver) {
-    for (const auto& [present, name] :
-         {std::pair(driver.module_load_data_ex != nullptr, "cuModuleLoadDataEx"),
-          std::pair(driver.module_get_function != nullptr, "cuModuleGetFunction"),
-          std::pair(driver.launch_kernel != nullptr, "cuLaunchKernel"),
-          std::pair(driver.context_synchronize != nullptr, "cuCtxSynchronize")}) {
-        if (!present) {
-            return lacks_function(name, driver.path);
-        }
-    }
-    return std::nullopt;
-}
-
-MaybeStop run_check(const LoadedCode& code, const KernelCheck& check, DeviceBuffer& in,
+MaybeStop run_check(LoadedCode& code, const KernelCheck& check, DeviceBuffer& in,
                     DeviceBuffer& out) {
     const auto bytes = [](const auto& words) { return words.size() * sizeof(words[0]); };
     std::vector<std::uint32_t> words(check.expected.size());
@@ -94,7 +20,13 @@ MaybeStop run_check(const LoadedCode& code, const KernelCheck& check, DeviceBuff
         stop = out.to_device(words.data(), bytes(words));
     }
     if (!stop) {
-        stop = code.run(check, in.address(), out.address());
+        auto count = static_cast<unsigned>(check.input.size());
+        void* from = in.address();
+        void* to = out.address();
+        // A device pointer is as wide as ours.
+        std::array<void*, 3> arguments = {&from, &to, &count};
+        stop = code.run(check.function, {check.grid_x, check.grid_y, check.block}, arguments,
+                        check.name);
     }
     if (!stop) {
         stop = out.from_device(words.data(), bytes(words));
@@ -109,9 +41,60 @@ MaybeStop run_check(const LoadedCode& code, const KernelCheck& check, DeviceBuff
 
 } // namespace
 
+MaybeStop lacks_launch(const DriverApi& driver) {
+    for (const auto& [present, name] :
+         {std::pair(driver.module_load_data_ex != nullptr, "cuModuleLoadDataEx"),
+          std::pair(driver.module_get_function != nullptr, "cuModuleGetFunction"),
+          std::pair(driver.launch_kernel != nullptr, "cuLaunchKernel"),
+          std::pair(driver.context_synchronize != nullptr, "cuCtxSynchronize")}) {
+        if (!present) {
+            return lacks_function(name, driver.path);
+        }
+    }
+    return std::nullopt;
+}
+
+LoadedCode::~LoadedCode() {
+    if (m_module != nullptr && m_driver.module_unload != nullptr) {
+        m_driver.module_unload(m_module); // refuses where the context broke: nothing to do
+    }
+}
+
+MaybeStop LoadedCode::load(const void* image) {
+    std::array<char, 4096> log{};
+    // CU_JIT_ERROR_LOG_BUFFER, and its size, which is passed in the pointer's place.
+    std::array<int, 2> options = {5, 6};
+    std::array<void*, 2> values = {log.data(), nullptr};
+    const std::uintptr_t room = log.size() - 1;
+    std::memcpy(&values[1], &room, sizeof(room));
+    const int error = m_driver.module_load_data_ex(
+        &m_module, image, static_cast<unsigned>(options.size()), options.data(), values.data());
+    if (error != 0) {
+        m_module = nullptr;
+        return driver_failed(m_driver, k_load_call, error, shortened(log.data()));
+    }
+    return std::nullopt;
+}
+
+MaybeStop LoadedCode::run(const std::string& function, const LaunchShape& shape,
+                          std::span<void*> arguments, const std::string& what) {
+    CuFunction found = nullptr;
+    if (const int error = m_driver.module_get_function(&found, m_module, function.c_str())) {
+        return driver_failed(m_driver, "cuModuleGetFunction", error, function);
+    }
+    if (const int error = m_driver.launch_kernel(found, shape.grid_x, shape.grid_y, 1, shape.block,
+                                                 1, 1, 0, nullptr, arguments.data(), nullptr)) {
+        return driver_failed(m_driver, "cuLaunchKernel", error, what);
+    }
+    if (const int error = m_driver.context_synchronize()) {
+        return driver_failed(m_driver, "cuCtxSynchronize", error, what);
+    }
+    return std::nullopt;
+}
+
 MaybeStop run_checks(const GpuUnderTest& gpu, const void* image,
                      const std::vector<KernelCheck>& checks, std::vector<std::string>& passed) {
-    if (auto missing = missing_function(*gpu.driver)) {
+    if (auto missing = lacks_launch(*gpu.driver)) {
         return missing;
     }
     DeviceBuffer in(gpu);

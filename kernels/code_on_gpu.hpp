@@ -6,12 +6,42 @@
 #include "kernels/gpu_under_test.hpp"
 #include "kernels/rungs/stop.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
 namespace cudaenv::kernels {
 
 inline constexpr const char* k_load_call = "cuModuleLoadDataEx";
+
+// The driver lacks what loads or launches code.
+MaybeStop lacks_launch(const DriverApi& driver);
+
+struct LaunchShape {
+    unsigned grid_x = 1;
+    unsigned grid_y = 1;
+    unsigned block = 1;
+};
+
+// Code in the context that is current, unloaded when this goes. Of a driver that has what
+// lacks_launch() looks for.
+class LoadedCode {
+public:
+    explicit LoadedCode(const DriverApi& driver) : m_driver(driver) {}
+    ~LoadedCode();
+    LoadedCode(const LoadedCode&) = delete;
+    LoadedCode& operator=(const LoadedCode&) = delete;
+
+    // A failure's message is the JIT compiler's.
+    MaybeStop load(const void* image);
+    // Launches the kernel and waits for it; `what` is the message of a failure.
+    MaybeStop run(const std::string& function, const LaunchShape& shape, std::span<void*> arguments,
+                  const std::string& what);
+
+private:
+    const DriverApi& m_driver;
+    CuModule m_module = nullptr;
+};
 
 // `image`: a fatbin, or PTX with a zero at its end. The GPU's context is current. `passed` takes
 // the names of the checks that were right, until the first that is not.

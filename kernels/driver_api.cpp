@@ -6,6 +6,7 @@
 #include <link.h>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 namespace cudaenv::kernels {
 
@@ -110,6 +111,15 @@ std::string driver_error_name(const DriverApi& api, int error) {
         return {};
     }
     return name;
+}
+
+Stop driver_failed(const DriverApi& api, std::string call, int error, std::string message) {
+    Stop stop;
+    stop.call = std::move(call);
+    stop.error = error;
+    stop.error_name = driver_error_name(api, error);
+    stop.message = std::move(message);
+    return stop;
 }
 
 } // namespace cudaenv::kernels

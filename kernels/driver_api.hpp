@@ -55,5 +55,7 @@ MaybeStop load_driver_api(DriverApi& api);
 
 // "CUDA_ERROR_NO_DEVICE" as the driver itself says; empty where it cannot.
 std::string driver_error_name(const DriverApi& api, int error);
+// `call` returned `error`, which is not 0.
+Stop driver_failed(const DriverApi& api, std::string call, int error, std::string message = {});
 
 } // namespace cudaenv::kernels

@@ -1,3 +1,4 @@
+#include "kernels/cuda_version.hpp"
 #include "kernels/rungs/gpu_work.hpp"
 #include "kernels/rungs/library_numbers.hpp"
 #include "kernels/rungs/rungs.hpp"
@@ -252,8 +253,8 @@ void set_versions(Rung& rung, const CudnnApi& api) {
         rung.set("version", cudnn_version(number));
     }
     if (api.get_cudart_version != nullptr) {
-        if (const std::size_t number = api.get_cudart_version(); number > 0) {
-            rung.set("cuda", cuda_version(number));
+        if (const auto cuda = cuda_of_number(static_cast<int>(api.get_cudart_version()))) {
+            rung.set("cuda", cuda->str());
         }
     }
 }

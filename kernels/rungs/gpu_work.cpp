@@ -10,14 +10,7 @@ constexpr int k_host_to_device = 1; // cudaMemcpyHostToDevice
 constexpr int k_device_to_host = 2; // cudaMemcpyDeviceToHost
 
 MaybeStop of_driver(const DriverApi& driver, const char* call, int error) {
-    if (error == 0) {
-        return std::nullopt;
-    }
-    Stop stop;
-    stop.call = call;
-    stop.error = error;
-    stop.error_name = driver_error_name(driver, error);
-    return stop;
+    return error == 0 ? std::nullopt : MaybeStop(driver_failed(driver, call, error));
 }
 
 MaybeStop of_runtime(const RuntimeApi& runtime, const char* call, int error) {

@@ -39,10 +39,6 @@ std::string nccl_version(int number) {
     return dotted_from(10000, static_cast<std::size_t>(std::max(number, 0)));
 }
 
-std::string cuda_version(std::size_t number) {
-    return std::to_string(number / 1000) + '.' + std::to_string(number % 1000 / 10);
-}
-
 std::string ptx_isa(std::string_view ptx) {
     constexpr std::string_view k_directive = ".version ";
     std::size_t line = 0;

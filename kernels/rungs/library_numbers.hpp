@@ -20,8 +20,6 @@ std::string cudnn_version(std::size_t number);
 std::string cublas_version(int number);
 // 22707 -> "2.27.7", 2708 -> "2.7.8": NCCL from 2.9 on.
 std::string nccl_version(int number);
-// 13000 -> "13.0", 11080 -> "11.8": as the runtime and the driver count.
-std::string cuda_version(std::size_t number);
 
 // "8.4" of ".version 8.4"; empty where the text has no such line.
 std::string ptx_isa(std::string_view ptx);

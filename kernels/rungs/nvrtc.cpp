@@ -1,10 +1,10 @@
+#include "kernels/code_on_gpu.hpp"
 #include "kernels/rungs/gpu_work.hpp"
 #include "kernels/rungs/library_numbers.hpp"
 #include "kernels/rungs/nvrtc_library.hpp"
 #include "kernels/rungs/rungs.hpp"
 
 #include <array>
-#include <cstdint>
 #include <utility>
 
 namespace cudaenv::kernels {
@@ -35,63 +35,6 @@ std::vector<float> right_result(const std::vector<float>& in) {
     return out;
 }
 
-Stop driver_failed(const DriverApi& driver, std::string call, int error, std::string message = {}) {
-    Stop stop;
-    stop.call = std::move(call);
-    stop.error = error;
-    stop.error_name = driver_error_name(driver, error);
-    stop.message = std::move(message);
-    return stop;
-}
-
-class Module {
-public:
-    explicit Module(const DriverApi& driver) : m_driver(driver) {}
-    ~Module() {
-        if (m_module != nullptr && m_driver.module_unload != nullptr) {
-            m_driver.module_unload(m_module);
-        }
-    }
-    Module(const Module&) = delete;
-    Module& operator=(const Module&) = delete;
-
-    // `call`: what the failure is to be called. The message is the JIT compiler's.
-    MaybeStop load(const std::string& image, const char* call) {
-        std::array<char, 4096> log{};
-        // CU_JIT_ERROR_LOG_BUFFER and its size, which is passed as the pointer itself.
-        std::array<int, 2> options = {5, 6};
-        std::array<void*, 2> values = {
-            log.data(), reinterpret_cast<void*>(static_cast<std::uintptr_t>(log.size() - 1))};
-        const int error = m_driver.module_load_data_ex(&m_module, image.c_str(), options.size(),
-                                                       options.data(), values.data());
-        if (error != 0) {
-            m_module = nullptr;
-            return driver_failed(m_driver, call, error, shortened(log.data()));
-        }
-        return std::nullopt;
-    }
-
-    MaybeStop run(void* in, void* out) {
-        CuFunction function = nullptr;
-        if (const int error = m_driver.module_get_function(&function, m_module, "cudaenv_nvrtc")) {
-            return driver_failed(m_driver, "cuModuleGetFunction", error);
-        }
-        std::array<void*, 2> arguments = {&in, &out}; // a device pointer is as wide as ours
-        if (const int error = m_driver.launch_kernel(function, k_blocks, 1, 1, k_threads, 1, 1, 0,
-                                                     nullptr, arguments.data(), nullptr)) {
-            return driver_failed(m_driver, "cuLaunchKernel", error);
-        }
-        if (const int error = m_driver.context_synchronize()) {
-            return driver_failed(m_driver, "cuCtxSynchronize", error);
-        }
-        return std::nullopt;
-    }
-
-private:
-    const DriverApi& m_driver;
-    CuModule m_module = nullptr;
-};
-
 // Loads `image`, launches it and compares.
 MaybeStop run_image(const GpuUnderTest& gpu, const std::string& image, const char* call) {
     const std::vector<float> in = small_integers(k_elements, 1);
@@ -103,12 +46,18 @@ MaybeStop run_image(const GpuUnderTest& gpu, const std::string& image, const cha
     if (!stop) {
         stop = on_gpu_out.take(out);
     }
-    Module module(*gpu.driver);
+    LoadedCode code(*gpu.driver);
     if (!stop) {
-        stop = module.load(image, call);
+        stop = code.load(image.c_str());
+        if (stop) {
+            stop->call = call;
+        }
     }
     if (!stop) {
-        stop = module.run(on_gpu_in.address(), on_gpu_out.address());
+        void* from = on_gpu_in.address();
+        void* to = on_gpu_out.address();
+        std::array<void*, 2> arguments = {&from, &to}; // a device pointer is as wide as ours
+        stop = code.run("cudaenv_nvrtc", {k_blocks, 1, k_threads}, arguments, {});
     }
     if (!stop) {
         stop = on_gpu_out.give(out);
@@ -120,12 +69,6 @@ MaybeStop run_image(const GpuUnderTest& gpu, const std::string& image, const cha
         return wrong_result(std::move(*difference));
     }
     return std::nullopt;
-}
-
-bool can_run_kernels(const DriverApi* driver) {
-    return driver != nullptr && driver->module_load_data_ex != nullptr &&
-           driver->module_get_function != nullptr && driver->launch_kernel != nullptr &&
-           driver->context_synchronize != nullptr;
 }
 
 MaybeStop climb(Rung& rung, const GpuUnderTest& gpu, const NvrtcApi& api) {
@@ -151,7 +94,7 @@ MaybeStop climb(Rung& rung, const GpuUnderTest& gpu, const NvrtcApi& api) {
     }
     nlohmann::json checks = nlohmann::json::array();
     if (has_machine_code) {
-        if (MaybeStop stop = run_image(gpu, output.machine_code, "cuModuleLoadDataEx")) {
+        if (MaybeStop stop = run_image(gpu, output.machine_code, k_load_call)) {
             if (stop->kind == Stop::Kind::Wrong) {
                 stop->message = "machine code of NVRTC: " + stop->message;
             }
@@ -195,7 +138,7 @@ void climb_nvrtc(std::span<const GpuUnderTest> gpus, const std::vector<std::stri
             }
         }
         rung.set("path", api.path);
-        if (!can_run_kernels(gpu.driver)) {
+        if (gpu.driver == nullptr || lacks_launch(*gpu.driver)) {
             rung.skipped("the driver's library lacks what launches a kernel");
             continue;
         }
