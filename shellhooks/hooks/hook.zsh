@@ -54,10 +54,11 @@ function __cudaenv_update {
 # its precmd functions. Whether the three functions are still as we left them is seen at each
 # prompt: $functions has their bodies without a fork. What brings them for the first time sets
 # CONDA_EXE (conda) or CONDA_SHLVL (mamba, whose own script sets no MAMBA_EXE), which is seen at a
-# tenth of the price.
+# tenth of the price. Where one of the three is there already, another that comes without setting
+# either is wrapped at the next update, as in bash.
 function __cudaenv_define_prompt {
     emulate -L zsh
-    local __cudaenv_name __cudaenv_differs= __cudaenv_row=
+    local __cudaenv_name __cudaenv_differs= __cudaenv_row= __cudaenv_absent=
     typeset -g +x __cudaenv_bodies=
     if [[ $__cudaenv_wrap == 1 ]]; then
         for __cudaenv_name in conda mamba micromamba; do
@@ -69,11 +70,13 @@ function __cudaenv_define_prompt {
             elif [[ $__cudaenv_name == *mamba && ! -v CONDA_SHLVL ]]; then
                 __cudaenv_differs=${__cudaenv_differs/'-v CONDA_SHLVL || '/}"-v CONDA_SHLVL || "
             else
-                __cudaenv_differs+="-v functions[$__cudaenv_name] || "
+                __cudaenv_absent+="-v functions[$__cudaenv_name] || "
             fi
         done
         if [[ -n $__cudaenv_row ]]; then
             __cudaenv_differs+="\"$__cudaenv_row\" != \"\$__cudaenv_bodies\" || "
+        else
+            __cudaenv_differs+=$__cudaenv_absent
         fi
         __cudaenv_differs="[[ ${__cudaenv_differs% || } ]] ||"
     fi

@@ -4,8 +4,8 @@
 usage: bench_prompt.py --cudaenv BIN [--calls N] [--direnv-calls N] [--limit MICROSECONDS]
 
 The program and its hook are the real ones. Two places: `home`, where no project and no environment is, and `project`,
-a directory three below the home directory with a pinned CUDA and an active conda environment; a toolkit is active
-where this machine has one. In each the shell evaluates the hook, the files are left to settle, and then the hook's
+a directory three below the home directory with a pinned CUDA, an active conda environment and conda's function; a
+toolkit is active where this machine has one. In each the shell evaluates the hook, the files are left to settle, and then the hook's
 prompt function is called N times (10000 if not said), 20 at a time between two readings of the clock; the calls
 before and after are checked to have asked the program nothing. direnv's hook (`eval "$(direnv export SHELL)"`) is
 called in the same directories, with a loaded and allowed .envrc in the project. Prints medians and ratios.
@@ -28,6 +28,7 @@ CALL = {"bash": '__cudaenv_prompt "$?"', "zsh": "__cudaenv_prompt"}
 
 SCRIPT = """\
 %(clock)s
+if [ -n "${CONDA_SHLVL-}" ]; then conda() { command conda "$@"; }; fi
 eval "$("%(cudaenv)s" hook %(shell)s)"
 cd "%(place)s" && __cudaenv_update
 if __cudaenv_stale; then exit 20; fi
@@ -88,7 +89,8 @@ def make_places(work, cudaenv, direnv, environment):
     settle(work)
     if direnv:
         subprocess.run([direnv, "allow", str(project)], env=environment, check=True)
-    return {"home": (home, {}), "project": (project, {"CONDA_PREFIX": str(prefix), "CONDA_DEFAULT_ENV": "apex"})}
+    return {"home": (home, {}), "project": (project, {"CONDA_PREFIX": str(prefix), "CONDA_DEFAULT_ENV": "apex",
+                                                                  "CONDA_SHLVL": "1", "CONDA_EXE": "/opt/conda"})}
 
 
 def main():
