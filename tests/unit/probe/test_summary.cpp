@@ -1,5 +1,5 @@
 // The steps that are right, the ones that were not reached, and the line for the whole.
-#include "cases.hpp"
+#include "tests/unit/probe/cases.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

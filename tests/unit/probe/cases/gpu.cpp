@@ -1,0 +1,173 @@
+// The GPUs, and their memory.
+#include "tests/unit/probe/cases/rows.hpp"
+
+namespace cudaenv::testing {
+
+namespace {
+
+// A GPU of which no context was made.
+std::function<void(Bench&)> leaves_alone(ProbeResult result, const char* call) {
+    return [=](Bench& bench) {
+        bench.drop_after(ProbeStep::Memory);
+        ProbeRung& memory = bench.rung(ProbeStep::Memory);
+        memory.result = result;
+        memory.call = call;
+        memory.memory_free.reset();
+        if (result == ProbeResult::Failed) { // with the number that CUDA would have given
+            memory.error = std::string_view(call) == "memory" ? 2 : 46;
+            memory.error_name = "CUDA_ERROR_DEVICE_UNAVAILABLE";
+        }
+        memory.message = "left alone: another process is on it";
+    };
+}
+
+} // namespace
+
+std::vector<Case> gpu_cases() {
+    return {
+        {"a libcuda without a function is broken",
+         [](Bench& bench) {
+             bench.refuses(ProbeStep::Gpu, "dlsym", "libcuda.so has no cuDeviceGetAttribute");
+         },
+         ProbeStep::Gpu, "CE302", k_fails, ProbeVerdict::DriverBroken,
+         "libcuda lacks a function: libcuda.so has no cuDeviceGetAttribute", "very old", ""},
+        {"a driver that counts no device is asked why",
+         [](Bench& bench) {
+             bench.context.visible_devices = "-1";
+             bench.rung(ProbeStep::Driver).devices = 0;
+             bench.drop_after(ProbeStep::Driver);
+             facts::ProbeRung gpu;
+             gpu.step = ProbeStep::Gpu;
+             gpu.result = ProbeResult::Skipped;
+             gpu.message = "no GPU is visible";
+             bench.report.rungs.push_back(gpu);
+         },
+         ProbeStep::Gpu, "CE308", k_fails, ProbeVerdict::NoGpu, "hides every GPU", "", ""},
+        {"a compute capability that is none is the driver's fault, not a wrong result",
+         [](Bench& bench) {
+             bench.drop_after(ProbeStep::Gpu);
+             bench.rung(ProbeStep::Gpu).result = ProbeResult::Wrong;
+             bench.rung(ProbeStep::Gpu).message = "the driver tells a compute capability of 0.0";
+         },
+         ProbeStep::Gpu, "CE315", k_fails, ProbeVerdict::DriverBroken, "capability of 0.0", "", ""},
+        {"a GPU in prohibited mode is left alone and said to be",
+         [](Bench& bench) {
+             bench.rung(ProbeStep::Gpu).compute_mode = 2;
+             bench.drop_after(ProbeStep::Runtime);
+         },
+         ProbeStep::Gpu, "CE316", k_fails, ProbeVerdict::Busy, "compute mode prohibited",
+         "administrator", "nvidia-smi"},
+        {"an MPS server that is gone",
+         [](Bench& bench) { bench.fails(ProbeStep::Memory, "cudaSetDevice", 805); },
+         ProbeStep::Memory, "CE319", k_fails, ProbeVerdict::Busy, "MPS server", "control daemon",
+         "unset CUDA_MPS_PIPE_DIRECTORY"},
+        {"46 is a GPU in use",
+         [](Bench& bench) {
+             bench.fails(ProbeStep::Memory, "cudaSetDevice", 46, "cudaErrorDevicesUnavailable");
+         },
+         ProbeStep::Memory, "CE316", k_fails, ProbeVerdict::Busy,
+         "NVIDIA H200 (sm_90) is in use or closed to you", "another process", "nvidia-smi"},
+        {"46 under exclusive mode names the mode",
+         [](Bench& bench) {
+             bench.rung(ProbeStep::Gpu).compute_mode = 3;
+             bench.fails(ProbeStep::Memory, "cudaSetDevice", 46, "cudaErrorDevicesUnavailable");
+         },
+         ProbeStep::Memory, "CE316", k_fails, ProbeVerdict::Busy, "held by another process",
+         "exclusive", "nvidia-smi"},
+        {"a prohibited GPU whose memory was left alone is told once, at its own rung",
+         [](Bench& bench) {
+             bench.rung(ProbeStep::Gpu).compute_mode = 2;
+             leaves_alone(ProbeResult::Skipped, "compute mode")(bench);
+         },
+         ProbeStep::Memory, "", k_skipped, ProbeVerdict::Busy, "left alone", "", nullptr},
+        {"an exclusive GPU that is taken is left alone and busy",
+         [](Bench& bench) {
+             bench.rung(ProbeStep::Gpu).compute_mode = 3;
+             leaves_alone(ProbeResult::Skipped, "compute mode")(bench);
+         },
+         ProbeStep::Memory, "CE316", k_fails, ProbeVerdict::Busy,
+         "left alone: NVIDIA H200 (sm_90) is held by another process", "exclusive", "nvidia-smi"},
+        {"an exclusive GPU that is reported as a failure is busy likewise",
+         [](Bench& bench) {
+             bench.rung(ProbeStep::Gpu).compute_mode = 3;
+             leaves_alone(ProbeResult::Failed, "compute mode")(bench);
+         },
+         ProbeStep::Memory, "CE316", k_fails, ProbeVerdict::Busy,
+         "left alone: NVIDIA H200 (sm_90) is held by another process", "exclusive", "nvidia-smi"},
+        {"an exclusive GPU of which NVML tells nothing may be taken",
+         [](Bench& bench) {
+             bench.rung(ProbeStep::Gpu).compute_mode = 3;
+             leaves_alone(ProbeResult::Failed, "compute mode")(bench);
+             bench.rung(ProbeStep::Memory).message =
+                 "left alone: its compute mode is exclusive, and NVML does not tell whether a "
+                 "process is on it";
+         },
+         ProbeStep::Memory, "CE316", k_fails, ProbeVerdict::Busy,
+         "left alone: NVIDIA H200 (sm_90) may be held by another process", "NVML does not tell",
+         "nvidia-smi"},
+        {"a GPU too full for a context is left alone and busy",
+         [](Bench& bench) {
+             leaves_alone(ProbeResult::Skipped, "memory")(bench);
+             bench.rung(ProbeStep::Memory).memory_free = 300ULL << 20U;
+         },
+         ProbeStep::Memory, "CE317", k_fails, ProbeVerdict::Busy,
+         "left alone: NVIDIA H200 (sm_90) has no memory left (300 MiB free)",
+         "other processes fill it", "nvidia-smi"},
+        {"a GPU too full for a context may be reported as a failure",
+         [](Bench& bench) {
+             leaves_alone(ProbeResult::Failed, "memory")(bench);
+             bench.rung(ProbeStep::Gpu).memory_free = 300ULL << 20U;
+         },
+         ProbeStep::Memory, "CE317", k_fails, ProbeVerdict::Busy,
+         "left alone: NVIDIA H200 (sm_90) has no memory left (300 MiB free)",
+         "other processes fill it", "nvidia-smi"},
+        {"a full GPU is busy, with what is left",
+         [](Bench& bench) {
+             bench.fails(ProbeStep::Memory, "cudaMalloc", 2, "cudaErrorMemoryAllocation");
+             bench.rung(ProbeStep::Memory).memory_free = 3ULL << 20U;
+         },
+         ProbeStep::Memory, "CE317", k_fails, ProbeVerdict::Busy, "(3 MiB free)",
+         "other processes fill it", "nvidia-smi"},
+        {"a GPU that gives no memory and has much is under a limit",
+         [](Bench& bench) {
+             bench.fails(ProbeStep::Memory, "cudaMalloc", 2, "cudaErrorMemoryAllocation");
+         },
+         ProbeStep::Memory, "CE317", k_fails, ProbeVerdict::Busy,
+         "gives no memory (102400 MiB free)", "a limit is in the way", "ulimit -a"},
+        {"36 is a call that came later",
+         [](Bench& bench) {
+             bench.fails(ProbeStep::Memory, "cudaMalloc", 36, "cudaErrorCallRequiresNewerDriver");
+         },
+         ProbeStep::Memory, "CE324", k_fails, ProbeVerdict::Fails,
+         "lacks a call that CUDA 13.0 makes", "minor version compatibility", "cudaenv pin 13.0"},
+        {"209 of an old runtime, under its old number, is known by its name",
+         [](Bench& bench) {
+             bench.runs_on("10.0");
+             bench.has_gpu("NVIDIA A100", {8, 0});
+             bench.fails(ProbeStep::Memory, "cudaMalloc", 48, "cudaErrorNoKernelImageForDevice");
+         },
+         ProbeStep::Memory, "CE326", k_fails, ProbeVerdict::Fails,
+         "cudaErrorNoKernelImageForDevice (48)", "newer than CUDA 10.0",
+         "cudaenv resolve torch --cuda 11.0"},
+        {"an old runtime's 4 is a launch that failed, not a driver that ends",
+         [](Bench& bench) {
+             bench.runs_on("9.0");
+             bench.fails(ProbeStep::Memory, "cudaMemcpy", 4, "cudaErrorLaunchFailure");
+         },
+         ProbeStep::Memory, "CE334", k_fails, ProbeVerdict::Fails, "cudaErrorLaunchFailure (4)", "",
+         "xid"},
+        {"4 of a runtime is a driver that ends",
+         [](Bench& bench) {
+             bench.fails(ProbeStep::Memory, "cudaMalloc", 4, "cudaErrorCudartUnloading");
+         },
+         ProbeStep::Memory, "CE338", k_fails, ProbeVerdict::Fails, "shutting down", "", "dmesg"},
+        {"304 of a runtime leaves the driver whole",
+         [](Bench& bench) {
+             bench.fails(ProbeStep::Memory, "cudaSetDevice", 304, "cudaErrorOperatingSystem");
+         },
+         ProbeStep::Memory, "CE339", k_fails, ProbeVerdict::Fails, "the kernel refused",
+         "/dev/nvidia-uvm", "ls -l /dev/nvidia*"},
+    };
+}
+
+} // namespace cudaenv::testing

@@ -1,0 +1,108 @@
+// Machine code and PTX.
+#include "tests/unit/probe/cases/rows.hpp"
+
+namespace cudaenv::testing {
+
+namespace {
+
+// A kernel that breaks with this number.
+std::function<void(Bench&)> breaks(int error, const char* name) {
+    return [=](Bench& bench) { bench.fails(ProbeStep::Kernel, "cuCtxSynchronize", error, name); };
+}
+
+} // namespace
+
+std::vector<Case> kernel_cases() {
+    return {
+        {"209 on a GPU newer than the runtime names the first CUDA that knows it",
+         [](Bench& bench) {
+             bench.runs_on("12.4");
+             bench.has_gpu("NVIDIA GeForce RTX 5090", {12, 0});
+             bench.fails(ProbeStep::Kernel, "cuModuleLoadDataEx", 209,
+                         "CUDA_ERROR_NO_BINARY_FOR_GPU");
+         },
+         ProbeStep::Kernel, "CE326", k_fails, ProbeVerdict::Fails,
+         "no machine code for NVIDIA GeForce RTX 5090 (sm_120)", "newer than CUDA 12.4",
+         "cudaenv resolve torch --cuda 12.8"},
+        {"209 on a GPU older than the runtime names the last CUDA that served it",
+         [](Bench& bench) {
+             bench.has_gpu("Tesla V100-SXM2-16GB", {7, 0});
+             bench.fails(ProbeStep::Kernel, "cuModuleLoadDataEx", 209);
+         },
+         ProbeStep::Kernel, "CE327", k_fails, ProbeVerdict::Fails, "(sm_70)",
+         "CUDA 13.0 makes code for sm_75 and newer", "cudaenv resolve torch --cuda 12.9"},
+        {"209 on a GPU that the runtime's CUDA serves is the build's",
+         breaks(209, "CUDA_ERROR_NO_BINARY_FOR_GPU"), ProbeStep::Kernel, "CE328", k_fails,
+         ProbeVerdict::Fails, "no machine code for NVIDIA H200 (sm_90)", "built for other GPUs",
+         "cudaenv resolve torch"},
+        {"a GPU that computes and that torch has no code for is a warning",
+         [](Bench& bench) {
+             bench.has_gpu("Tesla V100-SXM2-16GB", {7, 0});
+             bench.rung(ProbeStep::Kernel).architecture = "sm_70";
+         },
+         ProbeStep::Kernel, "CE329", k_warns, ProbeVerdict::Warns,
+         "machine code for sm_70 runs; torch 2.11.0+cu130 has none for it",
+         "no kernel image is available", "cudaenv resolve torch --gpu 7.0"},
+        {"PTX that ran for a variable's sake is a warning",
+         [](Bench& bench) {
+             bench.rung(ProbeStep::Kernel).architecture = "compute_50";
+             bench.rung(ProbeStep::Kernel).message =
+                 "CUDA_FORCE_PTX_JIT is set: PTX was run instead of machine code";
+         },
+         ProbeStep::Kernel, "CE331", k_warns, ProbeVerdict::Warns,
+         "machine code is passed over; PTX for compute_50 ran", "CUDA_FORCE_PTX_JIT is set",
+         "unset CUDA_FORCE_PTX_JIT"},
+        {"700 of a kernel that is right is hardware or driver",
+         breaks(700, "CUDA_ERROR_ILLEGAL_ADDRESS"), ProbeStep::Kernel, "CE334", k_fails,
+         ProbeVerdict::Fails, "error 700: a kernel known to be right broke on NVIDIA H200 (sm_90)",
+         "the GPU or its driver", "dmesg | grep -i xid"},
+        {"719 likewise", breaks(719, "CUDA_ERROR_LAUNCH_FAILED"), ProbeStep::Kernel, "CE334",
+         k_fails, ProbeVerdict::Fails, "error 719", "the GPU or its driver", "xid"},
+        {"710 likewise", breaks(710, "CUDA_ERROR_ASSERT"), ProbeStep::Kernel, "CE334", k_fails,
+         ProbeVerdict::Fails, "error 710", "", "xid"},
+        {"716 likewise", breaks(716, "CUDA_ERROR_MISALIGNED_ADDRESS"), ProbeStep::Kernel, "CE334",
+         k_fails, ProbeVerdict::Fails, "error 716", "", "xid"},
+        {"717 likewise", breaks(717, "CUDA_ERROR_INVALID_ADDRESS_SPACE"), ProbeStep::Kernel,
+         "CE334", k_fails, ProbeVerdict::Fails, "error 717", "", "xid"},
+        {"214 is memory that cannot be corrected", breaks(214, "CUDA_ERROR_ECC_UNCORRECTABLE"),
+         ProbeStep::Kernel, "CE335", k_fails, ProbeVerdict::Fails, "cannot be corrected",
+         "not to be trusted", "nvidia-smi -q -d ECC"},
+        {"a wrong result is said loudly",
+         [](Bench& bench) {
+             bench.rung(ProbeStep::Kernel).result = ProbeResult::Wrong;
+             bench.rung(ProbeStep::Kernel).message = "shared: 17 is 18";
+         },
+         ProbeStep::Kernel, "CE336", k_fails, ProbeVerdict::Fails,
+         "WRONG RESULT on NVIDIA H200 (sm_90): shared: 17 is 18", "trust no result", "dcgmi diag"},
+        {"702 is the time limit", breaks(702, "CUDA_ERROR_LAUNCH_TIMEOUT"), ProbeStep::Kernel,
+         "CE337", k_fails, ProbeVerdict::Fails, "time limit", "watchdog", "xid"},
+        {"999 of a kernel is not cuInit's", breaks(999, "CUDA_ERROR_UNKNOWN"), ProbeStep::Kernel,
+         "CE314", k_fails, ProbeVerdict::Fails, "failed without saying why", "Xid", "xid"},
+        {"a number that has no row keeps its name and words",
+         breaks(12345, "CUDA_ERROR_OF_TOMORROW"), ProbeStep::Kernel, "CE359", k_fails,
+         ProbeVerdict::Fails, "error 12345 (CUDA_ERROR_OF_TOMORROW)", "no explanation", "dmesg"},
+        {"222 for old PTX is no ceiling",
+         answers(ProbeStep::Ptx, "cuModuleLoadDataEx", 222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"),
+         ProbeStep::Ptx, "CE330", k_fails, ProbeVerdict::Fails, "refuses this PTX 6.0",
+         "damaged or very old", ""},
+        {"221 is a driver without its PTX compiler",
+         answers(ProbeStep::Ptx, "cuModuleLoadDataEx", 221, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND"),
+         ProbeStep::Ptx, "CE332", k_fails, ProbeVerdict::Fails, "PTX compiler is not here",
+         "libnvidia-ptxjitcompiler", "ldconfig"},
+        {"223 is a variable that was set", answers(ProbeStep::Ptx, "cuModuleLoadDataEx", 223),
+         ProbeStep::Ptx, "CE333", k_fails, ProbeVerdict::Fails, "switched off",
+         "CUDA_DISABLE_PTX_JIT", "unset CUDA_DISABLE_PTX_JIT"},
+        {"222 for the runtime's own PTX is the driver's ceiling",
+         [](Bench& bench) {
+             bench.climbs_all();
+             bench.fails(ProbeStep::PtxRuntime, "cuModuleLoadDataEx", 222,
+                         "CUDA_ERROR_UNSUPPORTED_PTX_VERSION");
+             bench.rung(ProbeStep::PtxRuntime).isa = DottedVersion::of("9.5");
+         },
+         ProbeStep::PtxRuntime, "CE325", k_warns, ProbeVerdict::Warns,
+         "PTX 9.5 is refused (222): machine code runs", "minor version compatibility",
+         "cudaenv pin 13.0"},
+    };
+}
+
+} // namespace cudaenv::testing

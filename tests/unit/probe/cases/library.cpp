@@ -1,0 +1,71 @@
+// The driver's library.
+#include "tests/unit/probe/cases/rows.hpp"
+
+namespace cudaenv::testing {
+
+std::vector<Case> library_cases() {
+    return {
+        {"without libcuda there is no driver",
+         [](Bench& bench) {
+             bench.host.driver.reset();
+             bench.rung(ProbeStep::Library).path.clear();
+             bench.refuses(ProbeStep::Library, "dlopen",
+                           "libcuda.so.1: cannot open shared object file: No such file or "
+                           "directory");
+         },
+         ProbeStep::Library, "CE301", k_fails, ProbeVerdict::NoDriver,
+         "no libcuda.so.1: there is no NVIDIA driver here", "programs load libcuda.so.1",
+         "sudo apt install nvidia-driver"},
+        {"a container without the driver's libraries is told which capability it lacks",
+         [](Bench& bench) {
+             bench.host.platform.container = "docker";
+             bench.rung(ProbeStep::Library).path.clear();
+             bench.refuses(ProbeStep::Library, "dlopen",
+                           "libcuda.so.1: cannot open shared object file: No such file or "
+                           "directory");
+         },
+         ProbeStep::Library, "CE301", k_fails, ProbeVerdict::NoDriver,
+         "no libcuda.so.1 beside kernel module 580.159.04", "without the driver's compute", ""},
+        {"a libcuda that does not load is broken, not absent",
+         [](Bench& bench) {
+             bench.refuses(ProbeStep::Library, "dlopen", "/usr/lib/libcuda.so.1: file too short");
+         },
+         ProbeStep::Library, "CE302", k_fails, ProbeVerdict::DriverBroken,
+         "libcuda does not load: libcuda.so.1: file too short", "damaged", ""},
+        {"a library that libcuda needs is not libcuda's own absence",
+         [](Bench& bench) {
+             bench.refuses(ProbeStep::Library, "dlopen",
+                           "libnvidia-gpucomp.so.1: cannot open shared object file: No such file "
+                           "or directory");
+         },
+         ProbeStep::Library, "CE302", k_fails, ProbeVerdict::DriverBroken, "libnvidia-gpucomp",
+         "misses a library", ""},
+        {"a libcuda that only WSL's directory has is not found by programs",
+         [](Bench& bench) {
+             bench.host.driver.reset();
+             bench.host.platform.wsl = true;
+             bench.loads_libcuda("/usr/lib/wsl/drivers/nvdm.inf_amd64_1/libcuda.so.1.1");
+             bench.rung(ProbeStep::Library).found_by = "wsl";
+         },
+         ProbeStep::Library, "CE300", k_warns, ProbeVerdict::Warns,
+         "/usr/lib/wsl/lib has libcuda; the loader does not look there",
+         "will not find libcuda.so.1", "echo /usr/lib/wsl/lib | sudo tee"},
+        {"a libcuda that has the linker's name only is not found by programs",
+         [](Bench& bench) { bench.rung(ProbeStep::Library).found_by = "linker-name"; },
+         ProbeStep::Library, "CE300", k_warns, ProbeVerdict::Warns,
+         "libcuda.so is found, libcuda.so.1 is not", "will not find it",
+         "sudo ldconfig /usr/lib/x86_64-linux-gnu"},
+        {"a libcuda that the loader found has no warning",
+         [](Bench& bench) { bench.rung(ProbeStep::Library).found_by = "loader"; },
+         ProbeStep::Library, "", StepStatus::Ok, ProbeVerdict::Ok, "libcuda.so.580.159.04", "",
+         nullptr},
+        {"a newer libcuda that works all the same is a warning",
+         [](Bench& bench) {
+             bench.loads_libcuda("/usr/lib/x86_64-linux-gnu/libcuda.so.590.44.01");
+         },
+         ProbeStep::Library, "CE305", k_warns, ProbeVerdict::Warns,
+         "libcuda 590.44.01, kernel module 580.159.04", "upgraded", "sudo reboot"},
+    };
+}
+
+} // namespace cudaenv::testing

@@ -1,0 +1,62 @@
+// The environment's runtime.
+#include "tests/unit/probe/cases/rows.hpp"
+
+namespace cudaenv::testing {
+
+std::vector<Case> runtime_cases() {
+    return {
+        {"an environment without a runtime is a note, and the driver's own way is right",
+         [](Bench& bench) {
+             bench.skips(ProbeStep::Runtime,
+                         "there is no libcudart; what follows allocates by the driver API itself");
+         },
+         ProbeStep::Runtime, "CE320", k_skipped, ProbeVerdict::Ok, "no libcudart in this env",
+         "nothing here brings a CUDA runtime", "pip install nvidia-cuda-runtime"},
+        {"a libcudart that does not load has the loader's words",
+         [](Bench& bench) {
+             bench.refuses(ProbeStep::Runtime, "dlopen",
+                           "/opt/libcudart.so.13: cannot read file data: Input/output error");
+         },
+         ProbeStep::Runtime, "CE321", k_fails, ProbeVerdict::Fails, "Input/output error", "loader",
+         "--force-reinstall nvidia-cuda-runtime"},
+        {"35 below the family's floor names the floor and an older build",
+         [](Bench& bench) {
+             bench.gives_cuda("550.54.15", "12.4");
+             bench.fails(ProbeStep::Runtime, "cudaGetDeviceCount", 35,
+                         "cudaErrorInsufficientDriver");
+         },
+         ProbeStep::Runtime, "CE322", k_fails, ProbeVerdict::Fails,
+         "driver 550.54.15 gives CUDA 12.4, too old for CUDA 13.0",
+         "CUDA 13.x runs on driver 580.65.06 and newer", "cudaenv resolve torch --cuda 12.4"},
+        {"35 of a runtime before CUDA 11 has the toolkit's own minimum as its floor",
+         [](Bench& bench) {
+             bench.gives_cuda("410.48", "10.0");
+             bench.runs_on("10.2");
+             bench.fails(ProbeStep::Runtime, "cudaGetDeviceCount", 35);
+         },
+         ProbeStep::Runtime, "CE322", k_fails, ProbeVerdict::Fails, "too old for CUDA 10.2",
+         "440.33", "cudaenv resolve torch --cuda 10.0"},
+        {"35 without any driver is that there is none",
+         [](Bench& bench) {
+             bench.host.driver.reset();
+             bench.report.rungs.clear();
+             bench.runs_on("13.0");
+             bench.fails(ProbeStep::Runtime, "cudaGetDeviceCount", 35);
+         },
+         ProbeStep::Runtime, "CE301", k_fails, ProbeVerdict::NoDriver, "there is no driver",
+         "libcuda.so.1", "sudo apt install"},
+        {"35 with a driver that is new enough is another libcuda",
+         [](Bench& bench) {
+             bench.fails(ProbeStep::Runtime, "cudaGetDeviceCount", 35,
+                         "cudaErrorInsufficientDriver");
+         },
+         ProbeStep::Runtime, "CE323", k_fails, ProbeVerdict::Fails,
+         "though driver 580.159.04 gives CUDA 13.0", "another libcuda", "ldconfig"},
+        {"a driver below the runtime's minor runs machine code only",
+         [](Bench& bench) { bench.runs_on("13.5"); }, ProbeStep::Runtime, "CE325", k_warns,
+         ProbeVerdict::Warns, "machine code runs, PTX newer than CUDA 13.0 does not",
+         "torch.compile", "cudaenv pin 13.0"},
+    };
+}
+
+} // namespace cudaenv::testing
