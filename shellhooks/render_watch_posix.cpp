@@ -120,8 +120,11 @@ std::string render_watch_bash(const Watch& watch) {
         return std::string(k_always);
     }
     BashWords words;
-    // With nocasematch no comparison of bash is exact; the hook switches it off meanwhile.
-    std::vector<std::string> differences{"a == A"};
+    // With nocasematch no comparison of bash is exact: then nothing matches, and the hook switches
+    // it off and looks again.
+    std::vector<std::string> differences;
+    std::string subject = "a";
+    std::string pattern = "[!A]";
     std::string empty;
     for (const plan::Change& variable : watch.variables) {
         if (is_variable_name(variable.name) && variable.value.value_or("").empty()) {
@@ -130,8 +133,10 @@ std::string render_watch_bash(const Watch& watch) {
     }
     for (const Row& row : rows(watch, empty)) {
         const std::string value = words.variable(row.value);
-        differences.push_back(row.expansions +
-                              " != " + (is_plain_pattern(row.value) ? value : '"' + value + '"'));
+        differences.push_back(subject + row.expansions + " != " + pattern +
+                              (is_plain_pattern(row.value) ? value : '"' + value + '"'));
+        subject.clear();
+        pattern.clear();
     }
     const bool alone = std::ranges::count_if(watch.files, [](const WatchedFile& file) {
                            return !file.stamp.empty();

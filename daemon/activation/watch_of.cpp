@@ -82,21 +82,18 @@ std::vector<std::string> watched_paths(const Activation& activation, const proto
     return paths;
 }
 
-// What tells that another decision may be due. Where it is for building, also whatever is set now:
-// a list that the user takes away would be set again. Else a CC or CXX typed by hand counts from
-// the next decision on: a prompt that answered it would be one that argues.
+// What tells that another decision may be due: whatever the decision read. Where it is for
+// building, also whatever is set now: a list that the user takes away would be set again.
 std::set<std::string_view> names_to_watch(const Activation& activation) {
     const auto watched = plan::watched_variables();
     std::set<std::string_view> names(watched.begin(), watched.end());
+    if (activation.situation.config.compilers() && activation.choice.toolkit) {
+        names.insert({"CC", "CXX"}); // the user's own decide about the rest
+    }
     if (activation.situation.config.purpose() != plan::Purpose::Build) {
-        if (std::ranges::find(activation.composition.patch.variables, "CUDA_PATH",
-                              &plan::SetVariable::name) !=
-            activation.composition.patch.variables.end()) {
-            names.erase("CUDA_PATH"); // CUDA_HOME's twin, which is looked at
-        }
         return names;
     }
-    names.insert({"CC", "CXX", "CUDA_VISIBLE_DEVICES"}); // CUDA_VISIBLE_DEVICES: GPUs built for
+    names.insert("CUDA_VISIBLE_DEVICES"); // which GPUs are built for
     for (const plan::SetVariable& variable : activation.composition.patch.variables) {
         names.insert(variable.name);
     }

@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <memory>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,7 +23,7 @@ namespace {
 constexpr std::int64_t k_second_ns = 1'000'000'000;
 constexpr std::time_t k_day = std::time_t{24} * 60 * 60;
 constexpr std::time_t k_kept = 30 * k_day;
-constexpr const char* k_folder = "stamps";
+constexpr std::string_view k_unfinished = ".stamp-";
 constexpr int k_directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 timespec timespec_of(std::int64_t ns) {
@@ -50,30 +51,36 @@ std::string name_of(const timespec& time) {
     return text.data();
 }
 
-// The directory of stamps, made where it is missing; none where it, or what it lies in, is not the
-// user's own alone.
-Fd open_folder(const std::string& directory, bool make) {
-    const Fd parent(::open(directory.c_str(), k_directory_flags));
+// The directory of stamps; none where it is not the user's own alone.
+Fd open_private(const std::string& directory) {
+    Fd folder(::open(directory.c_str(), k_directory_flags));
     struct stat status {};
-    if (!parent || ::fstat(parent.get(), &status) != 0 || !is_ours_alone(status, S_IFDIR)) {
-        return {};
-    }
-    Fd folder(::openat(parent.get(), k_folder, k_directory_flags));
-    if (!folder && errno == ENOENT && make) {
-        if (::mkdirat(parent.get(), k_folder, 0700) != 0 && errno != EEXIST) {
-            return {};
-        }
-        folder = Fd(::openat(parent.get(), k_folder, k_directory_flags));
-    }
     if (!folder || ::fstat(folder.get(), &status) != 0 || !is_ours_alone(status, S_IFDIR)) {
         return {};
     }
     return folder;
 }
 
+// As name_of writes it, or what make_stamp left when it was killed.
+bool is_name_of_stamp(std::string_view name) {
+    if (name.starts_with(k_unfinished)) {
+        return true;
+    }
+    if (name.starts_with('-')) {
+        name.remove_prefix(1); // before 1970
+    }
+    const auto is_number = [](std::string_view text) {
+        return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+    };
+    const auto point = std::min(name.find('.'), name.size());
+    return is_number(name.substr(0, point)) && name.size() - point == 10 &&
+           is_number(name.substr(point + 1));
+}
+
 bool make_stamp(const Fd& folder, const std::string& name, const timespec& time) {
     static std::atomic<unsigned> s_made{0}; // several threads of one process
-    const auto temporary = ".new-" + std::to_string(::getpid()) + '-' + std::to_string(s_made++);
+    const auto temporary =
+        std::string(k_unfinished) + std::to_string(::getpid()) + '-' + std::to_string(s_made++);
     const Fd file(::openat(folder.get(), temporary.c_str(),
                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file) {
@@ -116,7 +123,7 @@ std::optional<std::string> stamp_of(const std::string& directory, const PathStat
     }
     const auto time = timespec_of(*state.modified_ns);
     const auto name = name_of(time);
-    auto path = directory + '/' + k_folder + '/' + name;
+    auto path = directory + '/' + name;
     struct stat status {};
     if (::lstat(path.c_str(), &status) == 0 && status.st_uid == ::geteuid() &&
         has_time(status, time)) {
@@ -132,7 +139,7 @@ std::optional<std::string> stamp_of(const std::string& directory, const PathStat
         }
         return path;
     }
-    const Fd folder = open_folder(directory, true);
+    const Fd folder = open_private(directory);
     if (!folder || !make_stamp(folder, name, time)) {
         return std::nullopt;
     }
@@ -140,9 +147,9 @@ std::optional<std::string> stamp_of(const std::string& directory, const PathStat
 }
 
 void prune_stamps(const std::string& directory) {
-    Fd folder = open_folder(directory, false);
+    Fd folder = open_private(directory);
     if (!folder) {
-        return; // nothing was ever stamped, or it is not ours to prune
+        return; // it is not there, or not ours to prune
     }
     const int fd = folder.get();
     const std::unique_ptr<DIR, int (*)(DIR*)> listed(::fdopendir(fd), &::closedir);
@@ -153,7 +160,8 @@ void prune_stamps(const std::string& directory) {
     const std::time_t oldest = std::time(nullptr) - k_kept;
     while (const dirent* entry = ::readdir(listed.get())) {
         struct stat status {};
-        if (::fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        if (is_name_of_stamp(entry->d_name) &&
+            ::fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(status.st_mode) && status.st_atim.tv_sec < oldest) {
             ::unlinkat(fd, entry->d_name, 0); // gone already is as good
         }

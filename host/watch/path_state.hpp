@@ -29,8 +29,9 @@ bool changed(FileSystem& files, const std::vector<PathState>& states);
 bool is_settled(const PathState& state, std::int64_t began_ns);
 
 // A file whose modification time is that of `state`, for shells, which compare files' times with
-// -nt and -ot but cannot read them. Made in `directory`/stamps (`directory` must be the user's own
-// and closed to others), named by the time: it is right for every path of that time, in every
+// -nt and -ot but cannot read them. Made in `directory` itself (each directory of a path is a
+// tenth of a microsecond at every prompt), which must be the user's own and closed to others; named
+// by the time: it is right for every path of that time, in every
 // shell, for ever, and never there with another time. One `lstat` where it is there already.
 // Nothing for a path that is not there, and where it cannot be made: a directory that is not to be
 // written, a file system that does not keep nanoseconds.

@@ -57,7 +57,7 @@ struct Place {
     Place& operator=(const Place&) = delete;
 
     [[nodiscard]] std::size_t stamps() const {
-        const std::filesystem::directory_iterator all(directory + "/stamps");
+        const std::filesystem::directory_iterator all(directory);
         return static_cast<std::size_t>(std::distance(begin(all), end(all)));
     }
 };
@@ -125,11 +125,10 @@ TEST_CASE("a stamp has the modification time of what it stands for, to the nanos
                                     std::int64_t{1'600'000'000'000'000'001}, std::int64_t{0}}) {
         const auto stamp = stamp_of(place.directory, at(time));
         REQUIRE(stamp);
-        CHECK(stamp->starts_with(place.directory + "/stamps/"));
+        CHECK(stamp->starts_with(place.directory + "/"));
         CHECK(time_of(*stamp) == time);
         CHECK((status_of(*stamp).st_mode & 07777) == 0600);
     }
-    CHECK((status_of(place.directory + "/stamps").st_mode & 0777) == 0700);
     CHECK(place.stamps() == 3);
 }
 
@@ -225,8 +224,6 @@ TEST_CASE("no stamps are made where others could change them") {
     REQUIRE(::chmod(elsewhere.c_str(), 0700) == 0);
     const auto link = place.tree.link("link", elsewhere);
     CHECK_FALSE(stamp_of(link, at(k_second)));
-    place.tree.link("runtime/stamps", elsewhere);
-    CHECK_FALSE(stamp_of(place.directory, at(k_second)));
     CHECK(std::filesystem::is_empty(elsewhere));
 }
 
@@ -270,6 +267,14 @@ TEST_CASE("stamps that nobody asked for in 30 days are pruned, those in use stay
     const auto fresh = stamp_of(place.directory, at(4 * k_second));
     REQUIRE((forgotten && recent && used && fresh));
     const std::time_t now = std::time(nullptr);
+    // What lies beside them is not theirs, and what a killed process left unfinished is.
+    const std::array others{"cudaenvd.sock.lock", "1.5", "1.00000000x", "x.000000001",
+                            ".000000001"};
+    for (const char* name : others) {
+        set_times(place.tree.file(std::string("runtime/") + name, ""), now - 31 * k_day, {1, 0});
+    }
+    const auto unfinished = place.tree.file("runtime/.stamp-1-0", "");
+    set_times(unfinished, now - 31 * k_day, {1, 0});
     set_times(*forgotten, now - 31 * k_day, {1, 0});
     set_times(*recent, now - 29 * k_day, {2, 0});
     set_times(*used, now - 31 * k_day, {3, 0});
@@ -280,20 +285,22 @@ TEST_CASE("stamps that nobody asked for in 30 days are pruned, those in use stay
     CHECK(::access(recent->c_str(), F_OK) == 0);
     CHECK(::access(used->c_str(), F_OK) == 0);
     CHECK(::access(fresh->c_str(), F_OK) == 0);
+    CHECK(::access(unfinished.c_str(), F_OK) != 0);
+    for (const char* name : others) {
+        CHECK(::access((place.directory + '/' + name).c_str(), F_OK) == 0);
+    }
     CHECK(stamp_of(place.directory, at(1 * k_second)) == forgotten);
 }
 
 TEST_CASE("pruning where nothing was stamped, or through a link, removes nothing") {
     Place place;
     prune_stamps(place.directory);
-    CHECK(::access((place.directory + "/stamps").c_str(), F_OK) != 0);
     prune_stamps(place.tree.path() + "/missing");
-    const auto victim = place.tree.file("elsewhere/file", "");
-    REQUIRE(::chmod((place.tree.path() + "/elsewhere").c_str(), 0700) == 0);
-    set_times(victim, 1, {1, 0});
-    place.tree.link("runtime/stamps", place.tree.path() + "/elsewhere");
-    prune_stamps(place.directory);
-    CHECK(::access(victim.c_str(), F_OK) == 0);
+    const auto stamp = stamp_of(place.directory, at(k_second));
+    REQUIRE(stamp);
+    set_times(*stamp, 1, {1, 0});
+    prune_stamps(place.tree.link("link", place.directory));
+    CHECK(::access(stamp->c_str(), F_OK) == 0);
 }
 
 } // namespace
