@@ -83,6 +83,7 @@ public:
         sigemptyset(&signals);
         posix_spawnattr_setsigmask(&m_attributes, &signals);
         sigaddset(&signals, SIGPIPE);
+        sigaddset(&signals, SIGXFSZ);
         posix_spawnattr_setsigdefault(&m_attributes, &signals);
         // A session's leader leads a process group of the same number too. It has no terminal, so
         // what it is stuck in is not stopped, hung up or interrupted by the caller's.
@@ -145,13 +146,20 @@ void drain(Fd& pipe, std::string& into, std::size_t limit) {
     }
 }
 
-// True when the child is gone.
+// True when the child is gone, and what it started in its group with it.
 bool reap(Child& child, ChildOutcome& outcome) {
-    int status = 0;
-    const pid_t ended = ::waitpid(child.pid, &status, WNOHANG);
-    if (ended == 0 || (ended < 0 && errno == EINTR)) {
+    siginfo_t info{};
+    const int seen = ::waitid(P_PID, static_cast<id_t>(child.pid), &info,
+                              WEXITED | WNOHANG | WNOWAIT);
+    if ((seen == 0 && info.si_pid == 0) || (seen < 0 && errno == EINTR)) {
         return false;
     }
+    if (seen == 0) {
+        // Before its status is taken: as long as it is a zombie its number is nobody else's.
+        ::kill(-child.pid, SIGKILL);
+    }
+    int status = 0;
+    const pid_t ended = ::waitpid(child.pid, &status, WNOHANG);
     child.ended = true;
     if (ended < 0) {
         outcome.failure = "its exit status was taken by somebody else";

@@ -1,6 +1,6 @@
 // Children with a deadline. Law: run_all returns within the deadline (and a moment), whatever the
-// children do; each leads a session of its own, without a terminal, and is killed with its process
-// group; one that cannot die (stuck in the kernel, as with a broken driver) is left behind, not
+// children do; each leads a session of its own, without a terminal; its process group is killed at
+// its end, whether that is its own or the deadline's; one that cannot die (stuck in the kernel, as with a broken driver) is left behind, not
 // waited for.
 #pragma once
 

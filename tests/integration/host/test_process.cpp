@@ -5,7 +5,9 @@
 
 #include <array>
 #include <chrono>
+#include <poll.h>
 #include <signal.h>
+#include <string>
 #include <unistd.h>
 
 namespace cudaenv::host {
@@ -107,6 +109,22 @@ TEST_CASE("a grandchild that keeps the pipe open does not hold the answer") {
     CHECK(std::chrono::steady_clock::now() - begin < 2s);
     CHECK(outcome.exit_status == 0);
     CHECK(outcome.output == "done\n");
+}
+
+TEST_CASE("what a child started and left running does not outlive it") {
+    ChildProcessRunner runner;
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe(ends.data()) == 0); // not closed on exec: the grandchild holds its writing end
+    const auto outcome = runner.run(shell("trap '' HUP TERM; sleep 600 & echo $!"), 60s);
+    ::close(ends[1]);
+    CHECK(outcome.exit_status == 0);
+    pollfd end{ends[0], POLLIN, 0};
+    CHECK(::poll(&end, 1, 60'000) == 1); // its end, once nobody has the other one
+    CHECK((end.revents & POLLHUP) != 0);
+    ::close(ends[0]);
+    if ((end.revents & POLLHUP) == 0) {
+        ::kill(static_cast<pid_t>(std::stol(outcome.output)), SIGKILL);
+    }
 }
 
 TEST_CASE("more output than the limit neither blocks the child nor fills memory") {
