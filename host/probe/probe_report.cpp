@@ -212,14 +212,18 @@ std::optional<int> signal_of(const ChildOutcome& outcome) {
     return error == std::errc{} && end == last && signal > 0 ? std::optional(signal) : std::nullopt;
 }
 
-// Its failure and the first line of standard error, if there is one.
-std::string words_of(const ChildOutcome& outcome, std::string words) {
-    for (const std::string_view line : split(outcome.error, '\n')) {
-        if (const auto trimmed = trim(line); !trimmed.empty()) {
-            return words + ": " + std::string(trimmed.substr(0, k_most_word));
+// The last lines of standard error, as many as have room.
+std::string last_words_of(const ChildOutcome& outcome) {
+    // Before anything is cut off: of half a URL nobody knows that it was one.
+    const std::string text = redact_urls(outcome.error);
+    std::string_view rest = trim(text);
+    if (rest.size() > k_most_message) {
+        rest.remove_prefix(rest.size() - k_most_message);
+        if (const auto line = rest.find('\n'); line != std::string_view::npos) {
+            rest.remove_prefix(line + 1);
         }
     }
-    return words;
+    return std::string(rest);
 }
 
 } // namespace
@@ -239,6 +243,7 @@ facts::ProbeReport read_probe_report(const ChildOutcome& outcome) {
     report.rungs = std::move(reading.ended);
     std::move(reading.begun.begin(), reading.begun.end(), std::back_inserter(report.rungs));
     report.failure = outcome.failure;
+    report.words = last_words_of(outcome);
     if (reading.finished) {
         // What happened afterwards (a crash in the driver's own farewell) stays in `failure`.
         report.signal = signal_of(outcome);
@@ -251,8 +256,9 @@ facts::ProbeReport read_probe_report(const ChildOutcome& outcome) {
         report.signal = signal;
     } else {
         report.ending = Ending::Garbled;
-        report.failure = words_of(outcome, outcome.failure.empty() ? "its last line is missing"
-                                                                   : outcome.failure);
+        if (report.failure.empty()) {
+            report.failure = "its last line is missing";
+        }
     }
     return report;
 }

@@ -38,6 +38,30 @@ inline constexpr std::array k_probe_steps = std::to_array<std::string_view>(
     {"library", "driver", "gpu", "runtime", "memory", "kernel", "ptx", "ptx-runtime", "nvrtc",
      "cublas", "cudnn", "nccl", "build", "torch-extension"});
 
+// The libraries that are the environment's own, each with a rung: the only list of them.
+struct ProbedLibrary {
+    ProbeStep step;
+    std::string_view word; // in requests: "cudart"
+    std::string_view name; // for people
+    std::string_view file; // libcudart of libcudart.so.13
+};
+inline constexpr std::array k_probed_libraries = std::to_array<ProbedLibrary>({
+    {ProbeStep::Runtime, "cudart", "the CUDA runtime", "libcudart"},
+    {ProbeStep::Nvrtc, "nvrtc", "NVRTC", "libnvrtc"},
+    {ProbeStep::Cublas, "cublas", "cuBLAS", "libcublas"},
+    {ProbeStep::Cudnn, "cudnn", "cuDNN", "libcudnn"},
+    {ProbeStep::Nccl, "nccl", "NCCL", "libnccl"},
+});
+// That of a step; null where none is opened for it.
+constexpr const ProbedLibrary* probed_library(ProbeStep step) {
+    for (const ProbedLibrary& library : k_probed_libraries) {
+        if (library.step == step) {
+            return &library;
+        }
+    }
+    return nullptr;
+}
+
 enum class ProbeResult {
     Ok,
     Failed,     // a call refused: `call`, `error`
@@ -87,6 +111,19 @@ struct ProbeReport {
     } ending = Ending::Finished;
     std::optional<int> signal; // Crashed
     std::string failure;       // why there is no whole answer, in a few words
+    // The end of what it wrote on standard error: lines as they came, but for secrets of URLs; at
+    // most 4 KiB. The libraries' own words are among them (cuDNN's before it aborts).
+    std::string words;
+};
+
+// A library or device file that is there and that this user may not open.
+struct ClosedFile {
+    std::string path;
+    std::string owner; // names, or numbers that have none
+    std::string group;
+    unsigned mode = 0; // permission bits
+    bool own = false;  // it is this user's
+    bool device = false;
 };
 
 } // namespace cudaenv::facts

@@ -1,8 +1,10 @@
 // CUDA's error numbers wherever a rung meets them, and the endings of a child that did not answer.
+#include "solver/plan/probe/packages.hpp"
 #include "solver/plan/probe/scene.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -386,7 +388,9 @@ std::string whose_code(facts::ProbeStep step) {
 
 } // namespace
 
-Finding explain_ending(const Scene& scene, facts::ProbeStep step) {
+namespace {
+
+Finding ending_itself(const Scene& scene, facts::ProbeStep step) {
     using Ending = facts::ProbeReport::Ending;
     const facts::ProbeReport& report = *scene.report;
     const auto word = facts::k_probe_steps.at(static_cast<std::size_t>(step));
@@ -450,6 +454,40 @@ Finding explain_ending(const Scene& scene, facts::ProbeStep step) {
         "it ended in the middle, or is of another version than cudaenvd",
         StepFix{"once more; where it stays, install cudaenv anew", {}},
         ProbeVerdict::Crashed};
+}
+
+// "libcudnn_ops.so.9" of the words that a library says of a part that it does not get.
+std::string missing_part(std::string_view words) {
+    if (!contains(words, "oad") && !contains(words, "cannot open")) {
+        return {};
+    }
+    const auto end = words.find(".so");
+    const auto begin = end == std::string_view::npos ? end : words.rfind("lib", end);
+    const auto part = begin == std::string_view::npos ? std::string_view() : words.substr(begin);
+    std::string_view name = part.substr(0, part.find_first_of(" ,;:'\"{}()"));
+    name = name.substr(0, name.find_last_not_of('.') + 1); // the sentence's
+    return contains(name, ".so") ? one_line(name, 40) : std::string();
+}
+
+} // namespace
+
+Finding explain_ending(const Scene& scene, facts::ProbeStep step) {
+    Finding finding = ending_itself(scene, step);
+    const std::string words = last_words(*scene.report);
+    if (words.empty()) {
+        return finding;
+    }
+    const auto* const library = facts::probed_library(step);
+    if (const std::string part = missing_part(words);
+        library != nullptr && !part.empty() && finding.verdict == ProbeVerdict::Crashed) {
+        // cuDNN opens its parts when it first needs them, and aborts where one is not there.
+        facts::ProbeRung rung;
+        rung.step = step;
+        finding.cause = fmt::format("{} did not get {} and ended the process", library->name, part);
+        finding.fix = bring_anew(scene, rung, "install it anew and whole, of one version");
+    }
+    finding.cause += "; its last words: " + words;
+    return finding;
 }
 
 } // namespace cudaenv::plan::probe

@@ -1,55 +1,21 @@
 // The environment's libraries: what the loader says, and the statuses of NVRTC, cuBLAS, cuDNN and
 // NCCL, which are no CUDA errors.
 #include "base/text.hpp"
+#include "solver/plan/probe/packages.hpp"
 #include "solver/plan/probe/scene.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace cudaenv::plan::probe {
 
 namespace {
 
-struct Library {
-    const char* name;
-    const char* file;
-    const char* distribution; // PyPI's, without -cuNN
-};
-
-Library library_of(facts::ProbeStep step) {
-    switch (step) {
-    case facts::ProbeStep::Nvrtc:
-        return {"NVRTC", "libnvrtc", "nvidia-cuda-nvrtc"};
-    case facts::ProbeStep::Cublas:
-        return {"cuBLAS", "libcublas", "nvidia-cublas"};
-    case facts::ProbeStep::Cudnn:
-        return {"cuDNN", "libcudnn", "nvidia-cudnn"};
-    case facts::ProbeStep::Nccl:
-        return {"NCCL", "libnccl", "nvidia-nccl"};
-    default:
-        return {"the CUDA runtime", "libcudart", "nvidia-cuda-runtime"};
-    }
-}
-
-// cuDNN and NCCL of CUDA 13 keep their suffix, the toolkit's own parts lost it.
-std::string distribution_of(facts::ProbeStep step, const Scene& scene) {
-    const Library library = library_of(step);
-    const unsigned major = scene.runtime ? scene.runtime->version.major() : 12;
-    const bool has_suffix =
-        major < 13 || step == facts::ProbeStep::Cudnn || step == facts::ProbeStep::Nccl;
-    return has_suffix ? fmt::format("{}-cu{}", library.distribution, major) : library.distribution;
-}
-
-StepFix bring(const Scene& scene, facts::ProbeStep step) {
-    const auto* const environment = scene.context->environment;
-    if (environment != nullptr && environment->kind == facts::EnvironmentKind::Conda) {
-        const char* package = step == facts::ProbeStep::Nvrtc    ? "cuda-nvrtc"
-                              : step == facts::ProbeStep::Cublas ? "libcublas"
-                              : step == facts::ProbeStep::Cudnn  ? "cudnn"
-                              : step == facts::ProbeStep::Nccl   ? "nccl"
-                                                                 : "cuda-cudart";
-        return {"where the environment needs it", fmt::format("conda install {}", package)};
-    }
-    return {"where the environment needs it", "pip install " + distribution_of(step, scene)};
+// For what is not the environment's library (a program that was built), the runtime.
+const facts::ProbedLibrary& library_of(facts::ProbeStep step) {
+    const auto* const library = facts::probed_library(step);
+    return library != nullptr ? *library : facts::k_probed_libraries.front();
 }
 
 bool has_status(const facts::ProbeRung& rung, std::string_view name) {
@@ -60,15 +26,13 @@ Finding explain_nvrtc(const Scene& scene, const facts::ProbeRung& rung) {
     const std::string said = telling_line(rung.message, {"libnvrtc-builtins", "rror"}, 48);
     // NVRTC_ERROR_BUILTIN_OPERATION_FAILURE is 7, NVRTC_ERROR_INVALID_OPTION 5 (nvrtc.h).
     if (contains(rung.message, "builtins") || has_status(rung, "BUILTIN") || rung.error == 7) {
-        return {
-            "CE342",
-            StepStatus::Fails,
-            "NVRTC does not find its libnvrtc-builtins",
-            "libnvrtc and libnvrtc-builtins are one pair of exactly one version, in one "
-            "directory",
-            StepFix{"install that pair anew", "pip install --force-reinstall " +
-                                                  distribution_of(facts::ProbeStep::Nvrtc, scene)},
-            ProbeVerdict::Fails};
+        return {"CE342",
+                StepStatus::Fails,
+                "NVRTC does not find its libnvrtc-builtins",
+                "libnvrtc and libnvrtc-builtins are one pair of exactly one version, in one "
+                "directory",
+                bring_anew(scene, rung, "install that pair anew"),
+                ProbeVerdict::Fails};
     }
     if (contains(rung.message, "gpu-architecture") || has_status(rung, "INVALID_OPTION") ||
         rung.error == 5) {
@@ -85,8 +49,7 @@ Finding explain_nvrtc(const Scene& scene, const facts::ProbeRung& rung) {
             StepStatus::Fails,
             fmt::format("NVRTC does not compile: {}", said.empty() ? refusal(rung) : said),
             "a small kernel that every version takes was refused",
-            StepFix{"install it anew", "pip install --force-reinstall " +
-                                           distribution_of(facts::ProbeStep::Nvrtc, scene)},
+            bring_anew(scene, rung),
             ProbeVerdict::Fails};
 }
 
@@ -180,10 +143,9 @@ bool is_cuda_call(std::string_view call) {
 } // namespace
 
 Finding explain_loading(const Scene& scene, const facts::ProbeRung& rung) {
-    const Library library = library_of(rung.step);
-    const std::string name = library.name;
+    const facts::ProbedLibrary& library = library_of(rung.step);
+    const std::string_view name = library.name;
     const std::string& said = rung.message;
-    const std::string again = "pip install --force-reinstall " + distribution_of(rung.step, scene);
     const std::string others = "another copy, found first on LD_LIBRARY_PATH or mixed in one "
                                "directory, is older than what it goes with";
     if (contains(said, "__nvJitLink")) {
@@ -211,20 +173,20 @@ Finding explain_loading(const Scene& scene, const facts::ProbeRung& rung) {
     }
     if (contains(said, "undefined symbol") || contains(said, "not found (required by") ||
         contains(said, "version `")) {
-        return {
-            "CE348",
-            StepStatus::Fails,
-            fmt::format("{} does not load: {}", name, loader_words(said)),
-            "files of two versions meet: " + others,
-            StepFix{"take CUDA directories out of LD_LIBRARY_PATH, then install it anew", again},
-            ProbeVerdict::Fails};
+        return {"CE348",
+                StepStatus::Fails,
+                fmt::format("{} does not load: {}", name, loader_words(said)),
+                "files of two versions meet: " + others,
+                bring_anew(scene, rung,
+                           "take CUDA directories out of LD_LIBRARY_PATH, then install it anew"),
+                ProbeVerdict::Fails};
     }
     if (contains(said, "ELF") || contains(said, "file too short") || contains(said, "truncated")) {
         return {"CE350",
                 StepStatus::Fails,
                 fmt::format("{} does not load: {}", name, loader_words(said)),
                 "the file is damaged, cut short, or of another architecture",
-                StepFix{"install it anew", again},
+                bring_anew(scene, rung),
                 ProbeVerdict::Fails};
     }
     Finding finding{rung.step == facts::ProbeStep::Runtime ? "CE321" : "CE341",
@@ -232,7 +194,7 @@ Finding explain_loading(const Scene& scene, const facts::ProbeRung& rung) {
                     fmt::format("{} does not load: {}", name,
                                 said.empty() ? refusal(rung) : loader_words(said)),
                     "the loader's words say what is missing",
-                    StepFix{"install it anew", again},
+                    bring_anew(scene, rung),
                     ProbeVerdict::Fails};
     if (contains(said, "cannot open shared object file")) {
         const std::string missing = file_name(said.substr(0, said.find(':')));
@@ -243,8 +205,9 @@ Finding explain_loading(const Scene& scene, const facts::ProbeRung& rung) {
             finding.cause =
                 "it was built for cuDNN 8; a libcudnn.so.9 under that name is no answer";
             finding.fix = StepFix{"cuDNN 8 into the environment, or a build for cuDNN 9",
-                                  fmt::format("pip install 'nvidia-cudnn-cu{}<9'",
-                                              scene.runtime ? scene.runtime->version.major() : 12)};
+                                  fmt::format("pip install '{}<9'",
+                                              pip_package(facts::ProbeStep::Cudnn,
+                                                          std::max(11U, cuda_major(scene, rung))))};
         }
     }
     return finding;
@@ -321,8 +284,7 @@ Finding explain_library_status(const Scene& scene, const facts::ProbeRung& rung)
                               "it may be at fault",
                               library_of(rung.step).name)
                 : one_line(rung.message, 160),
-            StepFix{"install it anew",
-                    "pip install --force-reinstall " + distribution_of(rung.step, scene)},
+            bring_anew(scene, rung),
             ProbeVerdict::Fails};
 }
 
@@ -341,12 +303,13 @@ std::optional<Finding> explain_foreign_cudnn(const Scene& scene, const facts::Pr
     finding.cause = "it brings its own CUDA along or fails later with CUDNN_STATUS_NOT_INITIALIZED";
     finding.fix =
         StepFix{"the cuDNN for the runtime's CUDA, and no other beside it",
-                fmt::format("pip install nvidia-cudnn-cu{}", scene.runtime->version.major())};
+                "pip install " + pip_package(facts::ProbeStep::Cudnn,
+                                             std::max(11U, scene.runtime->version.major()))};
     return finding;
 }
 
 Finding explain_missing_library(const Scene& scene, const facts::ProbeRung& rung) {
-    const Library library = library_of(rung.step);
+    const facts::ProbedLibrary& library = library_of(rung.step);
     const bool is_runtime = rung.step == facts::ProbeStep::Runtime;
     std::string cause = is_runtime ? "nothing here brings a CUDA runtime; programs that need one "
                                      "bring it in"
@@ -362,7 +325,7 @@ Finding explain_missing_library(const Scene& scene, const facts::ProbeRung& rung
             fmt::format("no {} in {}", library.file,
                         scene.context->environment != nullptr ? "this env" : "the usual places"),
             std::move(cause),
-            bring(scene, rung.step),
+            bring(scene, rung),
             ProbeVerdict::Warns};
 }
 

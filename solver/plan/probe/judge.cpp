@@ -382,14 +382,26 @@ void Ladder::judge_reported() {
     }
 }
 
+// "cudnn crashed": the rung that a child was lost on.
+std::string loss_at(ProbeStep step, Ending ending) {
+    return fmt::format("{} {}", probe::word_of(step),
+                       ending == Ending::Crashed    ? "crashed"
+                       : ending == Ending::TimedOut ? "hung"
+                                                    : "failed");
+}
+
 // What was asked and never reported. The first of it is where a child was lost that left no rung
 // open; the rest was not reached.
 void Ladder::fill_gaps() {
-    const bool was_lost = m_scene.report->ending != Ending::Finished;
-    const bool has_open =
-        std::any_of(m_scene.report->rungs.begin(), m_scene.report->rungs.end(),
-                    [](const ProbeRung& rung) { return rung.result == ProbeResult::Unfinished; });
-    bool is_explained = !was_lost || has_open;
+    const Ending ending = m_scene.report->ending;
+    const bool was_lost = ending != Ending::Finished;
+    std::optional<ProbeStep> lost_at; // what ended the child, which a rung that failed did not
+    for (const ProbeRung& rung : m_scene.report->rungs) {
+        if (rung.result == ProbeResult::Unfinished) {
+            lost_at = rung.step;
+        }
+    }
+    bool is_explained = !was_lost || lost_at;
     const auto last = m_scene.context->full ? ProbeStep::Nccl : ProbeStep::Kernel;
     for (int i = 0; i <= static_cast<int>(last); ++i) {
         const auto step = static_cast<ProbeStep>(i);
@@ -406,6 +418,7 @@ void Ladder::fill_gaps() {
             }
             if (!is_explained) {
                 is_explained = true;
+                lost_at = step;
                 m_steps.push_back({step, gpu, 0, probe::explain_ending(m_scene, step)});
                 continue;
             }
@@ -414,11 +427,13 @@ void Ladder::fill_gaps() {
                 continue;
             }
             const Placed* const failure = first_failure();
-            m_steps.push_back(
-                {step, gpu, 0,
-                 skipped(failure != nullptr && failure->step <= step
-                             ? fmt::format("not reached: {} failed", probe::word_of(failure->step))
-                             : std::string("not reached"))});
+            std::string why = "not reached";
+            if (was_lost && lost_at && *lost_at <= step) {
+                why += ": " + loss_at(*lost_at, ending);
+            } else if (failure != nullptr && failure->step <= step) {
+                why += fmt::format(": {} failed", probe::word_of(failure->step));
+            }
+            m_steps.push_back({step, gpu, 0, skipped(std::move(why))});
         }
     }
     if (!is_explained) {
@@ -451,6 +466,9 @@ void Ladder::note_farewell() {
     last->finding.cause = "the ladder was climbed; when the process ended, the driver hung or "
                           "broke: " +
                           probe::one_line(report.failure, 60);
+    if (const std::string words = probe::last_words(report); !words.empty()) {
+        last->finding.cause += "; its last words: " + words;
+    }
     last->finding.fix = StepFix{"look at what the kernel says", "sudo dmesg | tail"};
 }
 

@@ -6,6 +6,7 @@ cudaenv_library(judge
     ${CMAKE_CURRENT_LIST_DIR}/explain_library.cpp
     ${CMAKE_CURRENT_LIST_DIR}/explain_runtime.cpp
     ${CMAKE_CURRENT_LIST_DIR}/judge.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/packages.cpp
     ${CMAKE_CURRENT_LIST_DIR}/scene.cpp
     ${CMAKE_CURRENT_LIST_DIR}/verdict.cpp)
 target_link_libraries(cudaenv_judge PUBLIC cudaenv_base cudaenv_facts cudaenv_knowledge

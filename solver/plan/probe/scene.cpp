@@ -35,6 +35,52 @@ std::optional<ProbeVersion> runtime_of(const facts::ProbeRung& rung) {
     return std::nullopt;
 }
 
+// Without colours and other control characters, which are nothing to read.
+std::string without_controls(std::string_view text) {
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        if (text[i] == '\x1b' && i + 1 < text.size() && text[i + 1] == '[') {
+            // ESC [ parameters letter
+            i += 2;
+            while (i < text.size() && (text[i] < '@' || text[i] > '~')) {
+                ++i;
+            }
+        } else if (byte == 0xc2 && i + 1 < text.size() &&
+                   static_cast<unsigned char>(text[i + 1]) < 0xa0) {
+            ++i; // U+0080 to U+009F are controls too
+        } else if (text[i] == '\t') {
+            plain += ' ';
+        } else if (byte >= 0x20 && byte != 0x7f) {
+            plain += text[i];
+        }
+    }
+    return plain;
+}
+
+bool is_continuation(char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+}
+
+// Of UTF-8.
+std::size_t characters_of(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); }));
+}
+
+std::string first_characters(std::string_view text, std::size_t most) {
+    if (characters_of(text) <= most) {
+        return std::string(text);
+    }
+    std::size_t end = 0;
+    for (std::size_t count = 0; end < text.size(); ++end) {
+        if (!is_continuation(text[end]) && ++count > most - 3) {
+            break;
+        }
+    }
+    return std::string(text.substr(0, end)) + "...";
+}
+
 } // namespace
 
 bool Scene::in_container() const {
@@ -168,6 +214,39 @@ std::string one_line(std::string_view text, std::size_t most) {
         --end;
     }
     return plain.substr(0, end) + "...";
+}
+
+std::string last_words(const facts::ProbeReport& report) {
+    constexpr std::size_t k_most = 200;
+    std::vector<std::string> lines;
+    for (const std::string_view line : split(report.words, '\n')) {
+        const std::string plain = without_controls(line);
+        if (const auto trimmed = trim(plain); !trimmed.empty()) {
+            lines.push_back(printable(trimmed));
+        }
+    }
+    if (lines.empty()) {
+        return {};
+    }
+    const auto tells = [](const std::string& line) {
+        return contains(line, "oad librar") || contains(line, "nable to load") ||
+               contains(line, "cannot open shared object") || contains(line, "undefined symbol");
+    };
+    const auto telling = std::find_if(lines.begin(), lines.end(), tells);
+    std::string said;
+    const auto has_room = [&](const std::string& line) {
+        return said.empty() || characters_of(said) + 3 + characters_of(line) <= k_most;
+    };
+    if (telling != lines.end()) {
+        for (auto line = telling; line != lines.end() && has_room(*line); ++line) {
+            said += (said.empty() ? "" : " / ") + *line;
+        }
+    } else {
+        for (auto line = lines.rbegin(); line != lines.rend() && has_room(*line); ++line) {
+            said = said.empty() ? *line : *line + " / " + said;
+        }
+    }
+    return first_characters(said, k_most);
 }
 
 std::string telling_line(std::string_view text, std::initializer_list<std::string_view> words,

@@ -63,6 +63,10 @@ std::string one_line(std::string_view text, std::size_t most = 60);
 std::string telling_line(std::string_view text, std::initializer_list<std::string_view> words,
                          std::size_t most = 60);
 bool contains(std::string_view text, std::string_view part);
+// What the child wrote last, in one line without control characters: the lines that have room in
+// 200 characters, from one that tells of a library that is missing where there is one; else the
+// last. Empty: it wrote nothing.
+std::string last_words(const facts::ProbeReport& report);
 
 // Entries of LD_LIBRARY_PATH that `fits` is true of.
 template <typename Fits>

@@ -178,7 +178,8 @@ TEST_CASE("a child that ends by itself and says so is finished") {
 TEST_CASE("a child that ends without its last line is garbled, with what it complained of") {
     const auto report = read_from_child("echo 'usage: nonsense' >&2; exit 2");
     CHECK(report.ending == Ending::Garbled);
-    CHECK(report.failure == "exit status 2: usage: nonsense");
+    CHECK(report.failure == "exit status 2");
+    CHECK(report.words == "usage: nonsense");
     CHECK(read_from_child("true").failure == "its last line is missing");
 }
 
@@ -189,6 +190,26 @@ TEST_CASE("a child that a signal ended has crashed, with the step it was on") {
     CHECK(report.signal == 11);
     REQUIRE(report.rungs.size() == 1);
     CHECK(report.rungs[0].result == ProbeResult::Unfinished);
+}
+
+TEST_CASE("what a library wrote before it aborted, hung or broke off is kept") {
+    const std::string says =
+        std::string("echo '") + k_begun +
+        "'; echo 'Could not load library libcudnn_ops.so.9. Error: no such file' >&2; ";
+    const std::string words = "Could not load library libcudnn_ops.so.9. Error: no such file";
+    CHECK(read_from_child(says + "kill -ABRT $$; sleep 100").words == words);
+    CHECK(read_from_child(says + "exec sleep 100", std::chrono::milliseconds(300)).words == words);
+    CHECK(read_from_child(says + "exit 3").words == words);
+}
+
+TEST_CASE("of a child's last words the end is kept, without the secrets of URLs") {
+    auto outcome = wrote("");
+    outcome.error = "first line\n" + std::string(5000, 'x') +
+                    "\nfrom https://me:pw4711@example.org/t/tk-4711/get?key=4711\nlast line\n";
+    const auto report = host::read_probe_report(outcome);
+    CHECK(report.words == "from https://***@example.org/t/***/get?***\nlast line");
+    outcome.error = std::string(5000, 'x');
+    CHECK(host::read_probe_report(outcome).words.size() == 4096);
 }
 
 TEST_CASE("a child that never ends has timed out, with the step it was on") {

@@ -112,6 +112,16 @@ TEST_CASE("what was not reached is skipped and says what failed, never right") {
     CHECK(!outcome.driver_cuda);
 }
 
+TEST_CASE("what was not reached names the rung that ended the child, not one that failed before") {
+    Bench bench;
+    bench.climbs_all();
+    bench.lost(ProbeStep::Cudnn, facts::ProbeReport::Ending::Crashed, "ended by signal 6");
+    bench.fails(ProbeStep::Cublas, "cublasCreate", 8);
+    CHECK(details(bench.judged()).back() == "nccl: not reached: cudnn crashed");
+    bench.report.ending = facts::ProbeReport::Ending::TimedOut;
+    CHECK(details(bench.judged()).back() == "nccl: not reached: cudnn hung");
+}
+
 TEST_CASE("a quick probe has no steps beyond the kernel, not even skipped ones") {
     Bench bench;
     bench.lost(ProbeStep::Driver, facts::ProbeReport::Ending::TimedOut, "killed");
@@ -198,6 +208,37 @@ TEST_CASE("control characters of a driver never reach the line") {
     const auto detail = details(bench.judged())[2];
     CHECK(detail.find('\x1b') == std::string::npos);
     CHECK(detail.find('\n') == std::string::npos);
+}
+
+TEST_CASE(
+    "a child's last words are one line of at most 200 characters, without control characters") {
+    Bench bench;
+    bench.lost(ProbeStep::Kernel, facts::ProbeReport::Ending::Crashed, "ended by signal 6");
+    const auto told = [&](std::string words) {
+        bench.report.words = std::move(words);
+        const std::string cause = bench.judged().steps.back().cause;
+        const std::string mark = "its last words: ";
+        const auto at = cause.find(mark);
+        return at == std::string::npos ? std::string() : cause.substr(at + mark.size());
+    };
+    CHECK(told("").empty());
+    CHECK(told(" \n\x1b[0m\n").empty());
+    CHECK(told("\x1b[1;31mred\x1b[0m\a\tword\xc2\x9b\r\n\nlast\n") == "red word / last");
+    CHECK(told("no text: \xff") == "no text: \\xff");
+    // Lines go as a whole, the last first; one alone is cut between two characters.
+    CHECK(told(std::string(190, 'x') + "\nterminate called\n  what(): no") ==
+          "terminate called / what(): no");
+    std::string umlauts;
+    std::string kept;
+    for (int i = 0; i < 300; ++i) {
+        umlauts += "\xc3\xa4";
+        kept += i < 197 ? "\xc3\xa4" : "";
+    }
+    CHECK(told(umlauts) == kept + "...");
+    // The one that says what is missing, before a backtrace.
+    CHECK(told("Unable to load any of {libx.so.9, libx.so}\nInvalid handle\n" +
+               std::string(300, 'b')) ==
+          "Unable to load any of {libx.so.9, libx.so} / Invalid handle");
 }
 
 TEST_CASE("a report of nothing at all is judged too") {

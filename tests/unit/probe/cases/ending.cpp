@@ -56,6 +56,34 @@ std::vector<Case> ending_cases() {
          },
          ProbeStep::Library, "CE383", k_fails, ProbeVerdict::Crashed, "no whole answer at library",
          "another version", ""},
+        {"cuDNN that aborts for want of a part of its own is told with its words and that part",
+         [](Bench& bench) {
+             bench.climbs_all();
+             bench.lost(ProbeStep::Cudnn, Ending::Crashed, "ended by signal 6");
+             bench.report.signal = 6;
+             bench.report.words = "Could not load library libcudnn_ops.so.9. Error: "
+                                  "libcudnn_ops.so.9: cannot open shared object file: No such file "
+                                  "or directory";
+         },
+         ProbeStep::Cudnn, "CE381", k_fails, ProbeVerdict::Crashed, "crashed at cudnn with SIGABRT",
+         "cuDNN did not get libcudnn_ops.so.9 and ended the process; its last words: Could not "
+         "load library libcudnn_ops.so.9. Error: libcudnn_ops.so.9: cannot open shared object "
+         "file: No such file or directory",
+         "pip install --force-reinstall nvidia-cudnn-cu13"},
+        {"a child that hung is told with what it wrote last",
+         [](Bench& bench) {
+             bench.lost(ProbeStep::Nccl, Ending::TimedOut, "no answer within 10000 ms, killed");
+             bench.report.words = "waiting\nNCCL WARN Call to connect failed";
+         },
+         ProbeStep::Nccl, "CE380", k_fails, ProbeVerdict::TimedOut, "hung at nccl",
+         "its last words: waiting / NCCL WARN Call to connect failed", ""},
+        {"a child that ended in the middle is told with what it wrote last",
+         [](Bench& bench) {
+             bench.lost(ProbeStep::Kernel, Ending::Garbled, "exit status 3");
+             bench.report.words = "fatal: no more";
+         },
+         ProbeStep::Kernel, "CE383", k_fails, ProbeVerdict::Crashed,
+         "gave no whole answer at kernel: exit status 3", "its last words: fatal: no more", ""},
         {"a driver that hangs at the end of the process is a warning",
          [](Bench& bench) { bench.report.failure = "no answer within 10000 ms, killed"; },
          ProbeStep::Kernel, "CE385", k_warns, ProbeVerdict::Warns, "did not let go",

@@ -19,6 +19,52 @@ std::vector<Case> runtime_cases() {
          },
          ProbeStep::Runtime, "CE321", k_fails, ProbeVerdict::Fails, "Input/output error", "loader",
          "--force-reinstall nvidia-cuda-runtime"},
+        {"a broken libcudart of CUDA 11 is had anew by that major's package",
+         [](Bench& bench) {
+             bench.refuses(ProbeStep::Runtime, "dlopen", "/opt/libcudart.so.11.0: file too short");
+             bench.rung(ProbeStep::Runtime).version.reset();
+             bench.rung(ProbeStep::Runtime).path.clear();
+         },
+         ProbeStep::Runtime, "CE350", k_fails, ProbeVerdict::Fails, "file too short", "damaged",
+         "pip install --force-reinstall nvidia-cuda-runtime-cu11"},
+        {"a broken libcudart of CUDA 12 likewise",
+         [](Bench& bench) {
+             bench.refuses(ProbeStep::Runtime, "dlopen", "/opt/libcudart.so.12: file too short");
+             bench.rung(ProbeStep::Runtime).version.reset();
+             bench.rung(ProbeStep::Runtime).path.clear();
+         },
+         ProbeStep::Runtime, "CE350", k_fails, ProbeVerdict::Fails, "file too short", "damaged",
+         "pip install --force-reinstall nvidia-cuda-runtime-cu12"},
+        {"in a conda environment a broken libcudart of CUDA 12 is cuda-cudart's",
+         [](Bench& bench) {
+             bench.environment.kind = facts::EnvironmentKind::Conda;
+             bench.refuses(ProbeStep::Runtime, "dlopen",
+                           "/home/me/env/lib/libcudart.so.12: file too short");
+             bench.rung(ProbeStep::Runtime).version.reset();
+             bench.rung(ProbeStep::Runtime).path.clear();
+         },
+         ProbeStep::Runtime, "CE350", k_fails, ProbeVerdict::Fails, "file too short", "damaged",
+         "conda install --force-reinstall cuda-cudart"},
+        {"in a conda environment a broken libcudart of CUDA 11 is cudatoolkit's",
+         [](Bench& bench) {
+             bench.environment.kind = facts::EnvironmentKind::Conda;
+             bench.refuses(ProbeStep::Runtime, "dlopen",
+                           "/home/me/env/lib/libcudart.so.11.0: file too short");
+             bench.rung(ProbeStep::Runtime).version.reset();
+             bench.rung(ProbeStep::Runtime).path.clear();
+         },
+         ProbeStep::Runtime, "CE350", k_fails, ProbeVerdict::Fails, "file too short", "damaged",
+         "conda install --force-reinstall cudatoolkit"},
+        {"torch's own copy of libcudart comes anew with torch",
+         [](Bench& bench) {
+             bench.refuses(ProbeStep::Runtime, "dlopen",
+                           "/home/me/env/lib/python3.12/site-packages/torch/lib/"
+                           "libcudart-d0da41ae.so.11.0: file too short");
+             bench.rung(ProbeStep::Runtime).version.reset();
+             bench.rung(ProbeStep::Runtime).path.clear();
+         },
+         ProbeStep::Runtime, "CE350", k_fails, ProbeVerdict::Fails, "file too short", "damaged",
+         "pip install --force-reinstall torch"},
         {"35 below the family's floor names the floor and an older build",
          [](Bench& bench) {
              bench.gives_cuda("550.54.15", "12.4");
