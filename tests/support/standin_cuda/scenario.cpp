@@ -124,6 +124,8 @@ Rule rule_of(const std::string& function, Words& words) {
             rule.kernel = words.next();
         } else if (what == "ptx" || what == "code") {
             rule.image = what;
+        } else if (what == "say") {
+            rule.words = words.next();
         } else {
             misspelt("`" + what + "`: " + words.line);
         }
@@ -210,6 +212,9 @@ const Rule* rule_for(std::string_view function, const Where& where) {
         }
         if (++rule.calls < rule.from_call) {
             continue;
+        }
+        if (!rule.words.empty()) {
+            std::fprintf(stderr, "%s\n", rule.words.c_str());
         }
         switch (rule.action) {
         case Action::Hang:

@@ -16,7 +16,8 @@
 //                                                    and so has every later one of that context
 //
 // Behind an action, any of: `gpu N`, `call N` (from the Nth call on), `name TEXT` (of a kernel),
-// `ptx` or `code` (of a module's image). The first line that fits is taken. Suffixes of versions
+// `ptx` or `code` (of a module's image), `say TEXT` (on standard error, before it acts). The first
+// line that fits is taken. Suffixes of versions
 // (_v2) are left out.
 #pragma once
 
@@ -55,6 +56,7 @@ struct Rule {
     int from_call = 1;
     std::string kernel{};
     std::string image{};
+    std::string words{};
     int calls = 0; // that it fitted so far
 };
 
