@@ -5,6 +5,11 @@
 
 namespace cudaenv::host {
 
+std::vector<std::string> driver_directories() {
+    return {"/usr/lib/" + machine_name() + "-linux-gnu", "/usr/lib64", "/usr/lib",
+            "/usr/local/nvidia/lib64", "/run/opengl-driver/lib"};
+}
+
 DriverFiles look_at_driver(FileSystem& files) {
     DriverFiles found;
     const auto text = files.read_file("/proc/driver/nvidia/version");
@@ -13,11 +18,7 @@ DriverFiles look_at_driver(FileSystem& files) {
     }
     found.module_text = *text;
     found.module = parse_proc_version(*text).version;
-    // Where distributions, NVIDIA's installer and its container toolkit put it.
-    for (const std::string& directory :
-         {"/usr/lib/" + machine_name() + "-linux-gnu", std::string("/usr/lib64"),
-          std::string("/usr/lib"), std::string("/usr/local/nvidia/lib64"),
-          std::string("/run/opengl-driver/lib")}) {
+    for (const std::string& directory : driver_directories()) {
         const auto real = files.real_path(directory + "/libcuda.so.1");
         if (!real) {
             continue;

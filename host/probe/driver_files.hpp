@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cudaenv::host {
 
@@ -24,6 +25,8 @@ struct DriverFiles {
         return module && library_version && *module != *library_version;
     }
 };
+// Where distributions, NVIDIA's installer and its container toolkit put libcuda.
+std::vector<std::string> driver_directories();
 DriverFiles look_at_driver(FileSystem& files);
 
 } // namespace cudaenv::host

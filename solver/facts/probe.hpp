@@ -123,7 +123,6 @@ struct ClosedFile {
     std::string group;
     unsigned mode = 0; // permission bits
     bool own = false;  // it is this user's
-    bool device = false;
 };
 
 } // namespace cudaenv::facts

@@ -75,6 +75,19 @@ bool names_absent_gpu(const Scene& scene) {
     });
 }
 
+// GPUs in MIG mode are shown by their instances only; one without it would be shown, unless
+// CUDA_VISIBLE_DEVICES names another.
+bool mig_hides(const Scene& scene) {
+    const facts::Host* const host = scene.context->host;
+    if (host == nullptr || host->gpus.empty()) {
+        return false;
+    }
+    const auto has_mig = [](const facts::Gpu& gpu) { return gpu.mig; };
+    return scene.context->visible_devices
+               ? std::any_of(host->gpus.begin(), host->gpus.end(), has_mig)
+               : std::all_of(host->gpus.begin(), host->gpus.end(), has_mig);
+}
+
 bool hides_all(const Scene& scene) {
     if (!scene.context->visible_devices) {
         return false;
@@ -88,6 +101,9 @@ bool hides_all(const Scene& scene) {
 } // namespace
 
 Finding explain_missing_driver(const Scene& scene, const facts::ProbeRung& rung) {
+    if (auto closed = explain_closed_library(scene, rung)) {
+        return std::move(*closed);
+    }
     // The loader names what it misses: libcuda itself, or something that libcuda needs.
     const bool is_absent = rung.message.empty() || rung.result == facts::ProbeResult::Skipped ||
                            (contains(rung.message, "libcuda.so") &&
@@ -271,22 +287,24 @@ Finding explain_no_device(const Scene& scene, std::string seen) {
                               "unset CUDA_VISIBLE_DEVICES"};
         return finding;
     }
-    if (scene.in_container() && scene.context->device_files != true) {
-        finding.code = "CE309";
-        finding.detail = std::move(seen) + ": this container was given no GPU";
-        finding.cause = "there is no /dev/nvidia* in a container that was started without GPUs";
-        finding.fix = StepFix{"start it again with them, as with docker run --gpus all", {}};
-        return finding;
+    if (auto closed = explain_closed_device(scene, seen)) {
+        return std::move(*closed);
     }
     const bool has_gpu = host != nullptr && !host->gpus.empty();
-    if (has_gpu && std::any_of(host->gpus.begin(), host->gpus.end(),
-                               [](const facts::Gpu& gpu) { return gpu.mig; })) {
+    if (mig_hides(scene)) {
         finding.code = "CE318";
         finding.detail = std::move(seen) + ": MIG is on and no instance is usable";
         finding.cause = "a GPU in MIG mode is used through its instances; none is made, or none "
                         "is shown to you";
         finding.fix =
             StepFix{"make an instance (as root), or have MIG turned off", "nvidia-smi mig -lgip"};
+        return finding;
+    }
+    if (scene.in_container() && scene.context->device_files != true) {
+        finding.code = "CE309";
+        finding.detail = std::move(seen) + ": this container was given no GPU";
+        finding.cause = "there is no /dev/nvidia* in a container that was started without GPUs";
+        finding.fix = StepFix{"start it again with them, as with docker run --gpus all", {}};
         return finding;
     }
     if (has_gpu || scene.module || scene.context->device_files == false) {
@@ -377,6 +395,11 @@ Finding explain_driver_error(const Scene& scene, const facts::ProbeRung& rung, i
         return explain_mismatch(scene, std::move(seen), error);
     default:
         break;
+    }
+    if (error == 3 || error == 304 || error == 999) {
+        if (auto closed = explain_closed_device(scene, seen)) {
+            return std::move(*closed);
+        }
     }
     if (error == 2 || error == 46 || (error >= 805 && error <= 809) || error == 304 || error == 3 ||
         error == 4) {

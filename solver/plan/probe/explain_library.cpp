@@ -143,6 +143,9 @@ bool is_cuda_call(std::string_view call) {
 } // namespace
 
 Finding explain_loading(const Scene& scene, const facts::ProbeRung& rung) {
+    if (auto closed = explain_closed_library(scene, rung)) {
+        return std::move(*closed);
+    }
     const facts::ProbedLibrary& library = library_of(rung.step);
     const std::string_view name = library.name;
     const std::string& said = rung.message;

@@ -82,6 +82,9 @@ struct ProbeContext {
     // A GPU's device file (/dev/nvidia0, WSL's /dev/dxg) was there before the probe ran; none:
     // unknown.
     std::optional<bool> device_files;
+    // Device files, and libraries that were to be tried, which are there and closed to this user.
+    std::vector<facts::ClosedFile> closed_devices;
+    std::vector<facts::ClosedFile> closed_libraries;
     // Of libraries that were not asked for: those in a toolkit of another CUDA major, which are not
     // where the environment's loader looks.
     std::map<facts::ProbeStep, std::string> passed_over;

@@ -1,6 +1,7 @@
 # What the rungs of the probe mean.
 cudaenv_library(judge
     ${CMAKE_CURRENT_LIST_DIR}/explain_build.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/explain_closed.cpp
     ${CMAKE_CURRENT_LIST_DIR}/explain_driver.cpp
     ${CMAKE_CURRENT_LIST_DIR}/explain_error.cpp
     ${CMAKE_CURRENT_LIST_DIR}/explain_library.cpp

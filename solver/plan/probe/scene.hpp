@@ -117,6 +117,11 @@ Finding explain_implausible(const Scene& scene, std::string seen);
 // libcuda that works and is not of the module's version; none where that is meant (compat).
 std::optional<Finding> explain_working_mismatch(const Scene& scene);
 
+// A file that is there and closed to this user, which looks as if it were not there: of the
+// devices; of a library's rung. None where there is none.
+std::optional<Finding> explain_closed_device(const Scene& scene, const std::string& seen);
+std::optional<Finding> explain_closed_library(const Scene& scene, const facts::ProbeRung& rung);
+
 // The runtime against the driver.
 Finding explain_old_driver(const Scene& scene, std::string seen);
 Finding explain_ceiling(const Scene& scene, std::string seen);

@@ -99,6 +99,31 @@ std::vector<Case> cuda_libraries_cases() {
          },
          ProbeStep::Cudnn, "CE340", k_skipped, ProbeVerdict::Ok, "no libcudnn", "",
          "conda install cudnn"},
+        {"a library that may not be read is told with who may",
+         [](Bench& bench) {
+             bench.context.closed_libraries.push_back(
+                 {"/opt/env/lib/libcublas.so.13", "ann", "staff", 0600, false});
+             loads(ProbeStep::Cublas, "/opt/env/lib/libcublas.so.13: cannot open shared object "
+                                      "file: Permission denied")(bench);
+         },
+         ProbeStep::Cublas, "CE356", k_fails, ProbeVerdict::Fails,
+         "cuBLAS does not load: you may not read libcublas.so.13",
+         "/opt/env/lib/libcublas.so.13 is there, but it is ann's, group staff, mode 0600",
+         "sudo chmod a+r /opt/env/lib/libcublas.so.13"},
+        {"a library of one's own that is closed is opened without an administrator",
+         [](Bench& bench) {
+             bench.context.closed_libraries.push_back(
+                 {"/opt/env/lib/libcudnn.so.9", "ann", "staff", 0, true});
+             loads(ProbeStep::Cudnn, "/opt/env/lib/libcudnn.so.9: cannot open shared object "
+                                     "file: Permission denied")(bench);
+         },
+         ProbeStep::Cudnn, "CE356", k_fails, ProbeVerdict::Fails, "you may not read libcudnn.so.9",
+         "it is yours, group staff, mode 0000", "chmod u+r /opt/env/lib/libcudnn.so.9"},
+        {"a refusal of the kernel's that no file's mode explains says where to look",
+         loads(ProbeStep::Nvrtc, "/opt/env/lib/libnvrtc.so.13: cannot open shared object file: "
+                                 "Permission denied"),
+         ProbeStep::Nvrtc, "CE356", k_fails, ProbeVerdict::Fails, "you may not read libnvrtc.so.13",
+         "the kernel refused", "namei -lm /opt/env/lib/libnvrtc.so.13"},
         {"cuDNN 8 that is missed is not answered by 9",
          loads(ProbeStep::Cudnn,
                "libcudnn.so.8: cannot open shared object file: No such file or directory"),

@@ -228,6 +228,58 @@ std::vector<Case> driver_cases() {
          },
          ProbeStep::Driver, "CE318", k_fails, ProbeVerdict::NoGpu, "MIG is on", "instances",
          "nvidia-smi mig"},
+        {"MIG on every GPU is told in a container too, where NVML sees them",
+         [](Bench& bench) {
+             bench.host.platform.container = "docker";
+             bench.context.device_files = false;
+             bench.host.gpus.front().mig = true;
+             no_device(bench);
+         },
+         ProbeStep::Driver, "CE318", k_fails, ProbeVerdict::NoGpu, "MIG is on", "instances",
+         "nvidia-smi mig"},
+        {"MIG on one of two GPUs does not hide the other",
+         [](Bench& bench) {
+             bench.host.gpus.push_back(bench.host.gpus.front());
+             bench.host.gpus.back().mig = true;
+             no_device(bench);
+         },
+         ProbeStep::Driver, "CE310", k_fails, ProbeVerdict::NoGpu, "does not reach the GPU", "",
+         ""},
+        {"MIG on the GPU that CUDA_VISIBLE_DEVICES names hides it",
+         [](Bench& bench) {
+             bench.host.gpus.push_back(bench.host.gpus.front());
+             bench.host.gpus.back().mig = true;
+             bench.context.visible_devices = "1";
+             no_device(bench);
+         },
+         ProbeStep::Driver, "CE318", k_fails, ProbeVerdict::NoGpu, "MIG is on", "instances", ""},
+        {"100 where the device files are closed is told with their group, and is not their absence",
+         [](Bench& bench) {
+             for (const char* file : {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia0"}) {
+                 bench.context.closed_devices.push_back({file, "root", "video", 0660, false});
+             }
+             no_device(bench);
+         },
+         ProbeStep::Driver, "CE339", k_fails, ProbeVerdict::DriverBroken,
+         "you may not open /dev/nvidiactl, /dev/nvidia-uvm and 1 more",
+         "/dev/nvidiactl is there, but it is root's, group video, mode 0660",
+         "sudo usermod -aG video \"$USER\""},
+        {"999 where a device file is closed to all but root wants it opened",
+         [](Bench& bench) {
+             bench.context.closed_devices.push_back(
+                 {"/dev/nvidia-uvm", "root", "root", 0660, false});
+             bench.fails(ProbeStep::Driver, "cuInit", 999, "CUDA_ERROR_UNKNOWN");
+         },
+         ProbeStep::Driver, "CE339", k_fails, ProbeVerdict::DriverBroken,
+         "you may not open /dev/nvidia-uvm", "mode 0660", "sudo chmod a+rw /dev/nvidia-uvm"},
+        {"a container's user gets a device file's group from docker",
+         [](Bench& bench) {
+             bench.host.platform.container = "docker";
+             bench.context.closed_devices.push_back({"/dev/nvidia0", "root", "video", 0660, false});
+             no_device(bench);
+         },
+         ProbeStep::Driver, "CE339", k_fails, ProbeVerdict::DriverBroken,
+         "you may not open /dev/nvidia0", "group video", ""},
         {"304 of cuInit is a driver that may not",
          [](Bench& bench) {
              bench.fails(ProbeStep::Driver, "cuInit", 304, "CUDA_ERROR_OPERATING_SYSTEM");

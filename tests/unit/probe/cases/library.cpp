@@ -32,6 +32,19 @@ std::vector<Case> library_cases() {
          },
          ProbeStep::Library, "CE302", k_fails, ProbeVerdict::DriverBroken,
          "libcuda does not load: libcuda.so.1: file too short", "damaged", ""},
+        {"a libcuda that may not be read is not absent, though the loader says so",
+         [](Bench& bench) {
+             bench.rung(ProbeStep::Library).path.clear();
+             bench.context.closed_libraries.push_back(
+                 {"/usr/lib64/libcuda.so.1", "root", "vglusers", 0640, false});
+             bench.refuses(ProbeStep::Library, "dlopen",
+                           "libcuda.so.1: cannot open shared object file: No such file or "
+                           "directory");
+         },
+         ProbeStep::Library, "CE302", k_fails, ProbeVerdict::DriverBroken,
+         "libcuda does not load: you may not read libcuda.so.1",
+         "/usr/lib64/libcuda.so.1 is there, but it is root's, group vglusers, mode 0640",
+         "sudo usermod -aG vglusers"},
         {"a library that libcuda needs is not libcuda's own absence",
          [](Bench& bench) {
              bench.refuses(ProbeStep::Library, "dlopen",

@@ -1,0 +1,118 @@
+// What is there and may not be opened: the loader and the driver mostly say that it is not there.
+#include "base/shell_word.hpp"
+#include "base/text.hpp"
+#include "solver/plan/probe/scene.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cudaenv::plan::probe {
+
+namespace {
+
+std::string whose(const facts::ClosedFile& file) {
+    return fmt::format("{}, group {}, mode {:04o}",
+                       file.own ? "it is yours" : "it is " + file.owner + "'s", file.group,
+                       file.mode);
+}
+
+// `rights`: what is needed, "r" or "rw".
+StepFix how_to_open(const Scene& scene, const facts::ClosedFile& file, std::string_view rights) {
+    const unsigned bits = rights == "rw" ? 6U : 4U;
+    const std::string path = shell_word(file.path);
+    if (file.own) {
+        return {"open it to yourself", fmt::format("chmod u+{} {}", rights, path)};
+    }
+    if (((file.mode >> 3U) & bits) == bits && file.group != "root") {
+        const std::string group = shell_word(file.group);
+        return scene.in_container()
+                   ? StepFix{fmt::format("start the container with that group, as with docker run "
+                                         "--group-add {}",
+                                         group),
+                             {}}
+                   : StepFix{fmt::format("ask to be in group {}, then log in anew", file.group),
+                             fmt::format("sudo usermod -aG {} \"$USER\"", group)};
+    }
+    return {fmt::format("ask {}, or whoever runs this machine, to open it",
+                        file.owner == "root" ? std::string("root") : "user " + file.owner),
+            fmt::format("sudo chmod a+{} {}", rights, path)};
+}
+
+// The closed file that the loader speaks of: the whole path, or the same name.
+const facts::ClosedFile* closed_file_of(const Scene& scene, std::string_view said) {
+    const std::string_view named = said.substr(0, said.find(':'));
+    const auto& closed = scene.context->closed_libraries;
+    auto found = std::find_if(closed.begin(), closed.end(),
+                              [&](const auto& file) { return file.path == named; });
+    if (found == closed.end()) {
+        found = std::find_if(closed.begin(), closed.end(), [&](const auto& file) {
+            return file_name(file.path) == file_name(named);
+        });
+    }
+    return found == closed.end() ? nullptr : &*found;
+}
+
+} // namespace
+
+std::optional<Finding> explain_closed_device(const Scene& scene, const std::string& seen) {
+    const auto& closed = scene.context->closed_devices;
+    if (closed.empty()) {
+        return std::nullopt;
+    }
+    const facts::ClosedFile& file = closed.front();
+    std::vector<std::string> names;
+    for (const facts::ClosedFile& one : closed) {
+        names.push_back(one.path);
+    }
+    constexpr std::size_t k_most = 2;
+    const std::string others =
+        names.size() > k_most ? fmt::format(" and {} more", names.size() - k_most) : std::string();
+    names.resize(std::min(names.size(), k_most));
+    return Finding{
+        "CE339",
+        StepStatus::Fails,
+        fmt::format("{}: you may not open {}{}", seen, join(names, others.empty() ? " and " : ", "),
+                    others),
+        fmt::format("{} is there, but {}; CUDA reads and writes it", file.path, whose(file)),
+        how_to_open(scene, file, "rw"),
+        ProbeVerdict::DriverBroken};
+}
+
+std::optional<Finding> explain_closed_library(const Scene& scene, const facts::ProbeRung& rung) {
+    const bool is_driver = rung.step == facts::ProbeStep::Library;
+    const bool is_denied = contains(rung.message, "Permission denied");
+    // Of a name without directory the loader passes over what it may not read, and in the end finds
+    // nothing.
+    const bool may_be_passed_over = is_driver && contains(rung.message, "No such file") &&
+                                    rung.message.starts_with("libcuda.so");
+    if (!is_denied && !may_be_passed_over) {
+        return std::nullopt;
+    }
+    const facts::ClosedFile* const file = closed_file_of(scene, rung.message);
+    if (file == nullptr && !is_denied) {
+        return std::nullopt;
+    }
+    const std::string named = rung.message.substr(0, rung.message.find(':'));
+    const auto* const library = facts::probed_library(rung.step);
+    Finding finding;
+    finding.code = is_driver ? "CE302" : "CE356";
+    finding.verdict = is_driver ? ProbeVerdict::DriverBroken : ProbeVerdict::Fails;
+    finding.detail = fmt::format("{} does not load: you may not read {}",
+                                 is_driver            ? "libcuda"
+                                 : library != nullptr ? library->name
+                                                      : "a library",
+                                 file_name(named));
+    if (file != nullptr) {
+        finding.cause = fmt::format("{} is there, but {}", one_line(file->path, 120), whose(*file));
+        finding.fix = how_to_open(scene, *file, "r");
+    } else {
+        finding.cause = fmt::format("{} is there, and the kernel refused: Permission denied",
+                                    one_line(named, 120));
+        finding.fix = StepFix{"see who owns it and its directories; have it opened",
+                              "namei -lm " + shell_word(named)};
+    }
+    return finding;
+}
+
+} // namespace cudaenv::plan::probe
