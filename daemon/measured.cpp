@@ -1,7 +1,6 @@
 #include "daemon/measured.hpp"
 
-#include "host/examine.hpp"
-#include "host/probe/verdict_store.hpp"
+#include "daemon/probe/kept_verdict.hpp"
 #include "solver/facts/host_json.hpp"
 #include "solver/facts/measured.hpp"
 
@@ -19,20 +18,10 @@ namespace {
 
 using plan::ProbeVerdict;
 
-host::VerdictStore store_of(const protocol::Caller& caller) {
-    return host::VerdictStore(
-        host::default_cache_directory(caller.environment, caller.variable("HOME").value_or("")));
-}
-
 // An entry for each way in which a shell may see the machine; an environment's begins with '/'.
 host::VerdictQuestion question_of(const protocol::Caller& caller) {
-    // Without our own changes, as for the verdicts of environments.
-    const plan::Variables shell = plan::undo(caller.environment);
-    const auto devices = shell.find("CUDA_VISIBLE_DEVICES");
-    host::VerdictQuestion question;
-    question.visible_devices = devices == shell.end() ? std::string() : '=' + devices->second;
-    question.library_path = host::value_of(shell, "LD_LIBRARY_PATH");
-    question.prefix = "machine " + question.visible_devices + '\n' + question.library_path;
+    host::VerdictQuestion question = question_of_shell(caller);
+    question.prefix = "machine\n" + question.shell;
     return question;
 }
 
@@ -42,6 +31,11 @@ bool is_of_the_machine(const std::string& step) {
     constexpr std::array k_steps =
         std::to_array<const char*>({"library", "driver", "gpu", "memory", "kernel", "ptx"});
     return std::ranges::find(k_steps, step) != k_steps.end();
+}
+
+// In use, full, or MPS does not serve this process: of several GPUs one may be so.
+bool is_busy(const plan::JudgedStep& step) {
+    return step.code == "CE316" || step.code == "CE317" || step.code == "CE319";
 }
 
 bool above_the_runtime(const facts::FailedRung& rung) {
@@ -66,6 +60,17 @@ bool ran_well(const plan::ProbeOutcome& outcome, const char* name) {
     const auto step = std::ranges::find(outcome.steps, name, &plan::JudgedStep::name);
     return step != outcome.steps.end() &&
            (step->status == plan::StepStatus::Ok || step->status == plan::StepStatus::Warns);
+}
+
+// In the words of verdicts: a rung that failed as the environment's own is none of the machine's.
+std::string weight_of(const facts::Measured& measured, const ProbeRun& run) {
+    if (!measured.failed.empty()) {
+        return measured.verdict;
+    }
+    if (ran_well(run.ladder, "kernel")) {
+        return "ok";
+    }
+    return host::is_transient(measured.verdict) ? measured.verdict : "warns"; // not all was reached
 }
 
 std::string utc(std::time_t time) {
@@ -93,7 +98,8 @@ facts::Measured measured_of(const ProbeRun& run, const ProbeWishes& wishes,
     }
     if (should_work(run, wishes, caller)) {
         for (const plan::JudgedStep& step : run.ladder.steps) {
-            if (step.status == plan::StepStatus::Fails && is_of_the_machine(step.name)) {
+            if (step.status == plan::StepStatus::Fails && is_of_the_machine(step.name) &&
+                !is_busy(step)) {
                 measured.failed.push_back({step.name, step.code, step.detail, step.cause});
             }
         }
@@ -105,6 +111,12 @@ void keep_measured(const facts::Measured& measured, const ProbeRun& run, const P
                    const protocol::Caller& caller) {
     if (wishes.all_gpus) {
         return;
+    }
+    if (measured.failed.empty() && !ran_well(run.ladder, "kernel")) {
+        // What did not get as far as the rung that failed says nothing against it.
+        if (const auto earlier = kept_measured(caller); earlier && !earlier->failed.empty()) {
+            return;
+        }
     }
     // A kernel that failed may be the runtime's fault after all: it holds while that stays.
     const bool with_runtime = std::ranges::any_of(measured.failed, above_the_runtime);
@@ -118,18 +130,21 @@ void keep_measured(const facts::Measured& measured, const ProbeRun& run, const P
     // A facts file that tells nothing else.
     facts::Host only_measured;
     only_measured.measured = measured;
+    host::DiskFileSystem files;
+    const host::VerdictStore store = verdicts_of(caller);
+    const host::VerdictQuestion question = question_of(caller);
     host::KeptVerdict kept;
-    kept.verdict = measured.verdict;
+    kept.verdict = weight_of(measured, run);
     kept.summary = facts::to_json(only_measured)
                        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    kept.depth = wishes.full ? host::VerdictDepth::Full : host::VerdictDepth::Quick;
     kept.at = std::time(nullptr);
-    host::DiskFileSystem files;
-    store_of(caller).keep(files, question_of(caller), rests_on, kept);
+    store.keep(files, question, rests_on, kept);
 }
 
 std::optional<facts::Measured> kept_measured(const protocol::Caller& caller) {
     host::DiskFileSystem files;
-    const auto kept = store_of(caller).find(files, question_of(caller));
+    const auto kept = verdicts_of(caller).find(files, question_of(caller), std::time(nullptr));
     if (!kept) {
         return std::nullopt;
     }

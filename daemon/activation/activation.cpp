@@ -92,8 +92,8 @@ Result<Activation> activation_of(const nlohmann::json& params, const protocol::C
         host::DiskFileSystem files;
         situation.machine = host::build_machine(files);
     }
-    if (const auto kept = kept_verdict(prefix, caller); kept && is_bad(*kept)) {
-        situation.probed = in_short(*kept);
+    if (const auto kept = kept_verdict(activation.project, caller); kept && is_bad(*kept)) {
+        situation.probed = in_short(*kept) + ": " + command_for(*kept);
     }
     activation.choice = plan::choose(situation);
     if (activation.choice.toolkit) {

@@ -32,7 +32,7 @@ Result<facts::Measured> measure(const nlohmann::json& params, const protocol::Ca
     CUDAENV_TRY(const auto activation, activation_of(params, asking, machine));
     CUDAENV_TRY(const auto run, run_probe(activation, wishes, asking, machine));
     auto measured = measured_of(run, wishes, asking);
-    keep_verdict(run, activation.project.prefix, wishes, asking);
+    keep_verdict(run, activation.project, wishes, asking);
     keep_measured(measured, run, wishes, asking);
     return measured;
 }

@@ -107,7 +107,7 @@ Result<protocol::Reply> probe(const nlohmann::json& params, const protocol::Call
     asking.environment.erase("CUDAENV_DISABLE");
     CUDAENV_TRY(const auto activation, activation_of(params, asking, machine));
     CUDAENV_TRY(const auto run, run_probe(activation, wishes, asking, machine));
-    keep_verdict(run, activation.project.prefix, wishes, asking);
+    keep_verdict(run, activation.project, wishes, asking);
     keep_measured(measured_of(run, wishes, asking), run, wishes, asking);
     nlohmann::json object = outcome_to_json(run.outcome);
     object["depth"] = wishes.full ? "full" : "quick";

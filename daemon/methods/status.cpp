@@ -139,7 +139,7 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
                             {"cuda", cuda_to_json(activation.choice)},
                             {"toolkit", toolkit_to_json(activation.choice, host)},
                             {"applied", is_applied(activation)},
-                            {"probe", kept_to_json(kept_verdict(loaded.prefix, caller))},
+                            {"probe", kept_to_json(kept_verdict(loaded, caller))},
                             {"findings", nlohmann::json::array()},
                             {"notes", std::move(note_texts)},
                             {"next", next_step(activation, host, caller)}}};

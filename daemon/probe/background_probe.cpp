@@ -147,16 +147,16 @@ void BackgroundProbe::probe(const Job& job) {
     if (!activation || !is_wanted(*activation)) {
         return; // something changed since
     }
-    const std::string& prefix = activation->project.prefix;
+    const project::LoadedProject& project = activation->project;
     // What the shell is after the answer: its LD_LIBRARY_PATH is part of the question.
     caller.environment.clear();
     caller.environment.insert(activation->applied.environment.begin(),
                               activation->applied.environment.end());
     const std::string program = probe_beside_this_program();
-    if (program.empty() || kept_verdict(prefix, caller)) {
+    if (program.empty() || kept_verdict(project, caller)) {
         return;
     }
-    const std::string key = verdict_key(prefix, caller);
+    const std::string key = verdict_key(project, caller);
     const auto paused = m_busy.find(key);
     if (m_tried.contains(key) || m_tried.size() >= k_most_tried ||
         (paused != m_busy.end() && Clock::now() - paused->second < k_busy_pause)) {
@@ -178,9 +178,10 @@ void BackgroundProbe::probe(const Job& job) {
     const auto run = run_probe(*activation, quick, caller, *job.machine, m_stop_event.get());
     const std::scoped_lock lock(m_mutex);
     if (run && !m_stopped) {
-        keep_verdict(*run, prefix, quick, caller);
+        keep_verdict(*run, project, quick, caller);
         keep_measured(measured_of(*run, quick, caller), *run, quick, caller);
-        if (kept_verdict(prefix, caller)) {
+        const auto kept = kept_verdict(project, caller);
+        if (kept && !host::is_transient(kept->verdict)) {
             m_tried.erase(key); // what is kept says better what it rests on
         }
     }

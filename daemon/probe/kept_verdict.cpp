@@ -5,25 +5,79 @@
 #include "host/probe/driver_files.hpp"
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <fcntl.h>
+#include <span>
 #include <unistd.h>
 
 namespace cudaenv::daemon {
 
 namespace {
 
-host::VerdictStore store_of(const protocol::Caller& caller) {
-    return host::VerdictStore(
-        host::default_cache_directory(caller.environment, caller.variable("HOME").value_or("")));
+// What changes the driver's answers, besides the files. NCCL's are of the full ladder alone.
+constexpr auto k_answered_by = std::to_array<const char*>(
+    {"CUDA_DEVICE_ORDER", "CUDA_DISABLE_PTX_JIT", "CUDA_FORCE_PTX_JIT", "CUDA_MPS_PIPE_DIRECTORY",
+     "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "NCCL_P2P_DISABLE", "NCCL_SOCKET_IFNAME"});
+// What chooses nvcc and the host compiler, and what they read.
+constexpr auto k_built_by = std::to_array<const char*>(
+    {"CC", "CPATH", "CPLUS_INCLUDE_PATH", "CUDAHOSTCXX", "CUDA_HOME", "CUDA_PATH", "CXX",
+     "LIBRARY_PATH", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "PATH",
+     "TORCH_CUDA_ARCH_LIST"});
+
+// One line for each that is set: set and empty is not unset.
+std::string told(std::span<const char* const> names, const plan::Variables& shell) {
+    std::string text;
+    for (const char* name : names) {
+        if (const auto found = shell.find(name); found != shell.end()) {
+            text += found->first + '=' + found->second + '\n';
+        }
+    }
+    return text;
 }
 
-host::VerdictQuestion question_of(const std::string& prefix, const protocol::Caller& caller) {
-    // Without our own changes: a shell at its first prompt does not have them yet.
-    const plan::Variables shell = plan::undo(caller.environment);
-    const auto devices = shell.find("CUDA_VISIBLE_DEVICES");
-    return {prefix, devices == shell.end() ? std::string() : '=' + devices->second,
-            host::value_of(shell, "LD_LIBRARY_PATH")};
+host::VerdictQuestion question_of(const project::LoadedProject& project,
+                                  const protocol::Caller& caller) {
+    host::VerdictQuestion question = question_of_shell(caller);
+    question.prefix = project.prefix;
+    question.building = told(k_built_by, plan::undo(caller.environment));
+    for (const plan::EffectivePin& pin : project.pins.pins) {
+        question.building += pin.pin.name + ' ' + pin.pin.constraint + '\n';
+    }
+    for (const plan::EffectiveSetting& setting : project.config.settings()) {
+        question.building += setting.key + ' ' + plan::to_toml(setting.value) + '\n';
+    }
+    return question;
+}
+
+std::vector<std::string> files_of_ladder(const ProbeRun& run) {
+    std::vector<std::string> paths;
+    for (const auto* list : {&run.libraries.cudart, &run.libraries.nvrtc, &run.libraries.cublas,
+                             &run.libraries.cudnn, &run.libraries.nccl}) {
+        paths.insert(paths.end(), list->begin(), list->end());
+    }
+    for (const facts::ProbeRung& rung : run.report.rungs) {
+        if (!rung.path.empty() && rung.step < facts::ProbeStep::Build) {
+            paths.push_back(rung.path);
+        }
+    }
+    return paths;
+}
+
+// nvcc, and the compilers that it may have been given.
+std::vector<std::string> files_of_build(const ProbeRun& run) {
+    std::vector<std::string> paths;
+    for (const facts::ProbeRung& rung : run.report.rungs) {
+        if (!rung.path.empty() && rung.step >= facts::ProbeStep::Build) {
+            paths.push_back(rung.path);
+        }
+    }
+    if (!paths.empty()) {
+        for (const facts::Compiler& compiler : run.host.compilers) {
+            paths.push_back(compiler.path);
+        }
+    }
+    return paths;
 }
 
 // "3 min ago", "2 h ago", "5 d ago".
@@ -39,46 +93,86 @@ std::string age_text(std::int64_t seconds) {
                              : std::to_string(seconds / k_day) + " d ago";
 }
 
-} // namespace
-
-void keep_verdict(const ProbeRun& run, const std::string& prefix, const ProbeWishes& wishes,
-                  const protocol::Caller& caller) {
-    if (wishes.all_gpus) {
-        return;
-    }
-    std::vector<std::string> rests_on;
-    for (const auto* list : {&run.libraries.cudart, &run.libraries.nvrtc, &run.libraries.cublas,
-                             &run.libraries.cudnn, &run.libraries.nccl}) {
-        rests_on.insert(rests_on.end(), list->begin(), list->end());
-    }
-    for (const facts::ProbeRung& rung : run.report.rungs) {
-        if (!rung.path.empty() && rung.step < facts::ProbeStep::Build) {
-            rests_on.push_back(rung.path);
-        }
-    }
-    host::KeptVerdict kept;
-    kept.verdict = plan::name_of(run.ladder.verdict);
-    kept.summary = run.ladder.summary;
+void name_first_failure(const std::vector<plan::JudgedStep>& steps, host::KeptVerdict& kept) {
     const auto failed =
-        std::ranges::find(run.ladder.steps, plan::StepStatus::Fails, &plan::JudgedStep::status);
-    if (failed != run.ladder.steps.end()) {
+        std::ranges::find(steps, plan::StepStatus::Fails, &plan::JudgedStep::status);
+    if (failed != steps.end()) {
         kept.step = failed->name;
         kept.code = failed->code;
     }
-    kept.at = std::time(nullptr);
-    host::DiskFileSystem files;
-    store_of(caller).keep(files, question_of(prefix, caller), rests_on, kept);
 }
 
-std::optional<host::KeptVerdict> kept_verdict(const std::string& prefix,
+host::KeptVerdict ladder_verdict(const plan::ProbeOutcome& ladder) {
+    host::KeptVerdict kept;
+    kept.verdict = plan::name_of(ladder.verdict);
+    kept.summary = ladder.summary;
+    name_first_failure(ladder.steps, kept);
+    return kept;
+}
+
+// The rungs that the ladder alone does not have. None where there was no nvcc to try.
+std::optional<host::KeptVerdict> built_verdict(const ProbeRun& run) {
+    if (files_of_build(run).empty()) {
+        return std::nullopt;
+    }
+    std::vector<plan::JudgedStep> built = run.outcome.steps;
+    std::erase_if(built, [](const plan::JudgedStep& step) {
+        return step.name != "build" && step.name != "torch-extension";
+    });
+    host::KeptVerdict kept;
+    kept.depth = host::VerdictDepth::Build;
+    kept.verdict = "ok";
+    name_first_failure(built, kept);
+    if (!kept.step.empty()) {
+        const auto failed = std::ranges::find(built, kept.step, &plan::JudgedStep::name);
+        kept.verdict = "fails";
+        kept.summary = kept.step + ": " + failed->detail;
+    }
+    return kept;
+}
+
+} // namespace
+
+host::VerdictQuestion question_of_shell(const protocol::Caller& caller) {
+    // Without our own changes: a shell at its first prompt does not have them yet.
+    host::VerdictQuestion question;
+    question.shell = told(k_answered_by, plan::undo(caller.environment));
+    return question;
+}
+
+host::VerdictStore verdicts_of(const protocol::Caller& caller) {
+    return host::VerdictStore(
+        host::default_cache_directory(caller.environment, caller.variable("HOME").value_or("")));
+}
+
+void keep_verdict(const ProbeRun& run, const project::LoadedProject& project,
+                  const ProbeWishes& wishes, const protocol::Caller& caller) {
+    if (wishes.all_gpus) {
+        return;
+    }
+    host::DiskFileSystem files;
+    const host::VerdictStore store = verdicts_of(caller);
+    const host::VerdictQuestion question = question_of(project, caller);
+    const std::int64_t now = std::time(nullptr);
+    if (auto built = built_verdict(run)) {
+        built->at = now;
+        store.keep(files, question, files_of_build(run), *built);
+    }
+    auto verdict = ladder_verdict(run.ladder);
+    verdict.depth = wishes.full ? host::VerdictDepth::Full : host::VerdictDepth::Quick;
+    verdict.at = now;
+    store.keep(files, question, files_of_ladder(run), verdict);
+}
+
+std::optional<host::KeptVerdict> kept_verdict(const project::LoadedProject& project,
                                               const protocol::Caller& caller) {
     host::DiskFileSystem files;
-    return store_of(caller).find(files, question_of(prefix, caller));
+    return verdicts_of(caller).find(files, question_of(project, caller), std::time(nullptr));
 }
 
-std::string verdict_key(const std::string& prefix, const protocol::Caller& caller) {
+std::string verdict_key(const project::LoadedProject& project, const protocol::Caller& caller) {
     host::DiskFileSystem files;
-    return host::VerdictStore::key(files, question_of(prefix, caller));
+    return host::VerdictStore::key(files, question_of(project, caller));
 }
 
 bool is_bad(const host::KeptVerdict& kept) {
@@ -92,19 +186,30 @@ std::string in_short(const host::KeptVerdict& kept) {
     return kept.code.empty() ? text : text + " (" + kept.code + ')';
 }
 
+std::string command_for(const host::KeptVerdict& kept) {
+    // One that looks less far would not meet it again.
+    return kept.depth == host::VerdictDepth::Quick
+               ? "cudaenv probe"
+               : "cudaenv probe --" + std::string(host::name_of(kept.depth));
+}
+
 nlohmann::json kept_to_json(const std::optional<host::KeptVerdict>& kept) {
     if (!kept) {
         return nullptr;
     }
     const std::int64_t age = std::max<std::int64_t>(0, std::time(nullptr) - kept->at);
     const bool fine = kept->verdict == "ok" || kept->verdict == "warns";
+    const std::string depth(host::name_of(kept->depth));
     return {{"verdict", kept->verdict},
+            {"depth", depth},
             {"step", kept->step.empty() ? nlohmann::json() : nlohmann::json(kept->step)},
             {"code", kept->code.empty() ? nlohmann::json() : nlohmann::json(kept->code)},
             {"summary", kept->summary},
             {"age_seconds", age},
-            {"text", in_short(*kept) + ", " + age_text(age) +
-                         (fine ? "" : ": " + kept->summary + "; cudaenv probe")}};
+            {"text", in_short(*kept) + ", " +
+                         (kept->depth == host::VerdictDepth::Quick ? "" : "--" + depth + ", ") +
+                         age_text(age) +
+                         (fine ? "" : ": " + kept->summary + "; " + command_for(*kept))}};
 }
 
 std::string driver_warning() {

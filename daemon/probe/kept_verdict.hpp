@@ -4,28 +4,36 @@
 
 #include "daemon/probe/probe.hpp"
 #include "host/probe/verdict_store.hpp"
+#include "host/project/project.hpp"
 
 #include <nlohmann/json.hpp>
 
 namespace cudaenv::daemon {
 
-// Kept for the caller's environment and shell. Not of --all-gpus, which is not what the shell sees;
-// of --build without what was built.
-void keep_verdict(const ProbeRun& run, const std::string& prefix, const ProbeWishes& wishes,
-                  const protocol::Caller& caller);
+host::VerdictStore verdicts_of(const protocol::Caller& caller);
+// What a driver's answers depend on in the caller's shell, without our own changes. The prefix is
+// whoever asks's.
+host::VerdictQuestion question_of_shell(const protocol::Caller& caller);
 
-// None where nothing is kept, or what it rests on is not as it was.
-std::optional<host::KeptVerdict> kept_verdict(const std::string& prefix,
+// Kept for the caller's environment and shell: the ladder's verdict with its depth, and that of
+// what was built. Not of --all-gpus, which is not what the shell sees.
+void keep_verdict(const ProbeRun& run, const project::LoadedProject& project,
+                  const ProbeWishes& wishes, const protocol::Caller& caller);
+
+// The worst that holds. None where nothing is kept, or what it rests on is not as it was.
+std::optional<host::KeptVerdict> kept_verdict(const project::LoadedProject& project,
                                               const protocol::Caller& caller);
 
 // What a verdict for the caller's environment rests on besides files, as one text.
-std::string verdict_key(const std::string& prefix, const protocol::Caller& caller);
+std::string verdict_key(const project::LoadedProject& project, const protocol::Caller& caller);
 
 // The machine or the environment is broken, as far as that probe saw; not where it was busy, or
 // there is no GPU.
 bool is_bad(const host::KeptVerdict& kept);
 // "fails at runtime (CE322)".
 std::string in_short(const host::KeptVerdict& kept);
+// The probe that would meet it again: "cudaenv probe --full".
+std::string command_for(const host::KeptVerdict& kept);
 
 // The member `probe` of `status`: null where there is none.
 nlohmann::json kept_to_json(const std::optional<host::KeptVerdict>& kept);

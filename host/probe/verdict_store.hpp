@@ -1,20 +1,28 @@
-// The last verdict of the probe for each environment, kept between runs so that `status` and the
-// prompt can tell it without asking the driver.
+// The verdicts of earlier probes for each environment, kept between runs so that `status` and the
+// prompt can tell them without asking the driver.
 //
 // Law: a verdict is given back only where all that it rests on is as it was: this boot, the loaded
 // module and the driver's library, the GPUs and MIG instances, the environment's runtime libraries,
-// CUDA_VISIBLE_DEVICES and LD_LIBRARY_PATH. Files are looked at, never opened but for a few of
-// /proc. Best effort: a store that is missing, broken or not ours alone counts as empty.
+// the variables that change a driver's answers. A probe that looked less far takes nothing back of
+// what one that looked further found. Files are looked at, never opened but for a few of /proc.
+// Best effort: a store that is missing, broken or not ours alone counts as empty.
 #pragma once
 
 #include "host/file_system.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cudaenv::host {
+
+// How far the probe looked. The full ladder begins with the quick one; what was built stands for
+// itself and rests on more.
+enum class VerdictDepth { Quick, Full, Build };
+std::string_view name_of(VerdictDepth depth); // "quick", "full", "build"
 
 struct KeptVerdict {
     std::string verdict; // "ok", "fails": plan::name_of
@@ -22,13 +30,19 @@ struct KeptVerdict {
     std::string code;    // its
     std::string summary;
     std::int64_t at = 0; // seconds since the epoch
+    VerdictDepth depth = VerdictDepth::Quick;
 };
+
+// "busy", "crashed", "timeout": the next probe may well say something else.
+bool is_transient(std::string_view verdict);
+// As long as such a verdict is told. Then it is as if that probe had not been.
+inline constexpr std::chrono::hours k_transient_life{1};
 
 // For whom it holds, besides what is found out about the machine.
 struct VerdictQuestion {
-    std::string prefix; // of the environment; empty: none
-    std::string visible_devices;
-    std::string library_path;
+    std::string prefix;   // of the environment; empty: none
+    std::string shell;    // the variables that change what a driver answers; kept as a fingerprint
+    std::string building; // likewise, of what is built alone
 };
 
 class VerdictStore {
@@ -36,7 +50,12 @@ public:
     // `directory`/probes.json; empty: nothing is kept.
     explicit VerdictStore(std::string directory) : m_directory(std::move(directory)) {}
 
-    std::optional<KeptVerdict> find(FileSystem& files, const VerdictQuestion& question) const;
+    // The worst that holds; of several as bad as each other the newest. `now`: seconds since the
+    // epoch.
+    std::optional<KeptVerdict> find(FileSystem& files, const VerdictQuestion& question,
+                                    std::int64_t now) const;
+    // In the place of those that look no further; a transient one only in the place of such. That
+    // all is well with what was built takes an earlier failure away and is not kept itself.
     // `rests_on`: the files that were loaded, or would have been. A failure to write is no error.
     void keep(FileSystem& files, const VerdictQuestion& question,
               const std::vector<std::string>& rests_on, const KeptVerdict& verdict) const;

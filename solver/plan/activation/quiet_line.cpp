@@ -52,7 +52,7 @@ std::string quiet_line(const Situation& situation, const CudaChoice& choice,
     }
     line += "   (" + choice.reason + ')';
     if (!situation.probed.empty()) {
-        line += "   ! probe " + printable(situation.probed) + ": cudaenv probe";
+        line += "   ! probe " + printable(situation.probed);
     }
     return ascii ? in_ascii(line) : line;
 }

@@ -26,7 +26,7 @@ struct Situation {
     // Variables that the shell has without exporting them: they are the user's and are not touched.
     std::vector<std::string> kept;
     // What an earlier probe found wrong and what still holds, in a few words: "fails at runtime
-    // (CE322)"; empty: nothing.
+    // (CE322): cudaenv probe"; empty: nothing.
     std::string probed;
 
     // A variable of `base` that says something; conda "unsets" by setting empty, so empty is not

@@ -144,6 +144,23 @@ class ProbeCommandTest(CommandTest):
         self.assertIsNone(json.loads(self.cudaenv("status", "--json").stdout)["probe"])
         self.assertNotIn("probe", json.loads(self.cudaenv("env", "--json").stdout)["line"])
 
+    def test_what_the_full_probe_found_is_told_until_a_full_one_goes_well(self):
+        self.machine("cuLaunchKernel wrong ptx\n")
+        self.assertEqual(self.probe("--full")[0]["verdict"], "fails")
+        self.assertEqual(self.probe()[0]["verdict"], "ok")
+        kept = json.loads(self.cudaenv("status", "--json").stdout)["probe"]
+        self.assertEqual((kept["verdict"], kept["depth"], kept["step"]), ("fails", "full", "ptx"))
+        self.assertRegex(self.cudaenv("status").stdout,
+                         r"(?m)^probe +fails at ptx \(CE\d+\), --full, just now: ")
+        self.assertRegex(json.loads(self.cudaenv("env", "--json").stdout)["line"],
+                         r"! probe fails at ptx \(CE\d+\): cudaenv probe --full$")
+        # With another variable of the driver's it is another question.
+        self.assertIsNone(json.loads(
+            self.cudaenv("status", "--json", CUDA_FORCE_PTX_JIT="0").stdout)["probe"])
+        self.machine()
+        self.probe("--full")
+        self.assertNotIn("fails at ptx", self.cudaenv("status").stdout)
+
     def test_a_good_verdict_is_told_by_status_and_silent_at_the_prompt(self):
         self.machine()
         self.assertEqual(self.probe()[1], 0)

@@ -56,8 +56,8 @@ TEST_CASE("nothing chosen is nothing changed and nothing said") {
 TEST_CASE("a verdict of the probe that is bad is at the end of the line") {
     Case bad;
     const std::string before = bad.line();
-    bad.situation.probed = "fails at runtime (CE322)";
-    CHECK(bad.line() == before + "   ! probe fails at runtime (CE322): cudaenv probe");
+    bad.situation.probed = "fails at runtime (CE322): cudaenv probe --full";
+    CHECK(bad.line() == before + "   ! probe fails at runtime (CE322): cudaenv probe --full");
 }
 
 TEST_CASE("CUDA_HOME and CUDA_PATH are the toolkit's root, and its bin goes first") {

@@ -77,6 +77,10 @@ TEST_CASE("an environment's own failure is not the machine's, and a busy GPU is 
     CHECK(measured_of(run(ProbeVerdict::Busy, {step("memory", StepStatus::Fails, "CE332")}), {},
                       k_nobody)
               .failed.empty());
+    CHECK(measured_of(run(ProbeVerdict::Warns, {step("memory", StepStatus::Fails, "CE317"),
+                                                step("kernel", StepStatus::Ok)}),
+                      {}, k_nobody)
+              .failed.empty());
 }
 
 TEST_CASE(
@@ -131,5 +135,48 @@ TEST_CASE("a kernel that failed is told until the runtime under it changes") {
     REQUIRE(kept_measured(caller));
     CHECK(kept_measured(caller)->failed.size() == 1);
     tree.file("libcudart.so.13", "another");
+    CHECK_FALSE(kept_measured(caller));
+}
+
+TEST_CASE("a rung that failed is told until a probe that reaches it goes well") {
+    const test::TemporaryTree tree;
+    const auto caller = caller_in(tree.path());
+    const ProbeWishes full{.full = true};
+    const auto keep = [&](const ProbeRun& probe, const ProbeWishes& wishes) {
+        keep_measured(measured_of(probe, wishes, caller), probe, wishes, caller);
+    };
+    const auto failed = [&] {
+        const auto kept = kept_measured(caller);
+        return kept && !kept->failed.empty() ? kept->failed[0].step : "none";
+    };
+    const auto good = run(ProbeVerdict::Ok, {step("kernel", StepStatus::Ok)});
+    keep(run(ProbeVerdict::Fails,
+             {step("kernel", StepStatus::Ok), step("ptx", StepStatus::Fails, "CE341")}),
+         full);
+    keep(good, {});
+    CHECK(failed() == "ptx");
+    keep(good, full);
+    CHECK(failed() == "none");
+
+    keep(run(ProbeVerdict::Fails, {step("kernel", StepStatus::Fails, "CE330")}), {});
+    // Another environment's runtime is in the way, or the GPU is in use.
+    keep(run(ProbeVerdict::Fails, {step("runtime", StepStatus::Fails, "CE322")}), {});
+    CHECK(failed() == "kernel");
+    keep(run(ProbeVerdict::Busy, {step("memory", StepStatus::Fails, "CE316")}), {});
+    CHECK(failed() == "kernel");
+    // An environment's library fails, and the kernel ran.
+    keep(run(ProbeVerdict::Fails,
+             {step("kernel", StepStatus::Ok), step("cudnn", StepStatus::Fails, "CE350")}),
+         full);
+    CHECK(failed() == "none");
+}
+
+TEST_CASE("a variable that changes the driver's answers is another machine to measure") {
+    const test::TemporaryTree tree;
+    auto caller = caller_in(tree.path());
+    const auto good = run(ProbeVerdict::Ok, {step("kernel", StepStatus::Ok)});
+    keep_measured(measured_of(good, {}, caller), good, {}, caller);
+    CHECK(kept_measured(caller));
+    caller.environment["CUDA_FORCE_PTX_JIT"] = "1";
     CHECK_FALSE(kept_measured(caller));
 }

@@ -3,10 +3,12 @@
 #include "tests/support/fake_disk.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <nlohmann/json.hpp>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sys/stat.h>
 
 namespace cudaenv::host {
@@ -30,7 +32,8 @@ public:
 
 const std::string k_driver = "/usr/lib/" + machine_name() + "-linux-gnu/libcuda.so.580.95.05";
 const std::string k_runtime = "/e/lib/libcudart.so.13";
-const VerdictQuestion k_question{"/e", "=0", "/opt/cuda/lib64"};
+const VerdictQuestion k_question{"/e", "CUDA_VISIBLE_DEVICES=0\n", "PATH=/usr/bin\n"};
+constexpr std::int64_t k_now = 1'790'000'500;
 const KeptVerdict k_bad{"fails", "runtime", "CE322", "the driver is too old", 1'790'000'000};
 
 // A machine with one GPU, or as `change` has it.
@@ -56,10 +59,10 @@ TEST_CASE("a verdict is given back as long as nothing that it rests on has chang
     const Scratch scratch;
     const VerdictStore store(scratch.path + "/cache/cudaenv");
     FakeDisk disk = machine();
-    CHECK_FALSE(store.find(disk, k_question));
+    CHECK_FALSE(store.find(disk, k_question, k_now));
     store.keep(disk, k_question, {k_driver, k_runtime, "libnccl.so.2", "/e/lib/libcudnn.so.9"},
                k_bad);
-    const auto kept = store.find(disk, k_question);
+    const auto kept = store.find(disk, k_question, k_now);
     REQUIRE(kept);
     CHECK(kept->verdict == "fails");
     CHECK(kept->step == "runtime");
@@ -70,24 +73,21 @@ TEST_CASE("a verdict is given back as long as nothing that it rests on has chang
     for (const char* change : {"boot", "module", "driver", "runtime", "gpu", "mig"}) {
         INFO(change);
         FakeDisk changed = machine(change);
-        CHECK_FALSE(store.find(changed, k_question));
+        CHECK_FALSE(store.find(changed, k_question, k_now));
     }
     FakeDisk appeared = machine();
     appeared.file("/e/lib/libcudnn.so.9");
-    CHECK_FALSE(store.find(appeared, k_question));
+    CHECK_FALSE(store.find(appeared, k_question, k_now));
 
     VerdictQuestion other = k_question;
-    other.visible_devices = "";
-    CHECK_FALSE(store.find(disk, other));
-    other = k_question;
-    other.library_path = "";
-    CHECK_FALSE(store.find(disk, other));
+    other.shell = "";
+    CHECK_FALSE(store.find(disk, other, k_now));
     other = k_question;
     other.prefix = "/f";
-    CHECK_FALSE(store.find(disk, other));
+    CHECK_FALSE(store.find(disk, other, k_now));
 }
 
-TEST_CASE("each environment has its own verdict, and the last one counts") {
+TEST_CASE("each environment has its own verdict, and the last one of its depth counts") {
     const Scratch scratch;
     const VerdictStore store(scratch.path);
     FakeDisk disk = machine();
@@ -95,10 +95,10 @@ TEST_CASE("each environment has its own verdict, and the last one counts") {
     KeptVerdict fine{"ok", "", "", "all right", 1'790'000'100};
     store.keep(disk, k_question, {}, k_bad);
     store.keep(disk, none, {}, fine);
-    CHECK(store.find(disk, k_question)->verdict == "fails");
-    CHECK(store.find(disk, none)->verdict == "ok");
+    CHECK(store.find(disk, k_question, k_now)->verdict == "fails");
+    CHECK(store.find(disk, none, k_now)->verdict == "ok");
     store.keep(disk, k_question, {}, fine);
-    CHECK(store.find(disk, k_question)->verdict == "ok");
+    CHECK(store.find(disk, k_question, k_now)->verdict == "ok");
     // One file, private, and nothing beside it.
     CHECK(std::distance(fs::directory_iterator(scratch.path), {}) == 1);
     CHECK((fs::status(scratch.path + "/probes.json").permissions() & fs::perms::mask) ==
@@ -109,26 +109,145 @@ TEST_CASE("a path that is no UTF-8 has its verdict too") {
     const Scratch scratch;
     const VerdictStore store(scratch.path);
     FakeDisk disk = machine();
-    const VerdictQuestion question{"/caf\xe9", "", "/\xff"};
+    const VerdictQuestion question{"/caf\xe9", "LD_LIBRARY_PATH=/\xff\n", ""};
     store.keep(disk, question, {"/caf\xe9/lib/libcudart.so.13"}, k_bad);
-    CHECK(store.find(disk, question));
+    CHECK(store.find(disk, question, k_now));
 }
 
 TEST_CASE("a store that is garbage, or that others can write, holds nothing") {
     const Scratch scratch;
     const VerdictStore store(scratch.path);
+    const std::string file = scratch.path + "/probes.json";
     FakeDisk disk = machine();
-    for (const char* text :
-         {"", "{", "[]", R"({"schema":"cudaenv.probes/1"})",
-          R"({"schema":"cudaenv.probes/1","environments":{"/e":3}})",
-          R"({"schema":"cudaenv.probes/1","environments":{"/e":{"verdict":"fails"}}})"}) {
-        std::ofstream(scratch.path + "/probes.json") << text;
-        CHECK_FALSE(store.find(disk, k_question));
+    for (const char* text : {"", "{", "[]", R"({"schema":"cudaenv.probes/2"})",
+                             R"({"schema":"cudaenv.probes/2","environments":{"/e":3}})"}) {
+        std::ofstream(file) << text;
+        CHECK_FALSE(store.find(disk, k_question, k_now));
     }
-    store.keep(disk, k_question, {}, k_bad);
-    REQUIRE(store.find(disk, k_question));
-    REQUIRE(::chmod((scratch.path + "/probes.json").c_str(), 0666) == 0);
-    CHECK_FALSE(store.find(disk, k_question));
+    store.keep(disk, k_question, {k_driver}, k_bad);
+    REQUIRE(store.find(disk, k_question, k_now));
+    std::ifstream written(file);
+    const auto good = nlohmann::json::parse(written);
+    const nlohmann::json::json_pointer entry("/environments/~1e");
+    for (const char* member :
+         {"", "/shell", "/machine", "/verdicts", "/verdicts/0", "/verdicts/0/depth",
+          "/verdicts/0/at", "/verdicts/0/files", "file"}) {
+        INFO(member);
+        const auto pointer = member == std::string("file")
+                                 ? entry / "verdicts" / 0 / "files" / k_driver
+                                 : entry / nlohmann::json::json_pointer(member);
+        REQUIRE(good.contains(pointer));
+        for (const auto& value : {nlohmann::json(3.5), nlohmann::json("x"), nlohmann::json(),
+                                  nlohmann::json::array({7})}) {
+            auto bad = good;
+            bad[pointer] = value;
+            std::ofstream(file) << bad;
+            CHECK_FALSE(store.find(disk, k_question, k_now));
+        }
+    }
+    std::ofstream(file) << good;
+    REQUIRE(store.find(disk, k_question, k_now));
+    REQUIRE(::chmod(file.c_str(), 0666) == 0);
+    CHECK_FALSE(store.find(disk, k_question, k_now));
+}
+
+// What is told after probes that said these, one a second.
+struct Said {
+    VerdictDepth depth;
+    const char* verdict;
+};
+std::string worst_after(const std::vector<Said>& said, std::int64_t seconds_later = 10) {
+    const Scratch scratch;
+    const VerdictStore store(scratch.path);
+    FakeDisk disk = machine();
+    std::int64_t at = 1'790'000'000;
+    for (const auto& [depth, verdict] : said) {
+        store.keep(disk, k_question, {k_runtime}, {verdict, "", "", "", at++, depth});
+    }
+    const auto kept = store.find(disk, k_question, at + seconds_later);
+    return kept ? std::string(name_of(kept->depth)) + ' ' + kept->verdict : "nothing";
+}
+constexpr auto k_quick = VerdictDepth::Quick;
+constexpr auto k_full = VerdictDepth::Full;
+constexpr auto k_build = VerdictDepth::Build;
+
+TEST_CASE("a probe that looked less far takes no failure back, one that looked as far does") {
+    CHECK(worst_after({{k_full, "fails"}, {k_quick, "ok"}}) == "full fails");
+    CHECK(worst_after({{k_full, "fails"}, {k_quick, "ok"}, {k_full, "ok"}}) == "full ok");
+    CHECK(worst_after({{k_quick, "fails"}, {k_full, "ok"}}) == "full ok");
+    CHECK(worst_after({{k_quick, "fails"}, {k_full, "warns"}, {k_quick, "ok"}}) == "full warns");
+    // Of two that hold the worst, of two as bad the newest.
+    CHECK(worst_after({{k_full, "ok"}, {k_quick, "fails"}}) == "quick fails");
+    CHECK(worst_after({{k_full, "fails"}, {k_quick, "driver-broken"}}) == "quick driver-broken");
+    CHECK(worst_after({{k_full, "ok"}, {k_quick, "fails"}, {k_quick, "ok"}}) == "quick ok");
+}
+
+TEST_CASE("what was built has a verdict of its own, which only building again takes back") {
+    CHECK(worst_after({{k_build, "fails"}, {k_full, "ok"}}) == "build fails");
+    CHECK(worst_after({{k_full, "fails"}, {k_build, "ok"}}) == "full fails");
+    CHECK(worst_after({{k_quick, "ok"}, {k_build, "fails"}, {k_build, "ok"}}) == "quick ok");
+    // It says nothing of the ladder.
+    CHECK(worst_after({{k_build, "ok"}}) == "nothing");
+}
+
+TEST_CASE("a hang, a crash or a busy GPU is told for an hour, and hides nothing for good") {
+    constexpr std::int64_t k_hour = 3600;
+    for (const char* transient : {"timeout", "crashed", "busy"}) {
+        INFO(transient);
+        const std::string told = std::string("quick ") + transient;
+        CHECK(worst_after({{k_quick, transient}}, k_hour - 2) == told);
+        CHECK(worst_after({{k_quick, transient}}, k_hour) == "nothing");
+        CHECK(worst_after({{k_quick, transient}}, -10) == "nothing"); // the clock was set back
+        CHECK(worst_after({{k_quick, "ok"}, {k_quick, transient}}) == told);
+        CHECK(worst_after({{k_quick, "ok"}, {k_quick, transient}}, k_hour) == "quick ok");
+        CHECK(worst_after({{k_quick, "fails"}, {k_full, transient}}, k_hour) == "quick fails");
+        CHECK(worst_after({{k_quick, transient}, {k_quick, "ok"}}) == "quick ok");
+        CHECK(worst_after({{k_full, transient}, {k_quick, "ok"}}) ==
+              std::string("full ") + transient);
+    }
+    CHECK(worst_after({{k_full, "fails"}}, 1000 * k_hour) == "full fails");
+}
+
+TEST_CASE("a verdict that no longer holds takes the others of its entry with it only where they "
+          "rest on the same") {
+    const Scratch scratch;
+    const VerdictStore store(scratch.path);
+    FakeDisk disk = machine();
+    const KeptVerdict full{"fails", "nccl", "CE355", "", k_now - 2, k_full};
+    const KeptVerdict quick{"ok", "", "", "", k_now - 1, k_quick};
+    store.keep(disk, k_question, {"/e/lib/libnccl.so.2"}, full);
+    store.keep(disk, k_question, {k_runtime}, quick);
+    CHECK(store.find(disk, k_question, k_now)->step == "nccl");
+    FakeDisk replaced = machine();
+    replaced.file("/e/lib/libnccl.so.2", "another");
+    CHECK(store.find(replaced, k_question, k_now)->verdict == "ok");
+    FakeDisk upgraded = machine("runtime");
+    CHECK(store.find(upgraded, k_question, k_now)->step == "nccl");
+    FakeDisk rebooted = machine("boot");
+    CHECK_FALSE(store.find(rebooted, k_question, k_now));
+}
+
+TEST_CASE("another compiler or pin lets go of what was built alone") {
+    const Scratch scratch;
+    const VerdictStore store(scratch.path);
+    FakeDisk disk = machine();
+    store.keep(disk, k_question, {}, {"ok", "", "", "", k_now - 2, k_quick});
+    store.keep(disk, k_question, {}, {"fails", "build", "CE360", "", k_now - 1, k_build});
+    CHECK(store.find(disk, k_question, k_now)->step == "build");
+    VerdictQuestion other = k_question;
+    other.building = "PATH=/opt/cuda/bin\n";
+    CHECK(store.find(disk, other, k_now)->verdict == "ok");
+}
+
+TEST_CASE("what variables say is kept as no text") {
+    const Scratch scratch;
+    const VerdictStore store(scratch.path);
+    FakeDisk disk = machine();
+    store.keep(disk, {"/e", "NVCC_APPEND_FLAGS=-DTOKEN=hunter2\n", "X=hunter2\n"}, {}, k_bad);
+    std::ifstream written(scratch.path + "/probes.json");
+    const std::string text{std::istreambuf_iterator<char>(written), {}};
+    CHECK(text.find("CE322") != std::string::npos);
+    CHECK(text.find("hunter2") == std::string::npos);
 }
 
 } // namespace

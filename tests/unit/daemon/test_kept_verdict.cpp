@@ -1,0 +1,158 @@
+// For which shell and how long a verdict is told, and in which words.
+#include "daemon/probe/kept_verdict.hpp"
+#include "tests/support/temporary_tree.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace cudaenv;
+using namespace cudaenv::daemon;
+using plan::JudgedStep;
+using plan::ProbeVerdict;
+using plan::StepStatus;
+
+namespace {
+
+JudgedStep step(const char* name, StepStatus status, const char* code = "") {
+    JudgedStep made;
+    made.name = name;
+    made.status = status;
+    made.code = code;
+    made.detail = "refused";
+    return made;
+}
+
+ProbeRun run(ProbeVerdict verdict, std::vector<JudgedStep> steps) {
+    ProbeRun made;
+    made.ladder.verdict = verdict;
+    made.ladder.summary = "a summary";
+    made.ladder.steps = std::move(steps);
+    made.outcome = made.ladder;
+    return made;
+}
+
+// The same with what nvcc at `nvcc` built.
+ProbeRun built(const std::string& nvcc, StepStatus status, const char* code = "") {
+    ProbeRun made = run(ProbeVerdict::Ok, {step("kernel", StepStatus::Ok)});
+    facts::ProbeRung rung;
+    rung.step = facts::ProbeStep::Build;
+    rung.path = nvcc;
+    made.report.rungs.push_back(rung);
+    made.outcome.steps.push_back(step("build", status, code));
+    return made;
+}
+
+const ProbeWishes k_quick;
+const ProbeWishes k_full{.full = true};
+const ProbeWishes k_build{.build = true};
+
+ProbeRun good() {
+    return run(ProbeVerdict::Ok, {step("kernel", StepStatus::Ok)});
+}
+ProbeRun bad() {
+    return run(ProbeVerdict::Fails,
+               {step("kernel", StepStatus::Ok), step("cublas", StepStatus::Fails, "CE350")});
+}
+
+class Shell {
+public:
+    Shell() {
+        m_project.prefix = m_tree.path() + "/env";
+        caller.environment = {{"HOME", m_tree.path()}, {"PATH", "/usr/bin"}};
+    }
+    void keep(const ProbeRun& probe, const ProbeWishes& wishes) const {
+        keep_verdict(probe, m_project, wishes, caller);
+    }
+    [[nodiscard]] std::string told() const {
+        const auto kept = kept_verdict(m_project, caller);
+        return kept ? in_short(*kept) + ": " + command_for(*kept) : "nothing";
+    }
+    [[nodiscard]] std::string status() const {
+        return kept_to_json(kept_verdict(m_project, caller))["text"].get<std::string>();
+    }
+    void pin(const char* cuda) {
+        m_project.pins.pins = {{{"cuda", cuda, ""}, plan::PinSource::Project}};
+    }
+    [[nodiscard]] std::string file(const char* name, const char* content) const {
+        return m_tree.file(name, content);
+    }
+
+    protocol::Caller caller;
+
+private:
+    test::TemporaryTree m_tree;
+    project::LoadedProject m_project;
+};
+
+} // namespace
+
+TEST_CASE("a quick probe that goes well leaves what a full one found, and the command finds it") {
+    Shell shell;
+    shell.keep(bad(), k_full);
+    shell.keep(good(), k_quick);
+    CHECK(shell.told() == "fails at cublas (CE350): cudaenv probe --full");
+    CHECK(shell.status() ==
+          "fails at cublas (CE350), --full, just now: a summary; cudaenv probe --full");
+    shell.keep(good(), k_full);
+    CHECK(shell.status() == "ok, --full, just now");
+    shell.keep(run(ProbeVerdict::Fails, {step("kernel", StepStatus::Fails, "CE330")}), k_quick);
+    CHECK(shell.told() == "fails at kernel (CE330): cudaenv probe");
+}
+
+TEST_CASE("a variable that changes the driver's answers lets go of a verdict, another does not") {
+    for (const char* name : {"CUDA_DEVICE_ORDER", "CUDA_DISABLE_PTX_JIT", "CUDA_FORCE_PTX_JIT",
+                             "CUDA_MPS_PIPE_DIRECTORY", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH",
+                             "NCCL_P2P_DISABLE", "NCCL_SOCKET_IFNAME"}) {
+        INFO(name);
+        Shell shell;
+        shell.keep(bad(), k_full);
+        shell.caller.environment[name] = ""; // set and empty is not unset
+        CHECK(shell.told() == "nothing");
+        shell.caller.environment[name] = "1";
+        CHECK(shell.told() == "nothing");
+        shell.caller.environment.erase(name);
+        CHECK(shell.told() != "nothing");
+    }
+    Shell shell;
+    shell.keep(bad(), k_full);
+    shell.caller.environment["CUDA_MODULE_LOADING"] = "EAGER";
+    shell.caller.environment["PATH"] = "/opt/bin:/usr/bin";
+    CHECK(shell.told() != "nothing");
+}
+
+TEST_CASE("what was built is told until it builds, or nvcc, a pin or what chooses them changes") {
+    Shell shell;
+    const std::string nvcc = shell.file("bin/nvcc", "12.4");
+    shell.pin("12.4");
+    shell.keep(built(nvcc, StepStatus::Fails, "CE360"), k_build);
+    const std::string fails = "fails at build (CE360): cudaenv probe --build";
+    CHECK(shell.told() == fails);
+    shell.keep(good(), k_full);
+    CHECK(shell.told() == fails);
+
+    shell.pin("12.6");
+    CHECK(shell.told() == "ok: cudaenv probe --full");
+    shell.pin("12.4");
+    CHECK(shell.told() == fails);
+    for (const char* name : {"CXX", "CUDAHOSTCXX", "NVCC_APPEND_FLAGS", "CUDA_HOME", "CPATH"}) {
+        INFO(name);
+        shell.caller.environment[name] = "/opt/x";
+        CHECK(shell.told() != fails);
+        shell.caller.environment.erase(name);
+        CHECK(shell.told() == fails);
+    }
+    static_cast<void>(shell.file("bin/nvcc", "12.4.1"));
+    CHECK(shell.told() != fails);
+    static_cast<void>(shell.file("bin/nvcc", "12.4"));
+
+    shell.keep(built(nvcc, StepStatus::Fails, "CE360"), k_build);
+    CHECK(shell.told() == fails);
+    shell.keep(built(nvcc, StepStatus::Skipped), k_build); // it compiles, and no GPU runs it
+    CHECK(shell.told() == "ok: cudaenv probe");
+}
+
+TEST_CASE("where there was no nvcc to try, nothing is said of building") {
+    Shell shell;
+    ProbeRun none = built("", StepStatus::Skipped, "CE362");
+    shell.keep(none, k_build);
+    CHECK(shell.status() == "ok, just now");
+}
