@@ -15,9 +15,9 @@ constexpr std::chrono::seconds k_deadline{60};
 // A first solve may have to read a channel of hundreds of megabytes from a slow disk.
 constexpr std::chrono::seconds k_solve_deadline{600};
 
-// The daemon's own deadlines for `probe --full --build` together, and a minute for the rest: it is
+// Longer than the daemon's own deadlines for `probe --full --build` on a machine with 32 GPUs: it is
 // the daemon that ends a driver which never answers, and tells where.
-constexpr std::chrono::seconds k_probe_deadline{480};
+constexpr std::chrono::seconds k_probe_deadline{1800};
 
 bool solves(std::string_view method) {
     return method == "resolve" || method == "explain" || method == "pin";

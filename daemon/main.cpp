@@ -220,6 +220,8 @@ int main(int argc, char** argv) {
     }
     // A client that went away is seen as EPIPE by the write, not as a signal.
     std::signal(SIGPIPE, SIG_IGN);
+    // A file that may not grow further is an error to tell, not an end.
+    std::signal(SIGXFSZ, SIG_IGN);
     // Where the starter ignored it, children could not be waited for.
     std::signal(SIGCHLD, SIG_DFL);
     try {

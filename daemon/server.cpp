@@ -5,6 +5,7 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace cudaenv::daemon {
 
@@ -25,8 +27,29 @@ namespace {
 namespace asio = boost::asio;
 using Descriptor = asio::posix::stream_descriptor;
 constexpr auto k_errors_as_values = asio::as_tuple(asio::use_awaitable);
-// Longer than any client waits (600 s), so that what is cut off is heard by nobody.
+// Longer than any client waits (1800 s), so that what is cut off is heard by nobody.
 constexpr std::chrono::seconds k_longest_leave = std::chrono::hours(1);
+// What is stopped kills its children and removes what it wrote.
+constexpr std::chrono::seconds k_longest_stop{5};
+
+// Signals that end a process, as far as whoever started this one lets them: nohup ignores SIGHUP, a
+// script's background SIGINT.
+std::vector<int> end_signals() {
+    std::vector<int> signals;
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+        struct sigaction now {};
+        if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) {
+            signals.push_back(signal);
+        }
+    }
+    return signals;
+}
+
+[[noreturn]] void end_as_by(int signal) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+    std::_Exit(128 + signal);
+}
 
 // Reads what there is and forgets it: the event is what was waited for.
 void forget_events(int fd) {
@@ -48,7 +71,8 @@ void Server::spawn(asio::awaitable<void> task) {
 }
 
 void Server::adopt(int in, std::optional<int> out, Lifetime lifetime) {
-    auto session = std::make_shared<Session>(Session{{Descriptor(m_io, in), {}}, {}, {}, {}, {}});
+    auto session =
+        std::make_shared<Session>(Session{{Descriptor(m_io, in), {}}, {}, {}, {}, {}, {}});
     if (out) {
         session->streams.out.emplace(m_io, *out);
     }
@@ -107,7 +131,64 @@ Door Server::door_of(const std::shared_ptr<Session>& session) {
         ++m_requests;
         return !(one.shared && m_leaving);
     };
+    door.can_stop = [this, &one](std::shared_ptr<const StopEvent> stop) {
+        can_stop(one, std::move(stop));
+    };
     return door;
+}
+
+void Server::catch_signals() {
+    m_signals.emplace(m_io);
+    for (const int signal : end_signals()) {
+        m_signals->add(signal);
+    }
+}
+
+void Server::can_stop(Session& session, std::shared_ptr<const StopEvent> stop) {
+    session.stop = std::move(stop);
+    const bool any_runs = anything_stops();
+    if (m_end_signal && !any_runs) {
+        end_as_by(*m_end_signal);
+    }
+    if (m_listener || m_leaving) {
+        return;
+    }
+    // Only for as long as something runs that must not be left behind: a prompt's answer is made
+    // without these system calls.
+    if (any_runs && !m_signals) {
+        catch_signals();
+        spawn(end_by_signal());
+    } else if (!any_runs) {
+        m_signals.reset();
+    }
+}
+
+asio::awaitable<void> Server::end_by_signal() {
+    const auto [failed, signal] = co_await m_signals->async_wait(k_errors_as_values);
+    if (failed) {
+        co_return;
+    }
+    m_end_signal = signal;
+    m_signals.reset(); // a second one ends it at once
+    if (!anything_stops()) {
+        end_as_by(signal); // it ended meanwhile
+    }
+    stop_what_runs();
+    asio::steady_timer patience(m_io, k_longest_stop);
+    co_await patience.async_wait(k_errors_as_values);
+    end_as_by(signal);
+}
+
+bool Server::anything_stops() const {
+    return std::ranges::any_of(m_sessions, [](const auto& one) { return one->stop != nullptr; });
+}
+
+void Server::stop_what_runs() {
+    for (const auto& session : m_sessions) {
+        if (session->stop) {
+            session->stop->set();
+        }
+    }
 }
 
 void Server::listen(Listener listener, std::chrono::seconds idle_time, Log& log) {
@@ -131,7 +212,7 @@ void Server::listen(Listener listener, std::chrono::seconds idle_time, Log& log)
     m_timer.emplace(m_io, ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
     set_timer(m_idle_time);
     spawn(watch_idle_time());
-    m_signals.emplace(m_io, SIGTERM, SIGINT);
+    catch_signals();
     spawn(watch_signals());
     m_background_probe.allow();
     m_log->write(LogLevel::Info,
@@ -193,7 +274,7 @@ bool Server::accept_one() {
     }
     auto elsewhere = m_place->why_elsewhere(client.get());
     start(std::make_shared<Session>(Session{
-              {Descriptor(m_io, client.release()), {}}, std::move(elsewhere), true, false, {}}),
+              {Descriptor(m_io, client.release()), {}}, std::move(elsewhere), true, false, {}, {}}),
           Lifetime::UntilClosed);
     return true;
 }
@@ -256,6 +337,7 @@ asio::awaitable<void> Server::watch_idle_time() {
 asio::awaitable<void> Server::watch_signals() {
     const auto [failed, signal] = co_await m_signals->async_wait(k_errors_as_values);
     if (!failed) {
+        stop_what_runs();
         leave("signal " + std::to_string(signal));
     }
 }

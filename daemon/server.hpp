@@ -4,7 +4,9 @@
 // Law: one io thread owns all of this. While nothing happens nothing wakes it but the end of its
 // idle time. It listens no more from the moment it leaves, and ends when the last answer that was
 // begun is written, or an hour later. A connection that is silent costs its place and nothing else:
-// where places are short the longest silent one goes.
+// where places are short the longest silent one goes. A signal that ends processes stops what can
+// be stopped, so that nothing of it is left behind: one that serves a single connection then ends
+// by that signal, one that listens leaves.
 #pragma once
 
 #include "daemon/control.hpp"
@@ -39,8 +41,8 @@ public:
 
     // Serves this connection; the server ends with it unless it listens.
     void adopt(int in, std::optional<int> out, Lifetime lifetime);
-    // Accepts until it leaves: for want of requests, on SIGTERM or SIGINT, when its socket or its
-    // program is replaced, when it is asked to.
+    // Accepts until it leaves: for want of requests, on SIGTERM, SIGINT or SIGHUP, when its socket
+    // or its program is replaced, when it is asked to.
     void listen(Listener listener, std::chrono::seconds idle_time, Log& log);
     // Says why not, where it was to.
     void cannot_listen(std::string why) { m_why_not = std::move(why); }
@@ -59,13 +61,19 @@ private:
         std::optional<Error> elsewhere; // why it is not to be served
         bool shared = false;            // came over the socket
         bool busy = false;
-        Clock::time_point since; // of its last request
+        std::shared_ptr<const StopEvent> stop; // of what is answered, where that can be stopped
+        Clock::time_point since;               // of its last request
     };
 
     boost::asio::awaitable<void> accept_clients();
     boost::asio::awaitable<void> watch_socket();
     boost::asio::awaitable<void> watch_idle_time();
     boost::asio::awaitable<void> watch_signals();
+    boost::asio::awaitable<void> end_by_signal();
+    void catch_signals();
+    void can_stop(Session& session, std::shared_ptr<const StopEvent> stop);
+    [[nodiscard]] bool anything_stops() const;
+    void stop_what_runs();
     bool accept_one();
     void start(std::shared_ptr<Session> session, Lifetime lifetime);
     Door door_of(const std::shared_ptr<Session>& session);
@@ -86,6 +94,7 @@ private:
     std::optional<boost::asio::posix::stream_descriptor> m_watching;
     std::optional<boost::asio::posix::stream_descriptor> m_timer;
     std::optional<boost::asio::signal_set> m_signals;
+    std::optional<int> m_end_signal; // by which this process is to end
     std::optional<Place> m_place;
     std::optional<OwnProgram> m_program;
     Log* m_log = nullptr;

@@ -7,12 +7,26 @@
 namespace cudaenv::daemon {
 
 void Service::add(std::string method, Handler handler, Lane lane) {
-    m_handlers.insert_or_assign(std::move(method), Entry{std::move(handler), lane});
+    m_handlers.insert_or_assign(
+        std::move(method), Entry{[whole = std::move(handler)](const nlohmann::json& params,
+                                                              const protocol::Caller& caller, int) {
+                                     return whole(params, caller);
+                                 },
+                                 lane, false});
+}
+
+void Service::add_stoppable(std::string method, StoppableHandler handler, Lane lane) {
+    m_handlers.insert_or_assign(std::move(method), Entry{std::move(handler), lane, true});
 }
 
 Lane Service::lane_of(std::string_view method) const {
     const auto found = m_handlers.find(method);
     return found == m_handlers.end() ? Lane::Long : found->second.lane;
+}
+
+bool Service::is_stoppable(std::string_view method) const {
+    const auto found = m_handlers.find(method);
+    return found != m_handlers.end() && found->second.stoppable;
 }
 
 std::vector<std::string> Service::methods() const {
@@ -24,7 +38,7 @@ std::vector<std::string> Service::methods() const {
     return names;
 }
 
-protocol::Response Service::answer(const protocol::Request& request) const {
+protocol::Response Service::answer(const protocol::Request& request, int stop_event) const {
     const auto fail = [&](tl::unexpected<Error> error) {
         return protocol::Response{request.id, std::move(error)};
     };
@@ -40,7 +54,8 @@ protocol::Response Service::answer(const protocol::Request& request) const {
             bad_input("no-caller", "the params of \"" + request.method + "\" have no \"caller\""));
     }
     try {
-        auto reply = entry.handler(request.params, request.caller.value_or(protocol::Caller()));
+        auto reply =
+            entry.handler(request.params, request.caller.value_or(protocol::Caller()), stop_event);
         if (!reply) {
             return fail(tl::unexpected(std::move(reply).error()));
         }

@@ -23,6 +23,11 @@ namespace cudaenv::daemon {
 using Handler = std::function<Result<protocol::Reply>(const nlohmann::json& params,
                                                       const protocol::Caller& caller)>;
 
+// One that ends soon, with an Error, once the descriptor `stop_event` is readable: nobody waits for
+// its answer any more. -1: somebody always does.
+using StoppableHandler = std::function<Result<protocol::Reply>(
+    const nlohmann::json& params, const protocol::Caller& caller, int stop_event)>;
+
 // Where a method runs.
 enum class Lane {
     Here,  // on the io thread: no file, no wait; answered whatever else goes on, and without a
@@ -37,16 +42,21 @@ class Control;
 class Service {
 public:
     void add(std::string method, Handler handler, Lane lane = Lane::Long);
+    void add_stoppable(std::string method, StoppableHandler handler, Lane lane);
     // Long for a method that there is not.
     [[nodiscard]] Lane lane_of(std::string_view method) const;
     // Method names, sorted: the capabilities of `hello`.
     [[nodiscard]] std::vector<std::string> methods() const;
-    [[nodiscard]] protocol::Response answer(const protocol::Request& request) const;
+    // False for a method that there is not.
+    [[nodiscard]] bool is_stoppable(std::string_view method) const;
+    [[nodiscard]] protocol::Response answer(const protocol::Request& request,
+                                            int stop_event = -1) const;
 
 private:
     struct Entry {
-        Handler handler;
+        StoppableHandler handler;
         Lane lane = Lane::Long;
+        bool stoppable = false;
     };
     std::map<std::string, Entry, std::less<>> m_handlers;
 };

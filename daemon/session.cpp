@@ -86,6 +86,52 @@ asio::awaitable<bool> write(asio::posix::stream_descriptor& out, std::string_vie
     co_return !failed;
 }
 
+// Sets `stop` once nobody waits for the answer, until `forget_hang_up`. A socket is hung up when
+// the other side has closed both ways, a pipe when nobody has its other end. `in` that ended before
+// is no news where one request was all that was to come.
+void watch_hang_up(Streams& streams, Lifetime lifetime,
+                   const std::shared_ptr<const StopEvent>& stop) {
+    const auto watch = [&stop](asio::posix::stream_descriptor& stream) {
+        stream.async_wait(asio::posix::stream_descriptor::wait_error,
+                          [stop](const boost::system::error_code& failed) {
+                              if (!failed) { // a file, which cannot be watched, does not hang up
+                                  stop->set();
+                              }
+                          });
+    };
+    if (!streams.out || lifetime == Lifetime::UntilClosed) {
+        watch(streams.in);
+    }
+    if (streams.out) {
+        watch(*streams.out);
+    }
+}
+
+void forget_hang_up(Streams& streams) {
+    boost::system::error_code ignored;
+    streams.in.cancel(ignored);
+    if (streams.out) {
+        streams.out->cancel(ignored);
+    }
+}
+
+asio::awaitable<std::string> answer_stoppably(Streams& streams, Lifetime lifetime, const Door& door,
+                                              const protocol::Request& request,
+                                              const Service& service, Lanes& lanes) {
+    const auto stop = std::make_shared<const StopEvent>();
+    watch_hang_up(streams, lifetime, stop);
+    door.can_stop(stop);
+    auto answer = co_await asio::co_spawn(
+        lanes.of(service.lane_of(request.method)),
+        [&]() -> asio::awaitable<std::string> {
+            co_return encode(service.answer(request, stop->descriptor()));
+        },
+        asio::use_awaitable);
+    forget_hang_up(streams);
+    door.can_stop(nullptr);
+    co_return answer;
+}
+
 asio::awaitable<std::string> answer_on(Lane lane, const protocol::Request& request,
                                        const Service& service, Lanes& lanes) {
     if (lane == Lane::Here) {
@@ -142,7 +188,12 @@ asio::awaitable<void> serve(Streams& streams, const Service& service, Lanes& lan
                 unsent.clear();
             }
             door.begins();
-            unsent += co_await answer_on(lane, *request, service, lanes);
+            if (service.is_stoppable(request->method)) {
+                unsent +=
+                    co_await answer_stoppably(streams, lifetime, door, *request, service, lanes);
+            } else {
+                unsent += co_await answer_on(lane, *request, service, lanes);
+            }
             last = !door.ends() || lifetime == Lifetime::OneRequest;
         }
         // A hello's answer travels with that of the request which came with it: one wake-up of the

@@ -2,18 +2,21 @@
 //
 // Law: nothing but a hello and what is asked of the daemon itself (`daemon.*`) is answered before a
 // hello of the same protocol number, or to a client that the door refuses; a line that is no
-// request is answered with JSON-RPC's error; a line too long ends the session after its error. Runs
-// on the one io thread; a handler runs on its lane, so that the io thread stays free for other
-// connections.
+// request is answered with JSON-RPC's error; a line too long ends the session after its error. What
+// can be stopped is, once nobody waits for it: the other side has hung up, or its pipe to us is at
+// its end. Runs on the one io thread; a handler runs on its lane, so that the io thread stays free
+// for other connections.
 #pragma once
 
 #include "daemon/lanes.hpp"
 #include "daemon/service.hpp"
+#include "daemon/stop_event.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
 #include <functional>
+#include <memory>
 #include <optional>
 
 namespace cudaenv::daemon {
@@ -38,6 +41,9 @@ struct Door {
     std::function<void()> begins; // a request has come ...
     // ... and its answer is made; false where the session is to end after it is written.
     std::function<bool()> ends;
+    // Between the two, of a request that can be stopped: with what. Then, with nothing, that it
+    // has ended.
+    std::function<void(std::shared_ptr<const StopEvent>)> can_stop;
 };
 
 // Ends when the session does; a stream that fails ends it quietly, since nobody is there to be

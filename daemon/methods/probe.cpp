@@ -95,7 +95,7 @@ int exit_status(const plan::ProbeOutcome& outcome, bool allow_missing) {
 }
 
 Result<protocol::Reply> probe(const nlohmann::json& params, const protocol::Caller& caller,
-                              Machine& machine) {
+                              Machine& machine, int stop_event) {
     ProbeWishes wishes;
     CUDAENV_TRY(wishes.full, protocol::bool_field(params, "full", false));
     CUDAENV_TRY(wishes.build, protocol::bool_field(params, "build", false));
@@ -106,7 +106,7 @@ Result<protocol::Reply> probe(const nlohmann::json& params, const protocol::Call
     protocol::Caller asking = caller;
     asking.environment.erase("CUDAENV_DISABLE");
     CUDAENV_TRY(const auto activation, activation_of(params, asking, machine));
-    CUDAENV_TRY(const auto run, run_probe(activation, wishes, asking, machine));
+    CUDAENV_TRY(const auto run, run_probe(activation, wishes, asking, machine, stop_event));
     keep_verdict(run, activation.project, wishes, asking);
     keep_measured(measured_of(run, wishes, asking), run, wishes, asking);
     nlohmann::json object = outcome_to_json(run.outcome);
@@ -118,10 +118,10 @@ Result<protocol::Reply> probe(const nlohmann::json& params, const protocol::Call
 } // namespace
 
 void add_probe_methods(Service& service, const std::shared_ptr<Machine>& machine) {
-    service.add(
+    service.add_stoppable(
         "probe",
-        [machine](const nlohmann::json& params, const protocol::Caller& caller) {
-            return probe(params, caller, *machine);
+        [machine](const nlohmann::json& params, const protocol::Caller& caller, int stop_event) {
+            return probe(params, caller, *machine, stop_event);
         },
         Lane::Probe);
 }

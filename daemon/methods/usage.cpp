@@ -48,7 +48,8 @@ json gpu_to_json(const host::GpuUsage& gpu) {
             {"processes", std::move(processes)}};
 }
 
-Result<protocol::Reply> usage(const json& /*params*/, const protocol::Caller& caller) {
+Result<protocol::Reply> usage(const json& /*params*/, const protocol::Caller& caller,
+                              int stop_event) {
     const std::string program = probe_beside_this_program();
     if (program.empty()) {
         return unavailable("no-probe",
@@ -61,7 +62,7 @@ Result<protocol::Reply> usage(const json& /*params*/, const protocol::Caller& ca
             environment.push_back(std::string(name) + '=' + *value);
         }
     }
-    host::ChildProcessRunner children;
+    host::ChildProcessRunner children(stop_event);
     const auto outcome = children.run({{program, "--usage"}, std::move(environment)}, k_deadline);
     if (!outcome.failure.empty()) {
         return unavailable("bad-probe-answer", "cudaenv-probe gave no answer: " + outcome.failure);
@@ -84,7 +85,7 @@ Result<protocol::Reply> usage(const json& /*params*/, const protocol::Caller& ca
 } // namespace
 
 void add_usage_methods(Service& service) {
-    service.add("usage", usage, Lane::Probe);
+    service.add_stoppable("usage", usage, Lane::Probe);
 }
 
 } // namespace cudaenv::daemon

@@ -2,11 +2,14 @@
 
 #include "base/text.hpp"
 #include "daemon/probe/trial_directory.hpp"
+#include "daemon/stop_event.hpp"
 #include "daemon/this_host.hpp"
 #include "host/driver.hpp"
 #include "host/gpus.hpp"
 #include "host/platform.hpp"
 #include "host/probe/build_trial.hpp"
+#include "host/probe/closed_files.hpp"
+#include "host/probe/mig_mode.hpp"
 #include "host/probe/probe_report.hpp"
 #include "host/process.hpp"
 
@@ -22,9 +25,13 @@ using std::chrono::seconds;
 // cuInit takes seconds for each GPU of a machine without persistence mode, a context a tenth of
 // one; an answer that has not come by then does not come.
 constexpr seconds k_quick{20};
+constexpr seconds k_quick_each{10}; // of the GPUs beyond the first
 // PTX is compiled without the driver's cache, and cuBLAS and cuDNN load a gigabyte of kernels, from
-// a network's disk at worst.
+// a network's disk at worst: the first time; to each GPU from memory.
 constexpr seconds k_full{120};
+constexpr seconds k_full_each{30};
+// No machine has more; with as many everything ends before a client gives up (cli/ask.cpp).
+constexpr std::size_t k_most_gpus = 32;
 // --build, in all 300 s: nvcc and the linker on a busy machine; and torch's headers through a host
 // compiler, of which a minute is usual on a slow one.
 constexpr seconds k_program{100};
@@ -56,8 +63,14 @@ facts::Host host_of_files(host::FileSystem& files, const protocol::Caller& calle
     return host;
 }
 
-// What has to do with this program alone is not the children's.
-std::vector<std::string> as_list(const plan::Variables& variables, bool all_gpus) {
+// What has to do with this program alone is not the children's. They run in another directory than
+// the shell: what LD_LIBRARY_PATH has of relative entries is made absolute.
+std::vector<std::string> as_list(plan::Variables variables, const ProbeWishes& wishes,
+                                 const protocol::Caller& caller) {
+    const bool all_gpus = wishes.all_gpus;
+    if (const auto found = variables.find("LD_LIBRARY_PATH"); found != variables.end()) {
+        found->second = join(host::loader_directories(found->second, caller.cwd), ":");
+    }
     std::vector<std::string> list;
     for (const auto& [name, value] : variables) {
         if (!name.starts_with("CUDAENV_") && !name.starts_with("__") &&
@@ -133,16 +146,6 @@ Tools tools_of(const Activation& activation, Machine& machine) {
     return tools;
 }
 
-std::vector<std::string> entries_of(const std::string& list) {
-    std::vector<std::string> entries;
-    for (const std::string_view entry : split(list, ':')) {
-        if (entry.starts_with('/')) {
-            entries.emplace_back(entry);
-        }
-    }
-    return entries;
-}
-
 // The environment's programs before those of the shell, as where it is active.
 void put_bin_first(plan::Variables& variables, const std::string& prefix) {
     const std::string bin = prefix + "/bin";
@@ -173,19 +176,12 @@ void aim(host::BuildTrial& trial, const facts::ProbeReport& report) {
 }
 
 void add_build_rungs(facts::ProbeReport& report, const Activation& activation, Tools tools,
-                     const ProbeWishes& wishes, const protocol::Caller& caller,
-                     host::ProcessRunner& processes) {
+                     const ProbeWishes& wishes, const protocol::Caller& caller, std::size_t gpus,
+                     host::ProcessRunner& processes, int stop_event) {
     const auto& environment = activation.situation.environment;
-    const auto skip_both = [&](const std::string& why) {
-        facts::ProbeRung rung;
-        rung.step = facts::ProbeStep::Build;
-        rung.result = facts::ProbeResult::Skipped;
-        rung.message = why;
-        report.rungs.push_back(std::move(rung));
-    };
     const auto directory = TrialDirectory::make(caller.variable("TMPDIR").value_or(""));
     if (!directory) {
-        skip_both(directory.error().message);
+        report.rungs.push_back(host::unwritten_trial(directory.error().message));
         return;
     }
     host::BuildTrial trial;
@@ -200,9 +196,13 @@ void add_build_rungs(facts::ProbeReport& report, const Activation& activation, T
     if (environment) {
         put_bin_first(tools.variables, environment->prefix);
     }
-    trial.environment = as_list(tools.variables, wishes.all_gpus);
+    trial.environment = as_list(tools.variables, wishes, caller);
+    trial.longest_run = ladder_deadline(false, gpus);
     aim(trial, report);
     report.rungs.push_back(host::try_program(trial, processes, k_program));
+    if (is_stopped(stop_event)) {
+        return;
+    }
     const bool has_torch =
         environment && std::ranges::any_of(environment->frameworks, [](const auto& framework) {
             return framework.name == "torch";
@@ -213,7 +213,28 @@ void add_build_rungs(facts::ProbeReport& report, const Activation& activation, T
     }
 }
 
+// The runtime that was taken in a broken link's place is not the one that somebody meant.
+void tell_broken_links(plan::ProbeOutcome& outcome, const host::ProbeLibraries& libraries) {
+    const auto link = std::ranges::find_if(libraries.broken_links, [](const std::string& path) {
+        return path.find("/libcudart.so.") != std::string::npos;
+    });
+    const auto step = std::ranges::find(outcome.steps, "runtime", &plan::JudgedStep::name);
+    if (link != libraries.broken_links.end() && step != outcome.steps.end()) {
+        step->detail += (step->detail.empty() ? "" : "; ") + *link + " is a broken link";
+    }
+}
+
+tl::unexpected<Error> stopped() {
+    return unavailable("stopped", "the probe was stopped: nobody waited for it any more, or "
+                                  "cudaenvd was told to end");
+}
+
 } // namespace
+
+seconds ladder_deadline(bool full, std::size_t gpus) {
+    const auto more = static_cast<int>(std::clamp<std::size_t>(gpus, 1, k_most_gpus) - 1);
+    return full ? k_full + more * k_full_each : k_quick + more * k_quick_each;
+}
 
 Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wishes,
                            const protocol::Caller& caller, Machine& machine, int stop_event) {
@@ -225,7 +246,8 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     host::DiskFileSystem files;
     host::ChildProcessRunner processes(stop_event);
     const auto& environment = activation.situation.environment;
-    const auto library_path = entries_of(caller.variable("LD_LIBRARY_PATH").value_or(""));
+    const auto library_path =
+        host::loader_directories(caller.variable("LD_LIBRARY_PATH").value_or(""), caller.cwd);
     Tools tools = tools_of(activation, machine);
 
     ProbeRun run;
@@ -237,10 +259,13 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     const bool device_files = host::has_gpu_device(files);
     const host::ProbeRequest request{wishes.full ? host::ProbeDepth::Full : host::ProbeDepth::Quick,
                                      wishes.all_gpus, run.libraries};
-    run.report = host::read_probe_report(
-        processes.run({{program, "--ladder", host::write_probe_request(request)},
-                       as_list(caller.environment, wishes.all_gpus)},
-                      wishes.full ? k_full : k_quick));
+    run.report = host::read_probe_report(processes.run(
+        {{program, "--ladder", host::write_probe_request(request)},
+         as_list({caller.environment.begin(), caller.environment.end()}, wishes, caller)},
+        ladder_deadline(wishes.full, run.host.gpus.size())));
+    if (is_stopped(stop_event)) {
+        return stopped();
+    }
     plan::ProbeContext context;
     context.host = &run.host;
     if (environment) {
@@ -254,13 +279,22 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     context.device_files = device_files;
     context.passed_over = run.libraries.passed_over;
     context.full = wishes.full;
+    context.closed_devices = host::closed_devices();
+    context.closed_libraries = host::closed_libraries(run.libraries, library_path);
+    host::learn_mig_mode(processes, program, {"LD_LIBRARY_PATH=" + join(library_path, ":")},
+                         run.report, run.host.gpus);
     run.ladder = plan::judge_probe(run.report, context);
     if (wishes.build) {
-        add_build_rungs(run.report, activation, std::move(tools), wishes, caller, processes);
+        add_build_rungs(run.report, activation, std::move(tools), wishes, caller,
+                        run.host.gpus.size(), processes, stop_event);
+        if (is_stopped(stop_event)) {
+            return stopped();
+        }
         run.outcome = plan::judge_probe(run.report, context);
     } else {
         run.outcome = run.ladder;
     }
+    tell_broken_links(run.outcome, run.libraries);
     return run;
 }
 

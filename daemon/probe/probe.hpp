@@ -8,6 +8,9 @@
 #include "solver/facts/probe.hpp"
 #include "solver/plan/probe/judge.hpp"
 
+#include <chrono>
+#include <cstddef>
+
 namespace cudaenv::daemon {
 
 struct ProbeWishes {
@@ -15,6 +18,9 @@ struct ProbeWishes {
     bool build = false;    // the chosen nvcc too, and the environment's torch
     bool all_gpus = false; // not only those that CUDA_VISIBLE_DEVICES shows
 };
+
+// How long the ladder may take on a machine with so many GPUs.
+std::chrono::seconds ladder_deadline(bool full, std::size_t gpus);
 
 struct ProbeRun {
     facts::Host host; // the driver and the GPUs as the machine's files show them
@@ -24,8 +30,9 @@ struct ProbeRun {
     plan::ProbeOutcome outcome; // with what was built
 };
 
-// Children are killed once `stop_event` is readable (host/process.hpp).
-// Errors (Unavailable): "no-probe", cudaenv-probe is not there.
+// Once `stop_event` is readable children are killed (host/process.hpp), what was written is
+// removed, and nothing more is begun. Errors (Unavailable): "no-probe", cudaenv-probe is not there;
+// "stopped", by `stop_event`.
 Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wishes,
                            const protocol::Caller& caller, Machine& machine, int stop_event = -1);
 

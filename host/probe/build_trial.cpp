@@ -1,13 +1,19 @@
 #include "host/probe/build_trial.hpp"
 
+#include "base/fd.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
-#include <fstream>
+#include <cstring>
+#include <fcntl.h>
+#include <initializer_list>
 #include <string_view>
+#include <unistd.h>
+#include <utility>
 
 namespace cudaenv::host {
 
@@ -22,8 +28,8 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::size_t k_longest_message = 4096; // as facts::ProbeRung says
-// What was built runs for a second or two; its first start loads the driver.
-constexpr milliseconds k_longest_run{20'000};
+// nvcc tells its version in 20 ms.
+constexpr milliseconds k_longest_version{10'000};
 
 // What the rung took, whatever way it ends.
 class Watch {
@@ -40,11 +46,56 @@ private:
     Clock::time_point m_begun = Clock::now();
 };
 
-bool write_text(const std::string& path, std::string_view text) {
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    file.close();
-    return file.good();
+// 0 or an errno.
+int write_text(const std::string& path, std::string_view text) {
+    Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    if (!file) {
+        return errno;
+    }
+    while (!text.empty()) {
+        const ssize_t written = ::write(file.get(), text.data(), text.size());
+        if (written < 0 && errno != EINTR) {
+            return errno;
+        }
+        text.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
+    }
+    return ::close(file.release()) == 0 ? 0 : errno; // some file systems tell only then
+}
+
+void cannot_write(facts::ProbeRung& rung, const std::string& why) {
+    rung.result = facts::ProbeResult::Failed;
+    rung.call = k_write_call;
+    rung.message = why;
+}
+
+// What holds the trial's directory, which nobody sees again.
+std::string place_of(const BuildTrial& trial) {
+    return trial.directory.substr(0, std::max<std::size_t>(trial.directory.rfind('/'), 1));
+}
+
+// Writes them all, or says in the rung that it could not.
+bool write_sources(const BuildTrial& trial, facts::ProbeRung& rung,
+                   std::initializer_list<std::pair<const char*, std::string_view>> sources) {
+    for (const auto& [name, text] : sources) {
+        if (const int error = write_text(trial.directory + '/' + name, text); error != 0) {
+            cannot_write(rung, place_of(trial) + ": " + std::strerror(error));
+            return false;
+        }
+    }
+    return true;
+}
+
+// A compiler's words for a place that is full; empty where they tell something else.
+std::string_view no_room(const ChildOutcome& outcome) {
+    for (const std::string_view words :
+         {"No space left on device", "Disk quota exceeded", "File size limit exceeded",
+          "File too large", "Read-only file system"}) {
+        if (outcome.error.find(words) != std::string::npos ||
+            outcome.output.find(words) != std::string::npos) {
+            return words;
+        }
+    }
+    return {};
 }
 
 void skip(facts::ProbeRung& rung, std::string why) {
@@ -62,6 +113,37 @@ void fail(facts::ProbeRung& rung, std::string call, const ChildOutcome& outcome)
     if (rung.message.empty() || outcome.exit_status < 0) {
         // Killed, timed out, never started, or silent: what the process did is the reason.
         rung.message = outcome.failure + (rung.message.empty() ? "" : ": " + rung.message);
+    }
+}
+
+// What became of a compile: a place that is full, an nvcc that cannot even say what it is (a
+// wrapper that fails, half an installation), or what it says of the source.
+void fail_to_build(facts::ProbeRung& rung, const BuildTrial& trial, const ChildOutcome& built,
+                   ProcessRunner& processes) {
+    if (const auto words = no_room(built); !words.empty()) {
+        cannot_write(rung, place_of(trial) + ": " + std::string(words));
+        return;
+    }
+    fail(rung, "nvcc", built);
+    if (built.timed_out) {
+        return;
+    }
+    const std::string ended = trial.nvcc + ": " + built.failure;
+    constexpr int k_cannot_start = 126; // a shell's words for it; 127: what it wanted is not there
+    const bool is_broken =
+        built.exit_status < 0 || built.exit_status == k_cannot_start ||
+        built.exit_status == k_cannot_start + 1 ||
+        !processes.run({{trial.nvcc, "--version"}, trial.environment}, k_longest_version)
+             .failure.empty();
+    if (!is_broken) {
+        rung.message += '\n' + ended;
+        return;
+    }
+    rung.message = built.started ? ended : built.failure;
+    for (const std::string_view line : split(last_words(built, 2), '\n')) {
+        if (!trim(line).empty()) {
+            rung.message += ": " + std::string(trim(line));
+        }
     }
 }
 
@@ -180,6 +262,13 @@ std::string last_words(const ChildOutcome& outcome, std::size_t most) {
     return words;
 }
 
+facts::ProbeRung unwritten_trial(const std::string& why) {
+    facts::ProbeRung rung;
+    rung.step = facts::ProbeStep::Build;
+    cannot_write(rung, why);
+    return rung;
+}
+
 facts::ProbeRung try_program(const BuildTrial& trial, ProcessRunner& processes,
                              milliseconds deadline) {
     facts::ProbeRung rung = rung_of(facts::ProbeStep::Build, trial);
@@ -191,22 +280,21 @@ facts::ProbeRung try_program(const BuildTrial& trial, ProcessRunner& processes,
     const auto until = Clock::now() + deadline;
     const std::string source = trial.directory + "/program.cu";
     const std::string program = trial.directory + "/program";
-    if (!write_text(source, k_trial_program_cu)) {
-        skip(rung, source + " cannot be written");
+    if (!write_sources(trial, rung, {{"program.cu", k_trial_program_cu}})) {
         return rung;
     }
     const auto built =
         processes.run({compile_command(trial, source, program), trial.environment}, deadline);
     if (!built.failure.empty()) {
-        fail(rung, "nvcc", built);
+        fail_to_build(rung, trial, built, processes);
         return rung;
     }
     if (!trial.not_run.empty()) {
         skip(rung, tools_of(trial) + " compiles and links; not run: " + trial.not_run);
         return rung;
     }
-    const auto ran =
-        processes.run({{program}, trial.environment}, std::min(k_longest_run, left_until(until)));
+    const auto ran = processes.run({{program}, trial.environment},
+                                   std::min(trial.longest_run, left_until(until)));
     const auto said = last_line(ran.output);
     if (ran.failure.empty() && said == "ok") {
         rung.message = tools_of(trial);
@@ -227,10 +315,10 @@ facts::ProbeRung try_torch_extension(const BuildTrial& trial, const std::string&
     }
     const Watch watch(rung);
     const std::string script = trial.directory + "/extension.py";
-    if (!write_text(script, k_trial_extension_py) ||
-        !write_text(trial.directory + "/extension.cpp", k_trial_extension_cpp) ||
-        !write_text(trial.directory + "/extension.cu", k_trial_extension_cu)) {
-        skip(rung, script + " cannot be written");
+    if (!write_sources(trial, rung,
+                       {{"extension.py", k_trial_extension_py},
+                        {"extension.cpp", k_trial_extension_cpp},
+                        {"extension.cu", k_trial_extension_cu}})) {
         return rung;
     }
     std::vector<std::string> environment = trial.environment;
@@ -258,6 +346,8 @@ facts::ProbeRung try_torch_extension(const BuildTrial& trial, const std::string&
         skip(rung, tools_of(trial) + " builds it; not run: " + why);
     } else if (outcome.failure.empty() && said.starts_with("skipped ")) {
         skip(rung, std::string(said.substr(8)));
+    } else if (const auto words = no_room(outcome); !outcome.failure.empty() && !words.empty()) {
+        cannot_write(rung, place_of(trial) + ": " + std::string(words));
     } else if (!take_wrong(rung, said)) {
         fail(rung, "torch.utils.cpp_extension.load", outcome);
     }

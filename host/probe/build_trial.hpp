@@ -27,7 +27,14 @@ struct BuildTrial {
     std::string directory;                        // private to this trial, exists
     std::vector<ComputeCapability> gpus; // to compile for, each once; empty: nvcc's own choice
     std::string not_run;                 // why what was built is not run; empty: it is
+    // What was built runs for a second or two; its first start loads the driver.
+    std::chrono::milliseconds longest_run{20'000};
 };
+
+// The `call` of a rung that failed because nothing can be written where things are built; its
+// message is the place and why.
+inline constexpr const char* k_write_call = "write";
+facts::ProbeRung unwritten_trial(const std::string& why);
 
 // Compiles, links and runs.
 facts::ProbeRung try_program(const BuildTrial& trial, ProcessRunner& processes,

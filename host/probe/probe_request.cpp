@@ -1,6 +1,7 @@
 #include "host/probe/probe_request.hpp"
 
 #include "base/ascii.hpp"
+#include "base/text.hpp"
 #include "host/environments/cuda_libraries.hpp"
 #include "host/probe/search_path_tag.hpp"
 
@@ -77,7 +78,7 @@ public:
         const std::string begin = "lib" + std::string(stem) + ".so.";
         for (const std::string& directory : m_foreign) {
             for (const std::string& name : names_in(directory).sonames) {
-                if (name.starts_with(begin)) {
+                if (name.starts_with(begin) && meet(directory + '/' + name) == Meeting::Taken) {
                     return directory + '/' + name;
                 }
             }
@@ -85,33 +86,66 @@ public:
         return {};
     }
 
+    [[nodiscard]] const std::vector<std::string>& broken_links() const { return m_broken_links; }
+
     // CUDA's major: the framework's, the carried runtime's, that of the environment's libraries,
     // the toolkit's.
     [[nodiscard]] std::optional<std::uint32_t> cuda() const { return m_cuda; }
 
 private:
+    // What becomes of a file that is met where the loader looks.
+    enum class Meeting { Taken, PassedOver, ListEnds };
+
+    Meeting meet(const std::string& path, bool fits = true) {
+        const auto status = m_files.status(path);
+        if (!status) {
+            if (fits && status.error().code != k_permission_denied) {
+                add(m_broken_links, path);
+            }
+            return status.error().code == k_symlink_loop ? Meeting::ListEnds : Meeting::PassedOver;
+        }
+        if (status->kind != FileKind::Regular) {
+            return Meeting::Taken; // it is opened, and that is the end
+        }
+        const auto head = m_files.read_file(path, k_head_that_tells);
+        return head && loads_here(*head) ? Meeting::Taken : Meeting::PassedOver;
+    }
+
     std::vector<std::string> find_in(const std::vector<std::string>& directories,
                                      std::string_view stem, std::optional<std::uint32_t> wanted,
                                      const std::vector<std::string>& sonames) {
         const std::string begin = "lib" + std::string(stem) + ".so.";
         std::vector<std::string> others;
         std::optional<std::string> fitting;
+        bool library_path_ended = false;
         for (const std::string& directory : directories) {
+            const bool on_library_path = contains(m_library_path, directory);
+            if (library_path_ended && on_library_path) {
+                continue;
+            }
             const auto& names = names_in(directory);
             for (const std::string& name : names.all) {
-                if (is_mangled(name, stem)) {
+                if (is_mangled(name, stem) && meet(directory + '/' + name) == Meeting::Taken) {
                     return {directory + '/' + name};
                 }
             }
             // The highest of one directory first.
             for (auto name = names.sonames.rbegin(); name != names.sonames.rend(); ++name) {
-                if (!name->starts_with(begin)) {
+                const bool fits = !wanted || major_of(*name) == wanted;
+                const std::string path = directory + '/' + *name;
+                if (!name->starts_with(begin) || (fits && fitting)) {
                     continue;
                 }
-                if (wanted && major_of(*name) != wanted) {
-                    add(others, directory + '/' + *name);
-                } else if (!fitting) {
-                    fitting = directory + '/' + *name;
+                const Meeting meeting = meet(path, fits);
+                library_path_ended =
+                    library_path_ended || (fits && on_library_path && meeting == Meeting::ListEnds);
+                if (meeting != Meeting::Taken) {
+                    continue;
+                }
+                if (fits) {
+                    fitting = path;
+                } else {
+                    add(others, path);
                 }
             }
         }
@@ -134,8 +168,12 @@ private:
         std::vector<std::string> sonames; // of CUDA's libraries, sorted
     };
 
+    static bool contains(const std::vector<std::string>& list, const std::string& path) {
+        return std::ranges::find(list, path) != list.end();
+    }
+
     static void add(std::vector<std::string>& list, std::string path) {
-        if (std::ranges::find(list, path) == list.end()) {
+        if (!contains(list, path)) {
             list.push_back(std::move(path));
         }
     }
@@ -169,6 +207,11 @@ private:
                 add(m_directories, directory);
             }
         };
+        for (const std::string& directory : library_path) {
+            if (!contains(wheels, directory) && !contains(conda, directory)) {
+                m_library_path.push_back(directory);
+            }
+        }
         // conda's packages have DT_RPATH as well.
         if (before_library_path || wheels.empty()) {
             take(wheels);
@@ -190,8 +233,7 @@ private:
             directories.push_back(toolkit.cudnn->library_dir);
         }
         for (const std::string& directory : directories) {
-            if (directory.empty() ||
-                std::ranges::find(m_directories, directory) != m_directories.end()) {
+            if (directory.empty() || contains(m_directories, directory)) {
                 continue;
             }
             add(foreign ? m_foreign : m_directories, directory);
@@ -231,6 +273,8 @@ private:
 
     FileSystem& m_files;
     std::vector<std::string> m_directories;
+    std::vector<std::string> m_library_path; // those of them that nothing else names
+    std::vector<std::string> m_broken_links;
     std::vector<std::string> m_foreign; // of a toolkit of another CUDA
     std::optional<std::uint32_t> m_cuda;
     std::map<std::string, Names> m_names;
@@ -282,7 +326,27 @@ ProbeLibraries probe_libraries(FileSystem& files,
             libraries.passed_over.emplace(step, std::move(file));
         }
     }
+    libraries.broken_links = search.broken_links();
     return libraries;
+}
+
+std::vector<std::string> loader_directories(std::string_view list, const std::string& cwd) {
+    std::vector<std::string> directories;
+    if (list.empty()) {
+        return directories;
+    }
+    for (const std::string_view part : split(list, ':')) {
+        for (const std::string_view entry : split(part, ';')) {
+            if (entry.starts_with('/')) {
+                directories.emplace_back(entry);
+            } else if (cwd.starts_with('/')) {
+                directories.push_back(entry.empty() ? cwd
+                                      : cwd == "/"  ? '/' + std::string(entry)
+                                                    : cwd + '/' + std::string(entry));
+            }
+        }
+    }
+    return directories;
 }
 
 std::string write_probe_request(const ProbeRequest& request) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cudaenv::host {
@@ -25,14 +26,24 @@ struct ProbeLibraries {
     // What the chosen toolkit has and is not asked for, because the environment's CUDA is of
     // another major and its loader does not look there.
     std::map<facts::ProbeStep, std::string> passed_over;
+    // Links that would have been taken and lead to nothing (or round in a circle), in the order in
+    // which they were met.
+    std::vector<std::string> broken_links;
 };
+
+// The directories that LD_LIBRARY_PATH names, as ld.so has them: between colons and semicolons, a
+// relative one below `cwd`, an empty one `cwd` itself; an empty list names none. Relative ones are
+// left out where `cwd` is not known.
+std::vector<std::string> loader_directories(std::string_view list, const std::string& cwd);
 
 // Where the environment's programs would load CUDA's libraries from: torch/lib and nvidia/*/lib
 // (nvidia/cu13/lib too) of its site-packages, conda's lib, what LD_LIBRARY_PATH names, the chosen
 // toolkit's library directory, the system's. `library_path` comes first where the wheels' libraries
 // carry DT_RUNPATH, and after them where they carry DT_RPATH (as conda's packages do):
 // as ld.so has it. Of several majors the framework's counts. A toolkit of another CUDA than the
-// environment's gives a runtime at most.
+// environment's gives a runtime at most. What the loader cannot open (a link to nothing, a file
+// without permission, one for another machine) it passes over; one that goes round in a circle ends
+// its search along LD_LIBRARY_PATH.
 ProbeLibraries probe_libraries(FileSystem& files,
                                const std::optional<facts::EnvironmentFacts>& environment,
                                const std::optional<facts::ToolkitLayout>& toolkit,

@@ -1,9 +1,11 @@
 #include "host/probe/search_path_tag.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <elf.h>
 #include <optional>
+#include <string_view>
 
 namespace cudaenv::host {
 
@@ -36,6 +38,22 @@ SearchPathTag tag_in(std::string_view file, const Elf64_Phdr& dynamic) {
 }
 
 } // namespace
+
+bool loads_here(std::string_view file) {
+#if defined(__x86_64__)
+    constexpr Elf64_Half k_here = EM_X86_64;
+#elif defined(__aarch64__)
+    constexpr Elf64_Half k_here = EM_AARCH64;
+#else
+    constexpr Elf64_Half k_here = EM_NONE; // unknown: any will do
+#endif
+    const auto machine = part_at<Elf64_Half>(file, offsetof(Elf64_Ehdr, e_machine));
+    if (!machine || std::memcmp(file.data(), ELFMAG, SELFMAG) != 0) {
+        return true;
+    }
+    return file[EI_CLASS] == ELFCLASS64 && file[EI_DATA] == ELFDATA2LSB &&
+           (k_here == EM_NONE || *machine == k_here);
+}
 
 SearchPathTag search_path_tag(std::string_view file) {
     const auto header = part_at<Elf64_Ehdr>(file, 0);
