@@ -43,6 +43,16 @@ std::optional<facts::ClosedFile> closed_at(const std::string& path, int access) 
                              status.st_uid == ::geteuid()};
 }
 
+// libcudart.so.13, and torch's own libcudart-d0da41ae.so.11.0.
+bool is_probed(std::string_view name) {
+    return std::ranges::any_of(facts::k_probed_libraries, [&](const auto& library) {
+        const std::string_view rest =
+            name.starts_with(library.file) ? name.substr(library.file.size()) : std::string_view();
+        return rest.starts_with(".so.") ||
+               (rest.starts_with('-') && rest.find(".so.") != rest.npos);
+    });
+}
+
 bool is_gpu(std::string_view name) {
     constexpr std::string_view k_begin = "nvidia";
     return name.size() > k_begin.size() && name.starts_with(k_begin) &&
@@ -51,27 +61,44 @@ bool is_gpu(std::string_view name) {
 
 } // namespace
 
-std::vector<facts::ClosedFile> closed_libraries(std::span<const std::string> paths) {
+std::vector<facts::ClosedFile>
+closed_libraries(const std::optional<facts::EnvironmentFacts>& environment,
+                 std::span<const std::string> library_path) {
     std::vector<facts::ClosedFile> closed;
-    for (const std::string& path : paths) {
-        if (!path.starts_with('/')) {
-            continue;
-        }
+    const auto look_at = [&](const std::string& path) {
         if (auto file = closed_at(path, R_OK)) {
             closed.push_back(std::move(*file));
         }
+    };
+    DiskFileSystem files;
+    const auto look_into = [&](const std::string& directory) {
+        for (const std::string& name :
+             files.list_directory(directory).value_or(std::vector<std::string>())) {
+            if (is_probed(name)) {
+                look_at(directory + '/' + name);
+            }
+        }
+    };
+    for (const std::string& directory : library_path) {
+        look_at(directory + "/libcuda.so.1");
+        look_into(directory);
+    }
+    for (const std::string& directory : driver_directories()) {
+        look_at(directory + "/libcuda.so.1");
+    }
+    if (!environment) {
+        return closed;
+    }
+    look_into(environment->prefix + "/lib");
+    for (const std::string& site : environment->site_packages) {
+        look_into(site + "/torch/lib");
+        const std::string wheels = site + "/nvidia";
+        for (const std::string& wheel :
+             files.list_directory(wheels).value_or(std::vector<std::string>())) {
+            look_into(wheels + '/' + wheel + "/lib");
+        }
     }
     return closed;
-}
-
-std::vector<std::string> places_of_libcuda(std::span<const std::string> library_path) {
-    std::vector<std::string> places;
-    const auto add = [&](const std::string& directory) {
-        places.push_back(directory + "/libcuda.so.1");
-    };
-    std::ranges::for_each(library_path, add);
-    std::ranges::for_each(driver_directories(), add);
-    return places;
 }
 
 std::vector<facts::ClosedFile> closed_devices(const std::string& directory) {

@@ -5,18 +5,22 @@
 // asked whether it would let us (ACLs counted in; a container's device cgroup is not).
 #pragma once
 
+#include "solver/facts/environment.hpp"
 #include "solver/facts/probe.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace cudaenv::host {
 
-// Of these absolute paths, those that are files and may not be read.
-std::vector<facts::ClosedFile> closed_libraries(std::span<const std::string> paths);
-// Where libcuda.so.1 would be: beside `library_path`, in the driver's own places.
-std::vector<std::string> places_of_libcuda(std::span<const std::string> library_path);
+// libcuda.so.1 in `library_path` (LD_LIBRARY_PATH's directories) and in the driver's own places,
+// and the libraries of k_probed_libraries there and where the environment has its own: those that
+// may not be read.
+std::vector<facts::ClosedFile>
+closed_libraries(const std::optional<facts::EnvironmentFacts>& environment,
+                 std::span<const std::string> library_path);
 // nvidiactl, nvidia-uvm and dxg, and the GPUs' own where no GPU's may be read and written.
 std::vector<facts::ClosedFile> closed_devices(const std::string& directory = "/dev");
 

@@ -79,22 +79,12 @@ std::optional<Finding> explain_closed_device(const Scene& scene, const std::stri
         ProbeVerdict::DriverBroken};
 }
 
-std::optional<Finding> explain_closed_library(const Scene& scene, const facts::ProbeRung& rung) {
-    const bool is_driver = rung.step == facts::ProbeStep::Library;
-    const bool is_denied = contains(rung.message, "Permission denied");
-    // Of a name without directory the loader passes over what it may not read, and in the end finds
-    // nothing.
-    const bool may_be_passed_over = is_driver && contains(rung.message, "No such file") &&
-                                    rung.message.starts_with("libcuda.so");
-    if (!is_denied && !may_be_passed_over) {
-        return std::nullopt;
-    }
-    const facts::ClosedFile* const file = closed_file_of(scene, rung.message);
-    if (file == nullptr && !is_denied) {
-        return std::nullopt;
-    }
-    const std::string named = rung.message.substr(0, rung.message.find(':'));
-    const auto* const library = facts::probed_library(rung.step);
+namespace {
+
+Finding may_not_read(const Scene& scene, facts::ProbeStep step, std::string_view named,
+                     const facts::ClosedFile* file) {
+    const bool is_driver = step == facts::ProbeStep::Library;
+    const auto* const library = facts::probed_library(step);
     Finding finding;
     finding.code = is_driver ? "CE302" : "CE356";
     finding.verdict = is_driver ? ProbeVerdict::DriverBroken : ProbeVerdict::Fails;
@@ -113,6 +103,33 @@ std::optional<Finding> explain_closed_library(const Scene& scene, const facts::P
                               "namei -lm " + shell_word(named)};
     }
     return finding;
+}
+
+} // namespace
+
+std::optional<Finding> explain_closed_library(const Scene& scene, const facts::ProbeRung& rung) {
+    const std::string_view named = std::string_view(rung.message).substr(0, rung.message.find(':'));
+    if (contains(rung.message, "Permission denied")) {
+        return may_not_read(scene, rung.step, named, closed_file_of(scene, rung.message));
+    }
+    // What it may not read the loader passes over, and so does who looks for it: in the end there
+    // seems to be none.
+    const bool is_driver = rung.step == facts::ProbeStep::Library;
+    const auto* const library = facts::probed_library(rung.step);
+    const bool seems_absent =
+        is_driver ? named.starts_with("libcuda.so") && contains(rung.message, "No such file")
+                  : library != nullptr && rung.result == facts::ProbeResult::Skipped;
+    if (!seems_absent) {
+        return std::nullopt;
+    }
+    const std::string_view stem = is_driver ? std::string_view("libcuda") : library->file;
+    for (const facts::ClosedFile& file : scene.context->closed_libraries) {
+        const std::string name = file_name(file.path);
+        if (name.starts_with(stem) && std::string_view(".-").find(name[stem.size()]) <= 1) {
+            return may_not_read(scene, rung.step, file.path, &file);
+        }
+    }
+    return std::nullopt;
 }
 
 } // namespace cudaenv::plan::probe

@@ -312,6 +312,9 @@ std::optional<Finding> explain_foreign_cudnn(const Scene& scene, const facts::Pr
 }
 
 Finding explain_missing_library(const Scene& scene, const facts::ProbeRung& rung) {
+    if (auto closed = explain_closed_library(scene, rung)) {
+        return std::move(*closed);
+    }
     const facts::ProbedLibrary& library = library_of(rung.step);
     const bool is_runtime = rung.step == facts::ProbeStep::Runtime;
     std::string cause = is_runtime ? "nothing here brings a CUDA runtime; programs that need one "

@@ -18,14 +18,25 @@ std::string told(const std::vector<facts::ClosedFile>& closed) {
     return text;
 }
 
-TEST_CASE("a library that this user may not read is told with its owner, group and mode") {
+TEST_CASE("libraries that this user may not read are told with owner, group and mode") {
     const test::TemporaryTree tree;
-    const std::vector<std::string> paths{
-        tree.file("closed.so", "x", 0640), tree.file("open.so", "x", 0644),
-        tree.path() + "/absent.so", tree.directory("directory"), "closed.so"};
-    CHECK(test::as_nobody([&] { return told(closed_libraries(paths)); }) ==
-          "closed.so root root 640");
-    CHECK(closed_libraries(paths).empty()); // root may
+    tree.file("path/libcuda.so.1", "x", 0);
+    tree.file("path/libcudnn.so.9", "x", 0644);
+    tree.file("path/libother.so.1", "x", 0);
+    tree.file("env/lib/libcudart.so.12", "x", 0640);
+    tree.file("site/torch/lib/libcudart-d0da41ae.so.11.0", "x", 0600);
+    tree.file("site/nvidia/cublas/lib/libcublas.so.12", "x", 0600);
+    tree.directory("site/nvidia/cublas/lib/libcublas.so.13");
+    facts::EnvironmentFacts environment;
+    environment.prefix = tree.path() + "/env";
+    environment.site_packages = {tree.path() + "/site"};
+    const std::vector<std::string> path{tree.path() + "/path", "/nonexistent"};
+    CHECK(test::as_nobody([&] { return told(closed_libraries(environment, path)); }) ==
+          "libcuda.so.1 root root 0, libcudart.so.12 root root 640, "
+          "libcudart-d0da41ae.so.11.0 root root 600, libcublas.so.12 root root 600");
+    CHECK(test::as_nobody([&] { return told(closed_libraries({}, path)); }) ==
+          "libcuda.so.1 root root 0");
+    CHECK(closed_libraries(environment, path).empty()); // root may
 }
 
 TEST_CASE("device files are to be written too, and one open GPU says that they are shared out") {
@@ -39,14 +50,6 @@ TEST_CASE("device files are to be written too, and one open GPU says that they a
     tree.file("nvidia1", "", 0666);
     CHECK(test::as_nobody(look) == "nvidiactl root root 644");
     CHECK(test::as_nobody([] { return told(closed_devices("/nonexistent")); }).empty());
-}
-
-TEST_CASE("libcuda is looked for on the library path first, then where drivers put it") {
-    const std::vector<std::string> entries{"/opt/one"};
-    const auto places = places_of_libcuda(entries);
-    REQUIRE(places.size() > 3);
-    CHECK(places[0] == "/opt/one/libcuda.so.1");
-    CHECK(places[1].starts_with("/usr/lib/"));
 }
 
 } // namespace

@@ -110,6 +110,18 @@ std::vector<Case> cuda_libraries_cases() {
          "cuBLAS does not load: you may not read libcublas.so.13",
          "/opt/env/lib/libcublas.so.13 is there, but it is ann's, group staff, mode 0600",
          "sudo chmod a+r /opt/env/lib/libcublas.so.13"},
+        {"a library that was passed over because it may not be read is not absent",
+         [](Bench& bench) {
+             bench.climbs_all();
+             bench.context.closed_libraries.push_back(
+                 {"/home/me/env/lib/libcublasLt.so.13", "ann", "staff", 0600, false});
+             bench.context.closed_libraries.push_back(
+                 {"/home/me/env/lib/libcublas.so.13", "ann", "staff", 0640, false});
+             bench.skips(ProbeStep::Cublas, "no cuBLAS was found");
+         },
+         ProbeStep::Cublas, "CE356", k_fails, ProbeVerdict::Fails,
+         "cuBLAS does not load: you may not read libcublas.so.13",
+         "it is ann's, group staff, mode 0640", "sudo usermod -aG staff"},
         {"a library of one's own that is closed is opened without an administrator",
          [](Bench& bench) {
              bench.context.closed_libraries.push_back(
