@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import drivers
 from support import H200, PROGRAMS, SECOND, WAIT, ProbeTest, run_tests
@@ -48,10 +49,10 @@ class VerdictTest(ProbeTest):
     def command(self, *words):
         return [PROGRAMS["cudaenv"], "probe", "--json", *words]
 
-    def probe(self, *words, timeout=WAIT):
+    def probe(self, *words, timeout=WAIT, **more):
         ran = subprocess.run(self.command(*words), capture_output=True, env=self.environment,
                              cwd=self.root, stdin=subprocess.DEVNULL, timeout=timeout,
-                             preexec_fn=self.before_it_starts())
+                             preexec_fn=self.before_it_starts(), **more)
         self.assertNotIn(b"stand-in CUDA:", ran.stderr)
         try:
             answer = json.loads(ran.stdout)
@@ -217,6 +218,16 @@ class Verdicts(VerdictTest):
         with self.subTest("all of them on demand"):
             self.assertEqual(self.probe("--all-gpus")["verdict"], "ok")
 
+    def test_mig_without_an_instance_is_known_from_nvml(self):
+        # The stand-in NVML has two GPUs; the second is in MIG mode.
+        self.machine("cuInit 100")
+        self.search(self.root / "driver", Path(PROGRAMS["nvml"]).parent)
+        self.environment["CUDA_VISIBLE_DEVICES"] = "1"
+        self.check(self.probe(), "no-gpu", "driver", code="CE318", words="MIG is on")
+        with self.subTest("a GPU without MIG would be shown"):
+            del self.environment["CUDA_VISIBLE_DEVICES"]
+            self.assertNotEqual(self.step(self.probe(), "driver")["code"], "CE318")
+
     def test_versions_that_are_none_are_a_driver_that_makes_no_sense(self):
         for said in ("garbage 0", "garbage -1", "garbage 2147483647", "unwritten"):
             with self.subTest(said):
@@ -270,6 +281,30 @@ class Libraries(VerdictTest):
             ran = subprocess.run(self.command("--allow-missing"), capture_output=True,
                                  env=self.environment, cwd=self.root, timeout=WAIT)
             self.assertEqual(ran.returncode, 0)
+
+    def test_a_libcuda_that_may_not_be_read_is_not_told_as_absent(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to have a file of another user's; run as root")
+        self.without_a_driver()
+        self.machine()
+        nobody = 65534
+        for place, _, files in os.walk(self.root):
+            os.chown(place, nobody, nobody)
+            for file in files:
+                os.chown(Path(place) / file, nobody, nobody, follow_symlinks=False)
+        file = self.root / "driver/libcuda.so.1"
+        os.chown(file, 0, 0)
+        file.chmod(0o640)
+        as_nobody = {"user": nobody, "group": nobody, "extra_groups": []}
+        try:
+            subprocess.run([PROGRAMS["cudaenv"], "--version"], check=True, capture_output=True,
+                           env=self.environment, cwd="/", timeout=WAIT, **as_nobody)
+        except (OSError, subprocess.CalledProcessError) as reason:
+            self.skipTest(f"another user may not run the programs of this build: {reason}")
+        answer = self.probe(**as_nobody)
+        self.check(answer, "driver-broken", "library", code="CE302",
+                   words=f"may not read libcuda.so.1,{file} is there,it is root's,mode 0640,"
+                         f"chmod a+r {file}")
 
     def test_what_is_no_library_is_a_broken_driver(self):
         self.without_a_driver()
