@@ -214,13 +214,7 @@ nlohmann::json kept_to_json(const std::optional<host::KeptVerdict>& kept) {
 
 std::string driver_warning() {
     host::DiskFileSystem files;
-    const host::DriverFiles driver = host::look_at_driver(files);
-    if (!driver.differ()) {
-        return {};
-    }
-    return "the driver was upgraded under the running system: its library is " +
-           driver.library_version->str() + ", the loaded kernel module " + driver.module->str() +
-           "; CUDA fails until a reboot";
+    return host::tell_change(host::look_at_driver(files));
 }
 
 std::string driver_library() {

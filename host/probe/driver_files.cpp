@@ -38,4 +38,14 @@ DriverFiles look_at_driver(FileSystem& files) {
     return found;
 }
 
+std::string tell_change(const DriverFiles& driver) {
+    if (!driver.differ()) {
+        return {};
+    }
+    const bool is_newer = *driver.library_version > *driver.module;
+    return std::string("the driver was ") + (is_newer ? "upgraded" : "downgraded") +
+           " under the running system: its library is " + driver.library_version->str() +
+           ", the loaded kernel module " + driver.module->str() + "; CUDA fails until a reboot";
+}
+
 } // namespace cudaenv::host

@@ -29,4 +29,8 @@ struct DriverFiles {
 std::vector<std::string> driver_directories();
 DriverFiles look_at_driver(FileSystem& files);
 
+// "the driver was upgraded under the running system: ...", with both versions; empty where they do
+// not differ.
+std::string tell_change(const DriverFiles& driver);
+
 } // namespace cudaenv::host

@@ -236,7 +236,8 @@ Finding explain_mismatch(const Scene& scene, std::string seen, int error) {
     finding.code = "CE306";
     finding.detail = both;
     finding.cause = "libcuda and the kernel module must be of one version; this libcuda was left "
-                    "over or comes from another package";
+                    "over, comes from another package, or the driver was downgraded and the newer "
+                    "module is still loaded until a reboot";
     const std::string directory = directory_of(scene.libcuda);
     const auto& entries = scene.context->library_path;
     if (!directory.empty() &&

@@ -24,6 +24,22 @@ TEST_CASE("a driver that was upgraded under the running system is seen in its fi
     CHECK(driver.library == k_libraries + "/libcuda.so.580.95.05");
 }
 
+TEST_CASE("whether a driver was upgraded or downgraded is told with both versions") {
+    DriverFiles driver;
+    CHECK(tell_change(driver).empty());
+    driver.module = DottedVersion::of("570.86.10");
+    driver.library_version = driver.module;
+    CHECK(tell_change(driver).empty());
+    driver.library_version = DottedVersion::of("580.95.05");
+    CHECK(tell_change(driver) ==
+          "the driver was upgraded under the running system: its library is 580.95.05, the loaded "
+          "kernel module 570.86.10; CUDA fails until a reboot");
+    driver.library_version = DottedVersion::of("550.54.15");
+    CHECK(tell_change(driver) ==
+          "the driver was downgraded under the running system: its library is 550.54.15, the "
+          "loaded kernel module 570.86.10; CUDA fails until a reboot");
+}
+
 TEST_CASE(
     "a driver whose library is the module's, or has no version in its name, is no complaint") {
     FakeDisk disk;

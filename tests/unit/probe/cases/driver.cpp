@@ -74,7 +74,7 @@ std::vector<Case> driver_cases() {
              bench.fails(ProbeStep::Driver, "cuInit", 803);
          },
          ProbeStep::Driver, "CE306", k_fails, ProbeVerdict::DriverBroken,
-         "libcuda 550.163.01, kernel module 580.159.04", "left over",
+         "libcuda 550.163.01, kernel module 580.159.04", "the driver was downgraded",
          "cat /proc/driver/nvidia/version"},
         {"a left over libcuda on LD_LIBRARY_PATH is named with its directory",
          [](Bench& bench) {
