@@ -69,14 +69,12 @@ std::optional<Finding> explain_closed_device(const Scene& scene, const std::stri
     const std::string others =
         names.size() > k_most ? fmt::format(" and {} more", names.size() - k_most) : std::string();
     names.resize(std::min(names.size(), k_most));
-    return Finding{
+    return failure(
         "CE339",
-        StepStatus::Fails,
         fmt::format("{}: you may not open {}{}", seen, join(names, others.empty() ? " and " : ", "),
                     others),
         fmt::format("{} is there, but {}; CUDA reads and writes it", file.path, whose(file)),
-        how_to_open(scene, file, "rw"),
-        ProbeVerdict::DriverBroken};
+        how_to_open(scene, file, "rw"), ProbeVerdict::DriverBroken);
 }
 
 namespace {

@@ -110,21 +110,19 @@ Finding explain_missing_driver(const Scene& scene, const facts::ProbeRung& rung)
                             contains(rung.message, "cannot open shared object file") &&
                             contains(rung.message, "No such file"));
     if (!is_absent) {
-        return {"CE302",
-                StepStatus::Fails,
-                rung.call == "dlsym" ? "libcuda lacks a function: " + one_line(rung.message, 56)
-                                     : "libcuda does not load: " + loader_words(rung.message),
-                "the file is damaged, of another architecture or very old, or misses a library of "
-                "its own",
-                StepFix{"install the driver's libraries anew, of the kernel module's version", {}},
-                ProbeVerdict::DriverBroken};
+        return failure(
+            "CE302",
+            rung.call == "dlsym" ? "libcuda lacks a function: " + one_line(rung.message, 56)
+                                 : "libcuda does not load: " + loader_words(rung.message),
+            "the file is damaged, of another architecture or very old, or misses a library of "
+            "its own",
+            StepFix{"install the driver's libraries anew, of the kernel module's version", {}},
+            ProbeVerdict::DriverBroken);
     }
-    Finding finding{"CE301",
-                    StepStatus::Fails,
-                    "no libcuda.so.1: there is no NVIDIA driver here",
-                    "programs load libcuda.so.1 from the driver; no toolkit or wheel brings it",
-                    driver_to_install(scene),
-                    ProbeVerdict::NoDriver};
+    Finding finding =
+        failure("CE301", "no libcuda.so.1: there is no NVIDIA driver here",
+                "programs load libcuda.so.1 from the driver; no toolkit or wheel brings it",
+                driver_to_install(scene), ProbeVerdict::NoDriver);
     if (!scene.module || scene.on_wsl()) {
         return finding;
     }
@@ -147,40 +145,31 @@ std::optional<Finding> explain_unfound_driver(const facts::ProbeRung& rung) {
     if (rung.found_by.empty() || rung.found_by == "loader") {
         return std::nullopt;
     }
-    Finding finding;
-    finding.code = "CE300";
-    finding.status = StepStatus::Warns;
-    finding.verdict = ProbeVerdict::Warns;
     if (rung.found_by == "linker-name") {
         const std::string directory = directory_of(rung.path);
-        finding.detail = "libcuda.so is found, libcuda.so.1 is not";
-        finding.cause = "programs of this environment load libcuda.so.1 and will not find it; "
-                        "libcuda.so is the name to link against";
-        finding.fix =
-            StepFix{"have the loader make that name (as root), or make a link of it in a "
-                    "directory of LD_LIBRARY_PATH",
-                    "sudo ldconfig" + (directory.empty() ? "" : " " + shell_word(directory))};
-        return finding;
+        return warning("CE300", "libcuda.so is found, libcuda.so.1 is not",
+                       "programs of this environment load libcuda.so.1 and will not find it; "
+                       "libcuda.so is the name to link against",
+                       {"have the loader make that name (as root), or make a link of it in a "
+                        "directory of LD_LIBRARY_PATH",
+                        "sudo ldconfig" + (directory.empty() ? "" : " " + shell_word(directory))});
     }
     // WSL's libcuda.so.1 is a link into a directory of the Windows driver's, which changes.
     const std::string directory =
         rung.found_by == "wsl" ? std::string("/usr/lib/wsl/lib") : directory_of(rung.path);
-    finding.detail = one_line(directory, 56) + " has libcuda; the loader does not look there";
-    finding.cause = "programs of this environment will not find libcuda.so.1";
-    finding.fix =
-        StepFix{"put that directory on the loader's path (as root), or in LD_LIBRARY_PATH",
-                fmt::format("echo {} | sudo tee /etc/ld.so.conf.d/libcuda.conf && sudo ldconfig",
-                            shell_word(directory))};
-    return finding;
+    return warning(
+        "CE300", one_line(directory, 56) + " has libcuda; the loader does not look there",
+        "programs of this environment will not find libcuda.so.1",
+        {"put that directory on the loader's path (as root), or in LD_LIBRARY_PATH",
+         fmt::format("echo {} | sudo tee /etc/ld.so.conf.d/libcuda.conf && sudo ldconfig",
+                     shell_word(directory))});
 }
 
 Finding explain_stub(const Scene& scene, std::string seen) {
-    Finding finding{"CE303",
-                    StepStatus::Fails,
-                    std::move(seen) + ": this libcuda is a toolkit's stub, not a driver",
-                    "a stub is there to link against; found first at run time it hides the driver",
-                    std::nullopt,
-                    scene.module ? ProbeVerdict::DriverBroken : ProbeVerdict::NoDriver};
+    Finding finding =
+        failure("CE303", std::move(seen) + ": this libcuda is a toolkit's stub, not a driver",
+                "a stub is there to link against; found first at run time it hides the driver",
+                std::nullopt, scene.module ? ProbeVerdict::DriverBroken : ProbeVerdict::NoDriver);
     const auto entries = entries_that(*scene.context, is_stub);
     if (!entries.empty()) {
         finding.fix = StepFix{fmt::format("take {} out of LD_LIBRARY_PATH", join(entries, " and ")),
@@ -347,15 +336,13 @@ Finding explain_no_device(const Scene& scene, std::string seen) {
 }
 
 Finding explain_implausible(const Scene& scene, std::string seen) {
-    return {"CE315",
-            StepStatus::Fails,
-            std::move(seen),
-            "libcuda answers and makes no sense: it is no driver of NVIDIA's, or a damaged one",
-            StepFix{scene.libcuda.empty()
-                        ? std::string("see which libcuda is loaded")
-                        : "see where this comes from: " + one_line(scene.libcuda, 80),
-                    "ldconfig -p | grep libcuda.so.1"},
-            ProbeVerdict::DriverBroken};
+    return failure(
+        "CE315", std::move(seen),
+        "libcuda answers and makes no sense: it is no driver of NVIDIA's, or a damaged one",
+        StepFix{scene.libcuda.empty() ? std::string("see which libcuda is loaded")
+                                      : "see where this comes from: " + one_line(scene.libcuda, 80),
+                "ldconfig -p | grep libcuda.so.1"},
+        ProbeVerdict::DriverBroken);
 }
 
 Finding explain_driver_error(const Scene& scene, const facts::ProbeRung& rung, int error) {
@@ -369,28 +356,26 @@ Finding explain_driver_error(const Scene& scene, const facts::ProbeRung& rung, i
     case 101: {
         Finding finding = explain_no_device(scene, seen);
         if (finding.code != "CE308" && finding.code != "CE312") {
-            finding = {"CE312",
-                       StepStatus::Fails,
-                       std::move(seen) + ": a GPU was named that is not there",
-                       "CUDA_VISIBLE_DEVICES, or the program, names a GPU beyond those that are "
-                       "visible",
-                       StepFix{"name GPUs that are here; nvidia-smi -L lists them",
-                               scene.context->visible_devices ? "unset CUDA_VISIBLE_DEVICES"
-                                                              : "nvidia-smi -L"},
-                       ProbeVerdict::NoGpu};
+            finding =
+                failure("CE312", std::move(seen) + ": a GPU was named that is not there",
+                        "CUDA_VISIBLE_DEVICES, or the program, names a GPU beyond those that are "
+                        "visible",
+                        StepFix{"name GPUs that are here; nvidia-smi -L lists them",
+                                scene.context->visible_devices ? "unset CUDA_VISIBLE_DEVICES"
+                                                               : "nvidia-smi -L"},
+                        ProbeVerdict::NoGpu);
         }
         return finding;
     }
     case 802:
-        return {"CE313",
-                StepStatus::Fails,
-                std::move(seen) + ": NVSwitch is not set up",
-                "on a machine with NVSwitch, CUDA waits for a fabric manager of the driver's "
-                "version",
-                StepFix{fmt::format("install nvidia-fabricmanager{} and start it",
-                                    scene.module ? " " + scene.module->str() : ""),
-                        "sudo systemctl enable --now nvidia-fabricmanager"},
-                ProbeVerdict::DriverBroken};
+        return failure(
+            "CE313", std::move(seen) + ": NVSwitch is not set up",
+            "on a machine with NVSwitch, CUDA waits for a fabric manager of the driver's "
+            "version",
+            StepFix{fmt::format("install nvidia-fabricmanager{} and start it",
+                                scene.module ? " " + scene.module->str() : ""),
+                    "sudo systemctl enable --now nvidia-fabricmanager"},
+            ProbeVerdict::DriverBroken);
     case 803:
     case 804:
         return explain_mismatch(scene, std::move(seen), error);
@@ -410,13 +395,12 @@ Finding explain_driver_error(const Scene& scene, const facts::ProbeRung& rung, i
         }
         return finding;
     }
-    return {"CE314",
-            StepStatus::Fails,
-            std::move(seen) + ": the driver does not start",
-            "often nvidia_uvm is not loaded, or the GPU was lost (after suspend, or with an Xid)",
-            StepFix{"load nvidia_uvm, then look at what the kernel says",
-                    "sudo modprobe nvidia_uvm; sudo dmesg | grep -iE 'xid|nvrm' | tail"},
-            ProbeVerdict::DriverBroken};
+    return failure(
+        "CE314", std::move(seen) + ": the driver does not start",
+        "often nvidia_uvm is not loaded, or the GPU was lost (after suspend, or with an Xid)",
+        StepFix{"load nvidia_uvm, then look at what the kernel says",
+                "sudo modprobe nvidia_uvm; sudo dmesg | grep -iE 'xid|nvrm' | tail"},
+        ProbeVerdict::DriverBroken);
 }
 
 } // namespace cudaenv::plan::probe

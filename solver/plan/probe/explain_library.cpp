@@ -26,52 +26,40 @@ Finding explain_nvrtc(const Scene& scene, const facts::ProbeRung& rung) {
     const std::string said = telling_line(rung.message, {"libnvrtc-builtins", "rror"}, 48);
     // NVRTC_ERROR_BUILTIN_OPERATION_FAILURE is 7, NVRTC_ERROR_INVALID_OPTION 5 (nvrtc.h).
     if (contains(rung.message, "builtins") || has_status(rung, "BUILTIN") || rung.error == 7) {
-        return {"CE342",
-                StepStatus::Fails,
-                "NVRTC does not find its libnvrtc-builtins",
-                "libnvrtc and libnvrtc-builtins are one pair of exactly one version, in one "
-                "directory",
-                bring_anew(scene, rung, "install that pair anew"),
-                ProbeVerdict::Fails};
+        return failure("CE342", "NVRTC does not find its libnvrtc-builtins",
+                       "libnvrtc and libnvrtc-builtins are one pair of exactly one version, in one "
+                       "directory",
+                       bring_anew(scene, rung, "install that pair anew"));
     }
     if (contains(rung.message, "gpu-architecture") || has_status(rung, "INVALID_OPTION") ||
         rung.error == 5) {
-        return {"CE344",
-                StepStatus::Fails,
-                fmt::format("NVRTC {} does not know {}",
-                            rung.version ? rung.version->str() : "of this env",
-                            scene.gpu(rung.gpu)),
-                "it is older than the GPU, or so new that it dropped it",
-                StepFix{"an environment of a CUDA that knows this GPU", "cudaenv resolve torch"},
-                ProbeVerdict::Fails};
+        return failure(
+            "CE344",
+            fmt::format("NVRTC {} does not know {}",
+                        rung.version ? rung.version->str() : "of this env", scene.gpu(rung.gpu)),
+            "it is older than the GPU, or so new that it dropped it",
+            StepFix{"an environment of a CUDA that knows this GPU", "cudaenv resolve torch"});
     }
-    return {"CE345",
-            StepStatus::Fails,
-            fmt::format("NVRTC does not compile: {}", said.empty() ? refusal(rung) : said),
-            "a small kernel that every version takes was refused",
-            bring_anew(scene, rung),
-            ProbeVerdict::Fails};
+    return failure("CE345",
+                   fmt::format("NVRTC does not compile: {}", said.empty() ? refusal(rung) : said),
+                   "a small kernel that every version takes was refused", bring_anew(scene, rung));
 }
 
 Finding explain_not_initialised(const Scene& scene, const facts::ProbeRung& rung) {
     if (rung.step == facts::ProbeStep::Cublas) {
-        return {"CE351",
-                StepStatus::Fails,
-                refusal(rung) + ": cuBLAS does not start",
-                "the GPU has too little memory left, or cuBLAS and the runtime are of two CUDAs",
-                StepFix{"see what fills the GPU; then install the environment's CUDA libraries "
-                        "anew, together",
-                        "nvidia-smi"},
-                ProbeVerdict::Fails};
+        return failure(
+            "CE351", refusal(rung) + ": cuBLAS does not start",
+            "the GPU has too little memory left, or cuBLAS and the runtime are of two CUDAs",
+            StepFix{"see what fills the GPU; then install the environment's CUDA libraries "
+                    "anew, together",
+                    "nvidia-smi"});
     }
-    Finding finding{"CE353",
-                    StepStatus::Fails,
-                    refusal(rung) + ": cuDNN does not start",
-                    "a cuDNN for another CUDA major, files of two cuDNNs mixed, a driver too old "
-                    "for it, or no memory left on the GPU",
-                    StepFix{"one nvidia-cudnn only, of the framework's CUDA and pinned version",
-                            "pip list | grep -i cudnn"},
-                    ProbeVerdict::Fails};
+    Finding finding =
+        failure("CE353", refusal(rung) + ": cuDNN does not start",
+                "a cuDNN for another CUDA major, files of two cuDNNs mixed, a driver too old "
+                "for it, or no memory left on the GPU",
+                StepFix{"one nvidia-cudnn only, of the framework's CUDA and pinned version",
+                        "pip list | grep -i cudnn"});
     if (rung.cuda && scene.runtime && rung.cuda->major() != scene.runtime->version.major()) {
         finding.cause = fmt::format("it was built for CUDA {}, the runtime is CUDA {}",
                                     rung.cuda->major_minor(), scene.runtime->version.major_minor());
@@ -100,24 +88,20 @@ Finding explain_driver_below_cudnn(const Scene& scene, const facts::ProbeRung& r
 }
 
 Finding explain_no_host_memory(const facts::ProbeRung& rung) {
-    return {"CE346",
-            StepStatus::Fails,
-            refusal(rung) + ": no host memory left",
-            "the machine's own memory is full, or a limit keeps it from this process (ulimit -v, a "
-            "job, a cgroup)",
-            StepFix{"see what is free and which limits this shell has", "free -m; ulimit -a"},
-            ProbeVerdict::Busy};
+    return failure(
+        "CE346", refusal(rung) + ": no host memory left",
+        "the machine's own memory is full, or a limit keeps it from this process (ulimit -v, a "
+        "job, a cgroup)",
+        StepFix{"see what is free and which limits this shell has", "free -m; ulimit -a"},
+        ProbeVerdict::Busy);
 }
 
 Finding explain_nccl(const Scene& scene, const facts::ProbeRung& rung) {
-    Finding finding{"CE357",
-                    StepStatus::Fails,
-                    refusal(rung) + ": the GPUs do not reach each other by NCCL",
-                    "",
-                    StepFix{"see how the GPUs are joined, then try without the direct way "
-                            "between them",
-                            "nvidia-smi topo -m; NCCL_P2P_DISABLE=1 cudaenv probe --full"},
-                    ProbeVerdict::Fails};
+    Finding finding =
+        failure("CE357", refusal(rung) + ": the GPUs do not reach each other by NCCL", "",
+                StepFix{"see how the GPUs are joined, then try without the direct way "
+                        "between them",
+                        "nvidia-smi topo -m; NCCL_P2P_DISABLE=1 cudaenv probe --full"});
     // nccl.h: 1 unhandled CUDA error, 2 system error, 3 internal error, 5 invalid usage.
     if (rung.error == 1 || has_status(rung, "unhandled cuda error")) {
         finding.cause = "a CUDA call inside NCCL failed: a driver older than NCCL's CUDA, or a GPU "
@@ -152,45 +136,35 @@ Finding explain_loading(const Scene& scene, const facts::ProbeRung& rung) {
     const std::string others = "another copy, found first on LD_LIBRARY_PATH or mixed in one "
                                "directory, is older than what it goes with";
     if (contains(said, "__nvJitLink")) {
-        return {"CE347",
-                StepStatus::Fails,
-                fmt::format("{} does not load: {}", name, loader_words(said)),
-                "an older libnvJitLink is found before the environment's own, mostly by "
-                "LD_LIBRARY_PATH",
-                StepFix{"let the environment's nvidia/nvjitlink/lib come first",
-                        "unset LD_LIBRARY_PATH"},
-                ProbeVerdict::Fails};
+        return failure("CE347", fmt::format("{} does not load: {}", name, loader_words(said)),
+                       "an older libnvJitLink is found before the environment's own, mostly by "
+                       "LD_LIBRARY_PATH",
+                       StepFix{"let the environment's nvidia/nvjitlink/lib come first",
+                               "unset LD_LIBRARY_PATH"});
     }
     if (contains(said, "GLIBC_") || contains(said, "GLIBCXX_") || contains(said, "CXXABI_")) {
         const bool of_system = contains(said, "GLIBC_");
-        return {"CE349",
-                StepStatus::Fails,
-                fmt::format("{} does not load: {}", name, loader_words(said)),
-                of_system ? "it was built for a newer system than this one"
-                          : "an older libstdc++ than it was built for is found first",
-                of_system ? StepFix{"an older build of it, or a newer system", {}}
-                          : StepFix{"let the environment's libstdc++ come first, or take a newer "
-                                    "one into it",
-                                    "conda install libstdcxx-ng"},
-                ProbeVerdict::Fails};
+        return failure("CE349", fmt::format("{} does not load: {}", name, loader_words(said)),
+                       of_system ? "it was built for a newer system than this one"
+                                 : "an older libstdc++ than it was built for is found first",
+                       of_system
+                           ? StepFix{"an older build of it, or a newer system", {}}
+                           : StepFix{"let the environment's libstdc++ come first, or take a newer "
+                                     "one into it",
+                                     "conda install libstdcxx-ng"});
     }
     if (contains(said, "undefined symbol") || contains(said, "not found (required by") ||
         contains(said, "version `")) {
-        return {"CE348",
-                StepStatus::Fails,
-                fmt::format("{} does not load: {}", name, loader_words(said)),
-                "files of two versions meet: " + others,
-                bring_anew(scene, rung,
-                           "take CUDA directories out of LD_LIBRARY_PATH, then install it anew"),
-                ProbeVerdict::Fails};
+        return failure(
+            "CE348", fmt::format("{} does not load: {}", name, loader_words(said)),
+            "files of two versions meet: " + others,
+            bring_anew(scene, rung,
+                       "take CUDA directories out of LD_LIBRARY_PATH, then install it anew"));
     }
     if (contains(said, "ELF") || contains(said, "file too short") || contains(said, "truncated")) {
-        return {"CE350",
-                StepStatus::Fails,
-                fmt::format("{} does not load: {}", name, loader_words(said)),
-                "the file is damaged, cut short, or of another architecture",
-                bring_anew(scene, rung),
-                ProbeVerdict::Fails};
+        return failure("CE350", fmt::format("{} does not load: {}", name, loader_words(said)),
+                       "the file is damaged, cut short, or of another architecture",
+                       bring_anew(scene, rung));
     }
     Finding finding{rung.step == facts::ProbeStep::Runtime ? "CE321" : "CE341",
                     StepStatus::Fails,
@@ -231,15 +205,13 @@ Finding explain_library_status(const Scene& scene, const facts::ProbeRung& rung)
     if (has_status(rung, "VERSION_MISMATCH") || has_status(rung, "SUBLIBRARY_LOADING") ||
         (is_cudnn && rung.error_name.empty() &&
          (rung.error == 1002 || rung.error == 1008 || rung.error == 13))) {
-        return {"CE354",
-                StepStatus::Fails,
-                refusal(rung),
-                "libcudnn and its parts (libcudnn_ops, libcudnn_cnn, ...) come from two installs: "
-                "system and pip, or two nvidia-cudnn in one environment",
-                StepFix{"make the environment anew with one nvidia-cudnn; take the system's out of "
-                        "LD_LIBRARY_PATH",
-                        "pip list | grep -i cudnn"},
-                ProbeVerdict::Fails};
+        return failure(
+            "CE354", refusal(rung),
+            "libcudnn and its parts (libcudnn_ops, libcudnn_cnn, ...) come from two installs: "
+            "system and pip, or two nvidia-cudnn in one environment",
+            StepFix{"make the environment anew with one nvidia-cudnn; take the system's out of "
+                    "LD_LIBRARY_PATH",
+                    "pip list | grep -i cudnn"});
     }
     if (has_status(rung, "NOT_INITIALIZED") ||
         (rung.error_name.empty() && (rung.error == 1 || rung.error == 1001))) {
@@ -267,48 +239,38 @@ Finding explain_library_status(const Scene& scene, const facts::ProbeRung& rung)
     if (has_status(rung, "ARCH_MISMATCH") ||
         (rung.error_name.empty() &&
          (is_cudnn ? rung.error == 6 || rung.error == 3007 : rung.error == 8))) {
-        return {"CE352",
-                StepStatus::Fails,
-                fmt::format("{}: no code for {}", refusal(rung), scene.gpu(rung.gpu)),
-                "the library is newer than the GPU's last CUDA, or older than the GPU",
-                StepFix{"an environment of a CUDA that serves this GPU", "cudaenv resolve torch"},
-                ProbeVerdict::Fails};
+        return failure(
+            "CE352", fmt::format("{}: no code for {}", refusal(rung), scene.gpu(rung.gpu)),
+            "the library is newer than the GPU's last CUDA, or older than the GPU",
+            StepFix{"an environment of a CUDA that serves this GPU", "cudaenv resolve torch"});
     }
     if (has_status(rung, "ALLOC_FAILED") || has_status(rung, "ALLOCATION_FAILED") ||
         (rung.error_name.empty() &&
          (is_cudnn ? rung.error == 2 || rung.error == 4004 : rung.error == 3))) {
         return explain_cuda_error(scene, rung, 2);
     }
-    return {"CE358",
-            StepStatus::Fails,
-            refusal(rung),
-            rung.message.empty()
-                ? fmt::format("{} refused a small computation; the driver or another version of "
-                              "it may be at fault",
-                              library_of(rung.step).name)
-                : one_line(rung.message, 160),
-            bring_anew(scene, rung),
-            ProbeVerdict::Fails};
+    return failure(
+        "CE358", refusal(rung),
+        rung.message.empty()
+            ? fmt::format("{} refused a small computation; the driver or another version of "
+                          "it may be at fault",
+                          library_of(rung.step).name)
+            : one_line(rung.message, 160),
+        bring_anew(scene, rung));
 }
 
 std::optional<Finding> explain_foreign_cudnn(const Scene& scene, const facts::ProbeRung& rung) {
     if (!rung.cuda || !scene.runtime || rung.cuda->major() == scene.runtime->version.major()) {
         return std::nullopt;
     }
-    Finding finding;
-    finding.code = "CE355";
-    finding.status = StepStatus::Warns;
-    finding.verdict = ProbeVerdict::Warns;
-    finding.detail =
-        fmt::format("{} was built for CUDA {}, the runtime is CUDA {}",
-                    rung.version ? "cuDNN " + rung.version->str() : std::string("cuDNN"),
-                    rung.cuda->major(), scene.runtime->version.major_minor());
-    finding.cause = "it brings its own CUDA along or fails later with CUDNN_STATUS_NOT_INITIALIZED";
-    finding.fix =
-        StepFix{"the cuDNN for the runtime's CUDA, and no other beside it",
-                "pip install " + pip_package(facts::ProbeStep::Cudnn,
-                                             std::max(11U, scene.runtime->version.major()))};
-    return finding;
+    return warning("CE355",
+                   fmt::format("{} was built for CUDA {}, the runtime is CUDA {}",
+                               rung.version ? "cuDNN " + rung.version->str() : std::string("cuDNN"),
+                               rung.cuda->major(), scene.runtime->version.major_minor()),
+                   "it brings its own CUDA along or fails later with CUDNN_STATUS_NOT_INITIALIZED",
+                   {"the cuDNN for the runtime's CUDA, and no other beside it",
+                    "pip install " + pip_package(facts::ProbeStep::Cudnn,
+                                                 std::max(11U, scene.runtime->version.major()))});
 }
 
 Finding explain_missing_library(const Scene& scene, const facts::ProbeRung& rung) {

@@ -190,17 +190,15 @@ Finding explain_ceiling(const Scene& scene, std::string seen) {
     if (scene.driver_cuda) {
         what = fmt::format("PTX newer than CUDA {} does not", scene.driver_cuda->str());
     }
-    return {"CE325",
-            StepStatus::Warns,
-            fmt::format("{}: machine code runs, {}", std::move(seen), what),
-            "minor version compatibility covers machine code; what is compiled at run time (PTX, "
-            "NVRTC, torch.compile) is refused with 222",
-            StepFix{fmt::format("driver {}{}",
-                                full ? full->driver.str() + " or newer"
-                                     : std::string("of that CUDA's time"),
-                                newest ? fmt::format(", or CUDA {}", newest->major_minor()) : ""),
-                    newest ? "cudaenv pin " + newest->major_minor() : ""},
-            ProbeVerdict::Warns};
+    return warning(
+        "CE325", fmt::format("{}: machine code runs, {}", std::move(seen), what),
+        "minor version compatibility covers machine code; what is compiled at run time (PTX, "
+        "NVRTC, torch.compile) is refused with 222",
+        StepFix{fmt::format("driver {}{}",
+                            full ? full->driver.str() + " or newer"
+                                 : std::string("of that CUDA's time"),
+                            newest ? fmt::format(", or CUDA {}", newest->major_minor()) : ""),
+                newest ? "cudaenv pin " + newest->major_minor() : ""});
 }
 
 Finding explain_no_code(const Scene& scene, const facts::ProbeRung& rung, std::string seen) {
@@ -257,19 +255,15 @@ std::optional<Finding> explain_forced_ptx(const facts::ProbeRung& rung) {
     if (!contains(rung.message, "CUDA_FORCE_PTX_JIT is set")) {
         return std::nullopt;
     }
-    Finding finding;
-    finding.code = "CE331";
-    finding.status = StepStatus::Warns;
-    finding.verdict = ProbeVerdict::Warns;
-    finding.detail = fmt::format("machine code is passed over; PTX{} ran, result right",
-                                 rung.architecture.starts_with("compute_")
-                                     ? " for " + one_line(rung.architecture, 16)
-                                     : std::string());
-    finding.cause = "CUDA_FORCE_PTX_JIT is set: the driver compiles PTX instead, which starts "
-                    "slowly, and libraries without PTX fail with 209";
-    finding.fix =
-        StepFix{"unset it; it is for trying code on GPUs of later", "unset CUDA_FORCE_PTX_JIT"};
-    return finding;
+    return warning(
+        "CE331",
+        fmt::format("machine code is passed over; PTX{} ran, result right",
+                    rung.architecture.starts_with("compute_")
+                        ? " for " + one_line(rung.architecture, 16)
+                        : std::string()),
+        "CUDA_FORCE_PTX_JIT is set: the driver compiles PTX instead, which starts "
+        "slowly, and libraries without PTX fail with 209",
+        {"unset it; it is for trying code on GPUs of later", "unset CUDA_FORCE_PTX_JIT"});
 }
 
 std::optional<Finding> explain_unserved(const Scene& scene, const facts::ProbeRung& rung) {
@@ -286,18 +280,14 @@ std::optional<Finding> explain_unserved(const Scene& scene, const facts::ProbeRu
         return std::nullopt;
     }
     const facts::FrameworkBuild& build = *scene.framework();
-    Finding finding;
-    finding.code = "CE329";
-    finding.status = StepStatus::Warns;
-    finding.verdict = ProbeVerdict::Warns;
-    finding.detail = fmt::format("machine code for {} runs; torch {} has none for it", gpu->sm(),
-                                 one_line(build.version, 24));
-    finding.cause = fmt::format("that build has code for {}; on this GPU it ends with \"no kernel "
-                                "image is available\" (209)",
-                                list_of(*codes.front()));
-    finding.fix = StepFix{"a build whose list of GPUs has this one",
-                          "cudaenv resolve torch --gpu " + gpu->str()};
-    return finding;
+    return warning(
+        "CE329",
+        fmt::format("machine code for {} runs; torch {} has none for it", gpu->sm(),
+                    one_line(build.version, 24)),
+        fmt::format("that build has code for {}; on this GPU it ends with \"no kernel "
+                    "image is available\" (209)",
+                    list_of(*codes.front())),
+        {"a build whose list of GPUs has this one", "cudaenv resolve torch --gpu " + gpu->str()});
 }
 
 } // namespace cudaenv::plan::probe

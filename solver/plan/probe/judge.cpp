@@ -263,15 +263,14 @@ Finding judge_wrong(const Scene& scene, const ProbeRung& rung) {
                                                      ? "the driver's answer makes no sense"
                                                      : probe::one_line(rung.message, 80));
     }
-    return {"CE336",
-            StepStatus::Fails,
-            fmt::format("WRONG RESULT on {}{}", scene.gpu(rung.gpu),
-                        rung.message.empty() ? "" : ": " + probe::one_line(rung.message, 44)),
-            "the GPU computes something else than the CPU, without an error: trust no result of "
-            "it until it is found why (memory, overclocking, heat, a damaged library)",
-            StepFix{"keep jobs off it, and test it: NVIDIA's dcgmi diag, compute-sanitizer",
-                    "sudo dmesg | grep -i xid; dcgmi diag -r 3"},
-            ProbeVerdict::Fails};
+    return probe::failure(
+        "CE336",
+        fmt::format("WRONG RESULT on {}{}", scene.gpu(rung.gpu),
+                    rung.message.empty() ? "" : ": " + probe::one_line(rung.message, 44)),
+        "the GPU computes something else than the CPU, without an error: trust no result of "
+        "it until it is found why (memory, overclocking, heat, a damaged library)",
+        StepFix{"keep jobs off it, and test it: NVIDIA's dcgmi diag, compute-sanitizer",
+                "sudo dmesg | grep -i xid; dcgmi diag -r 3"});
 }
 
 Finding judge_skipped(const Scene& scene, const ProbeRung& rung, bool is_broken_below) {

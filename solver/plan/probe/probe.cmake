@@ -1,8 +1,10 @@
 # What the rungs of the probe mean.
 cudaenv_library(judge
     ${CMAKE_CURRENT_LIST_DIR}/explain_build.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/explain_busy.cpp
     ${CMAKE_CURRENT_LIST_DIR}/explain_closed.cpp
     ${CMAKE_CURRENT_LIST_DIR}/explain_driver.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/explain_ending.cpp
     ${CMAKE_CURRENT_LIST_DIR}/explain_error.cpp
     ${CMAKE_CURRENT_LIST_DIR}/explain_library.cpp
     ${CMAKE_CURRENT_LIST_DIR}/explain_runtime.cpp

@@ -164,6 +164,16 @@ Scene look_at(const facts::ProbeReport& report, const ProbeContext& context) {
     return scene;
 }
 
+Finding failure(const char* code, std::string detail, std::string cause, std::optional<StepFix> fix,
+                ProbeVerdict verdict) {
+    return {code, StepStatus::Fails, std::move(detail), std::move(cause), std::move(fix), verdict};
+}
+
+Finding warning(const char* code, std::string detail, std::string cause, StepFix fix) {
+    return {code,           StepStatus::Warns,  std::move(detail), std::move(cause),
+            std::move(fix), ProbeVerdict::Warns};
+}
+
 std::string file_name(std::string_view path) {
     return one_line(path.substr(path.rfind('/') + 1));
 }

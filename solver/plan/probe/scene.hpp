@@ -91,6 +91,10 @@ std::string loader_words(std::string_view message, std::size_t most = 64);
 
 // --- the explanations, each beside what it explains ---------------------------------------------
 
+Finding failure(const char* code, std::string detail, std::string cause, std::optional<StepFix> fix,
+                ProbeVerdict verdict = ProbeVerdict::Fails);
+Finding warning(const char* code, std::string detail, std::string cause, StepFix fix);
+
 // CUDA's error numbers, of the driver's calls and of the runtime's: those of runtimes before 10.1
 // are translated by their names.
 std::optional<int> cuda_error(const facts::ProbeRung& rung);
@@ -102,6 +106,9 @@ inline constexpr std::string_view k_compute_mode = "compute mode"; // prohibited
 inline constexpr std::string_view k_full = "memory";               // too full for a context
 bool is_left_alone(const facts::ProbeRung& rung);
 Finding explain_left_alone(const Scene& scene, const facts::ProbeRung& rung);
+// 46 and 2: a GPU, or its memory, is not to be had.
+Finding explain_unavailable(const Scene& scene, const facts::ProbeRung& rung);
+Finding explain_no_memory(const Scene& scene, const facts::ProbeRung& rung);
 
 // libcuda is not there, or does not load.
 Finding explain_missing_driver(const Scene& scene, const facts::ProbeRung& rung);

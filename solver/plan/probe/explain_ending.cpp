@@ -1,0 +1,146 @@
+// A child that did not answer to the end: hung, crashed, broken off, not started.
+#include "solver/plan/probe/packages.hpp"
+#include "solver/plan/probe/scene.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cudaenv::plan::probe {
+
+namespace {
+
+std::string signal_name(int signal) {
+    switch (signal) {
+    case 4:
+        return "SIGILL";
+    case 6:
+        return "SIGABRT";
+    case 7:
+        return "SIGBUS";
+    case 8:
+        return "SIGFPE";
+    case 9:
+        return "SIGKILL";
+    case 11:
+        return "SIGSEGV";
+    case 15:
+        return "SIGTERM";
+    case 31:
+        return "SIGSYS";
+    default:
+        return fmt::format("signal {}", signal);
+    }
+}
+
+// Whose code ran when the child was lost.
+std::string whose_code(facts::ProbeStep step) {
+    switch (step) {
+    case facts::ProbeStep::Runtime:
+        return "the environment's libcudart or the driver below it";
+    case facts::ProbeStep::Nvrtc:
+    case facts::ProbeStep::Cublas:
+    case facts::ProbeStep::Cudnn:
+    case facts::ProbeStep::Nccl:
+        return "that library or the driver below it";
+    case facts::ProbeStep::Build:
+    case facts::ProbeStep::TorchExtension:
+        return "the compiler or what it built";
+    default:
+        return "the driver";
+    }
+}
+
+Finding ending_itself(const Scene& scene, facts::ProbeStep step) {
+    using Ending = facts::ProbeReport::Ending;
+    const facts::ProbeReport& report = *scene.report;
+    const auto word = facts::k_probe_steps.at(static_cast<std::size_t>(step));
+    switch (report.ending) {
+    case Ending::TimedOut:
+        if (contains(report.failure, "does not die")) {
+            return failure(
+                "CE384", fmt::format("hung at {} and cannot be killed: stuck in the kernel", word),
+                "the kernel module does not come back (state D); its GPU may have fallen off "
+                "the bus",
+                StepFix{"look for Xid and NVRM lines; usually only a reboot helps",
+                        "sudo dmesg | grep -iE 'xid|nvrm|hung' | tail"},
+                ProbeVerdict::TimedOut);
+        }
+        return failure(
+            "CE380", fmt::format("hung at {}: {}", word, one_line(report.failure, 60)),
+            fmt::format("{} hung: a GPU that is lost or overloaded, or a driver that waits",
+                        whose_code(step)),
+            StepFix{"look at the load and for Xid lines, then try again",
+                    "nvidia-smi; sudo dmesg | grep -iE 'xid|nvrm' | tail"},
+            ProbeVerdict::TimedOut);
+    case Ending::Crashed: {
+        Finding finding = failure(
+            "CE381",
+            fmt::format("crashed at {} with {}", word,
+                        report.signal ? signal_name(*report.signal) : "a signal"),
+            fmt::format("{} broke; the probe runs in a process of its own, nothing else is hurt",
+                        whose_code(step)),
+            StepFix{"look at what the kernel says, and whether driver and libraries are whole",
+                    "sudo dmesg | tail"},
+            ProbeVerdict::Crashed);
+        if (report.signal == 9) {
+            finding.cause = "somebody killed it: the kernel for want of memory, or a job limit";
+        } else if (report.signal == 31) {
+            finding.cause = "a sandbox (seccomp) forbids a system call that the driver makes";
+        } else if (report.signal == 4) {
+            finding.cause =
+                fmt::format("{} was built for another CPU, or is damaged", whose_code(step));
+        }
+        return finding;
+    }
+    case Ending::NotStarted:
+        return failure("CE382", "cudaenv-probe was not started: " + one_line(report.failure, 56),
+                       "the probe is a program of its own, installed beside cudaenvd",
+                       StepFix{"install cudaenv anew", {}});
+    case Ending::Finished:
+    case Ending::Garbled:
+        break;
+    }
+    return failure(
+        "CE383",
+        fmt::format("cudaenv-probe gave no whole answer at {}: {}", word,
+                    report.failure.empty() ? "its end is missing" : one_line(report.failure, 44)),
+        "it ended in the middle, or is of another version than cudaenvd",
+        StepFix{"once more; where it stays, install cudaenv anew", {}}, ProbeVerdict::Crashed);
+}
+
+// "libcudnn_ops.so.9" of the words that a library says of a part that it does not get.
+std::string missing_part(std::string_view words) {
+    if (!contains(words, "oad") && !contains(words, "cannot open")) {
+        return {};
+    }
+    const auto end = words.find(".so");
+    const auto begin = end == std::string_view::npos ? end : words.rfind("lib", end);
+    const auto part = begin == std::string_view::npos ? std::string_view() : words.substr(begin);
+    std::string_view name = part.substr(0, part.find_first_of(" ,;:'\"{}()"));
+    name = name.substr(0, name.find_last_not_of('.') + 1); // the sentence's
+    return contains(name, ".so") ? one_line(name, 40) : std::string();
+}
+
+} // namespace
+
+Finding explain_ending(const Scene& scene, facts::ProbeStep step) {
+    Finding finding = ending_itself(scene, step);
+    const std::string words = last_words(*scene.report);
+    if (words.empty()) {
+        return finding;
+    }
+    const auto* const library = facts::probed_library(step);
+    if (const std::string part = missing_part(words);
+        library != nullptr && !part.empty() && finding.verdict == ProbeVerdict::Crashed) {
+        // cuDNN opens its parts when it first needs them, and aborts where one is not there.
+        facts::ProbeRung rung;
+        rung.step = step;
+        finding.cause = fmt::format("{} did not get {} and ended the process", library->name, part);
+        finding.fix = bring_anew(scene, rung, "install it anew and whole, of one version");
+    }
+    finding.cause += "; its last words: " + words;
+    return finding;
+}
+
+} // namespace cudaenv::plan::probe
