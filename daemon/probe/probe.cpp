@@ -106,6 +106,33 @@ const facts::Toolkit* toolkit_at_hand(const facts::Host& host) {
     return best;
 }
 
+// The one that whoever types nvcc, or builds with CUDA_HOME, meets first and that does not even
+// tell its version: to build with another in its place would show nothing. None where that one is
+// sound.
+const facts::Toolkit* broken_at_hand(const facts::Host& host, host::FileSystem& files,
+                                     const protocol::Caller& caller) {
+    const auto is_broken = [](const facts::Toolkit& toolkit) {
+        return toolkit.nvcc && !toolkit.version;
+    };
+    for (const facts::Toolkit& toolkit : host.toolkits) {
+        if (toolkit.source == "CUDA_HOME" || toolkit.source == "CUDA_PATH") {
+            return is_broken(toolkit) ? &toolkit : nullptr;
+        }
+    }
+    const std::string path = caller.variable("PATH").value_or("");
+    for (const std::string_view entry : split(path, ':')) {
+        const auto nvcc = files.real_path(std::string(entry) + "/nvcc");
+        if (!entry.starts_with('/') || !nvcc) {
+            continue;
+        }
+        const auto found = std::ranges::find_if(host.toolkits, [&](const auto& toolkit) {
+            return *nvcc == toolkit.path + "/bin/nvcc";
+        });
+        return found != host.toolkits.end() && is_broken(*found) ? &*found : nullptr;
+    }
+    return nullptr;
+}
+
 // The toolkit, its parts and the compiler that what is built here would use.
 struct Tools {
     std::optional<facts::Toolkit> toolkit;
@@ -115,7 +142,8 @@ struct Tools {
     std::string no_nvcc;
 };
 
-Tools tools_of(const Activation& activation, Machine& machine) {
+Tools tools_of(const Activation& activation, host::FileSystem& files, Machine& machine,
+               const protocol::Caller& caller) {
     Tools tools;
     tools.variables = activation.applied.environment;
     if (!activation.choice.none()) {
@@ -125,6 +153,9 @@ Tools tools_of(const Activation& activation, Machine& machine) {
         if (!tools.toolkit) {
             tools.no_nvcc = "there is no toolkit with nvcc here for CUDA " + activation.choice.cuda;
         }
+    } else if (const auto* broken = broken_at_hand(activation.situation.host, files, caller)) {
+        tools.toolkit = *broken;
+        tools.layout = machine.layout(broken->path);
     } else if (const auto* toolkit = toolkit_at_hand(activation.situation.host)) {
         plan::CudaChoice choice;
         choice.rung = plan::Rung::System;
@@ -248,7 +279,7 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     const auto& environment = activation.situation.environment;
     const auto library_path =
         host::loader_directories(caller.variable("LD_LIBRARY_PATH").value_or(""), caller.cwd);
-    Tools tools = tools_of(activation, machine);
+    Tools tools = tools_of(activation, files, machine, caller);
 
     ProbeRun run;
     run.host = host_of_files(files, caller);
@@ -280,7 +311,7 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     context.passed_over = run.libraries.passed_over;
     context.full = wishes.full;
     context.closed_devices = host::closed_devices();
-    context.closed_libraries = host::closed_libraries(run.libraries, library_path);
+    context.closed_libraries = host::closed_libraries(environment, library_path);
     host::learn_mig_mode(processes, program, {"LD_LIBRARY_PATH=" + join(library_path, ":")},
                          run.report, run.host.gpus);
     run.ladder = plan::judge_probe(run.report, context);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -116,6 +117,17 @@ void fail(facts::ProbeRung& rung, std::string call, const ChildOutcome& outcome)
     }
 }
 
+// Whether nvcc or what it starts says it, of the source or of itself.
+bool are_compilers_words(const ChildOutcome& built) {
+    return std::ranges::any_of(
+        std::to_array<std::string_view>({"program.cu", "nvcc fatal", "nvcc error", "nvcc warning",
+                                         "ptxas", "nvlink", "fatbinary", "collect2", "ld: "}),
+        [&](std::string_view words) {
+            return built.error.find(words) != std::string::npos ||
+                   built.output.find(words) != std::string::npos;
+        });
+}
+
 // What became of a compile: a place that is full, an nvcc that cannot even say what it is (a
 // wrapper that fails, half an installation), or what it says of the source.
 void fail_to_build(facts::ProbeRung& rung, const BuildTrial& trial, const ChildOutcome& built,
@@ -132,18 +144,18 @@ void fail_to_build(facts::ProbeRung& rung, const BuildTrial& trial, const ChildO
     constexpr int k_cannot_start = 126; // a shell's words for it; 127: what it wanted is not there
     const bool is_broken =
         built.exit_status < 0 || built.exit_status == k_cannot_start ||
-        built.exit_status == k_cannot_start + 1 ||
+        built.exit_status == k_cannot_start + 1 || !are_compilers_words(built) ||
         !processes.run({{trial.nvcc, "--version"}, trial.environment}, k_longest_version)
              .failure.empty();
     if (!is_broken) {
         rung.message += '\n' + ended;
         return;
     }
+    rung.call = k_nvcc_call;
     rung.message = built.started ? ended : built.failure;
-    for (const std::string_view line : split(last_words(built, 2), '\n')) {
-        if (!trim(line).empty()) {
-            rung.message += ": " + std::string(trim(line));
-        }
+    if (built.started) {
+        const std::string words = last_words(built, 1);
+        rung.message += (words.empty() ? "" : ": ") + std::string(trim(words));
     }
 }
 

@@ -34,6 +34,9 @@ struct BuildTrial {
 // The `call` of a rung that failed because nothing can be written where things are built; its
 // message is the place and why.
 inline constexpr const char* k_write_call = "write";
+// The same of one whose nvcc does not work, whatever it compiles: which, how it ended, its last
+// words.
+inline constexpr const char* k_nvcc_call = "nvcc itself";
 facts::ProbeRung unwritten_trial(const std::string& why);
 
 // Compiles, links and runs.

@@ -106,6 +106,30 @@ std::optional<facts::ProbeRung> failed_launch(const facts::ProbeRung& rung) {
     return launch;
 }
 
+// What host/probe/build_trial.hpp calls these: nothing could be written, where and why; an nvcc
+// that does not work whatever it compiles, which one, how it ended and its last words.
+constexpr std::string_view k_write = "write";
+constexpr std::string_view k_nvcc_itself = "nvcc itself";
+
+Finding explain_unwritten(const facts::ProbeRung& rung) {
+    const bool is_limit = contains(rung.message, "File too large") ||
+                          contains(rung.message, "File size limit exceeded");
+    return fails(rung.step == facts::ProbeStep::TorchExtension ? "CE369" : "CE363",
+                 "the trial cannot be written: " + one_line(rung.message, 80),
+                 "what is built lies below TMPDIR, else /tmp; here " + one_line(rung.message, 200),
+                 is_limit ? StepFix{"a higher limit for the size of files (ulimit -f)",
+                                    "ulimit -f unlimited"}
+                          : StepFix{"a TMPDIR with room, in which you may write",
+                                    "mkdir -p ~/tmp && export TMPDIR=~/tmp"});
+}
+
+Finding explain_broken_nvcc(const facts::ProbeRung& rung) {
+    return fails("CE363", one_line(rung.message, 200),
+                 "this nvcc does not work whatever it compiles: a part of its installation is "
+                 "missing, or it is a wrapper that fails",
+                 {"repair it, or put another first: CUDA_HOME, PATH", "cudaenv toolkits"});
+}
+
 Finding cpu_build() {
     return fails("CE368", "this torch is a build without CUDA",
                  "it came from an index without CUDA, or another package's requirement replaced "
@@ -135,6 +159,12 @@ Finding explain_untried_build(const facts::ProbeRung& rung) {
 }
 
 Finding explain_build(const Scene& scene, const facts::ProbeRung& rung) {
+    if (rung.call == k_write) {
+        return explain_unwritten(rung);
+    }
+    if (rung.call == k_nvcc_itself) {
+        return explain_broken_nvcc(rung);
+    }
     const std::string& said = rung.message;
     const std::string plain = squeezed(said);
     // A program that nvcc built carries the runtime of nvcc's own CUDA.

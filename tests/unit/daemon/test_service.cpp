@@ -8,6 +8,8 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <array>
+#include <memory>
+#include <poll.h>
 #include <stdexcept>
 #include <unistd.h>
 
@@ -35,6 +37,23 @@ Service test_service() {
             return Result<protocol::Reply>(protocol::Reply{0, {{"schema", "echo/1"}}});
         },
         Lane::Here);
+    service.add_stoppable(
+        "wait",
+        [](const nlohmann::json&, const protocol::Caller&,
+           int stop_event) -> Result<protocol::Reply> {
+            pollfd watched{stop_event, POLLIN, 0};
+            return ::poll(&watched, 1, 60'000) == 1
+                       ? Result<protocol::Reply>(unavailable("stopped", "m"))
+                       : protocol::Reply{0, {{"schema", "wait/1"}}};
+        },
+        Lane::Probe);
+    service.add_stoppable(
+        "look",
+        [](const nlohmann::json&, const protocol::Caller&,
+           int stop_event) -> Result<protocol::Reply> {
+            return protocol::Reply{0, {{"schema", "look/1"}, {"stopped", is_stopped(stop_event)}}};
+        },
+        Lane::Probe);
     service.add("huge", [](const nlohmann::json&, const protocol::Caller&) {
         return Result<protocol::Reply>(
             protocol::Reply{0, {{"text", std::string(protocol::k_most_frame_bytes, 'x')}}});
@@ -64,7 +83,7 @@ std::vector<nlohmann::json> answers_to(const std::string& input,
                         }
                         return Error{ErrorKind::Unavailable, "other-build", "m", {}, 0, 0, {}};
                     },
-                    [] {}, [] { return true; }};
+                    [] {}, [] { return true; }, [](std::shared_ptr<const StopEvent>) {}};
     boost::asio::co_spawn(io, serve(streams, service, lanes, door, lifetime),
                           boost::asio::detached);
     io.run();
@@ -97,7 +116,7 @@ TEST_CASE("a hello is answered with the methods, then requests in their order") 
     const auto answers = answers_to(k_hello + request(1, "echo") + request(2, "echo"));
     REQUIRE(answers.size() == 3);
     CHECK(answers[0]["result"]["capabilities"] ==
-          nlohmann::json({"daemon.echo", "echo", "huge", "throw"}));
+          nlohmann::json({"daemon.echo", "echo", "huge", "look", "throw", "wait"}));
     CHECK(answers[1]["id"] == 1);
     CHECK(answers[1]["result"]["status"] == 1);
     CHECK(answers[1]["result"]["object"]["got"] == nlohmann::json({{"x", 1}}));
@@ -148,4 +167,17 @@ TEST_CASE("an unknown method, one that throws and an answer too long are errors 
 TEST_CASE("a session for one request ends after it") {
     CHECK(answers_to(k_hello + request(1, "echo") + request(2, "echo"), Lifetime::OneRequest)
               .size() == 2);
+}
+
+TEST_CASE("what can be stopped is, where the input has ended; the rest is answered to its end") {
+    const auto answers = answers_to(k_hello + request(1, "echo") + request(2, "wait"));
+    REQUIRE(answers.size() == 3);
+    CHECK(answers[1]["result"]["status"] == 1);
+    CHECK(answers[2]["error"]["data"]["code"] == "stopped");
+}
+
+TEST_CASE("a session for one request is not stopped by the end of its input") {
+    const auto answers = answers_to(k_hello + request(1, "look"), Lifetime::OneRequest);
+    REQUIRE(answers.size() == 2);
+    CHECK(answers[1]["result"]["object"]["stopped"] == false);
 }

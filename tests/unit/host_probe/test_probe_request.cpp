@@ -216,5 +216,78 @@ TEST_CASE("the request is one line of JSON, whatever the paths are made of") {
     CHECK(nlohmann::json::parse(write_probe_request({}))["depth"] == "quick");
 }
 
+// Sixteen bytes of e_ident, then e_type and e_machine.
+std::string elf_of(char word_size, char machine) {
+    std::string head(
+        "\x7f\x45\x4c\x46\x00\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00", 20);
+    head[4] = word_size;
+    head[18] = machine;
+    return head;
+}
+
+TEST_CASE("what the loader cannot open it passes over, and looks in the next directory") {
+    FakeDisk disk;
+    add_venv(disk, "2.4.0+cu121", "12.1");
+    const std::string wheel = k_site + "/nvidia/cuda_runtime/lib/libcudart.so.12";
+    disk.file(wheel).file("/sound/libcudart.so.12");
+    const std::string first = "/first/libcudart.so.12";
+    SECTION("a link to nothing, which is told") {
+        disk.link(first, "gone");
+        const auto libraries = asked(disk, k_venv, {"/first", "/sound"});
+        CHECK(libraries.cudart == Names{"/sound/libcudart.so.12"});
+        CHECK(libraries.broken_links == Names{first});
+        CHECK(asked(disk, k_venv, {"/first"}).cudart == Names{wheel});
+    }
+    SECTION("a file without permission") {
+        disk.file(first).unreadable(first);
+        const auto libraries = asked(disk, k_venv, {"/first", "/sound"});
+        CHECK(libraries.cudart == Names{"/sound/libcudart.so.12"});
+        CHECK(libraries.broken_links.empty());
+    }
+    SECTION("of 32 bits, or another machine's") {
+        constexpr char k_sparc = 2;
+        disk.file(first, elf_of(1, 3)).file("/second/libcudart.so.12", elf_of(2, k_sparc));
+        CHECK(asked(disk, k_venv, {"/first", "/second", "/sound"}).cudart ==
+              Names{"/sound/libcudart.so.12"});
+    }
+    SECTION("but what it can open it takes, whatever that is") {
+        disk.file(first, "no library");
+        CHECK(asked(disk, k_venv, {"/first", "/sound"}).cudart == Names{first});
+        disk.directory("/zeroth/libcudart.so.12");
+        CHECK(asked(disk, k_venv, {"/zeroth", "/sound"}).cudart ==
+              Names{"/zeroth/libcudart.so.12"});
+    }
+}
+
+TEST_CASE("a link that goes round in a circle ends the search along LD_LIBRARY_PATH alone") {
+    FakeDisk disk;
+    add_venv(disk, "2.4.0+cu121", "12.1");
+    const std::string wheel = k_site + "/nvidia/cuda_runtime/lib/libcudart.so.12";
+    disk.file("/sound/libcudart.so.12")
+        .file("/sound/libnvrtc.so.12")
+        .link("/first/libcudart.so.12", "libcudart.so.12");
+    SECTION("nothing is found behind it") {
+        const auto libraries = asked(disk, k_venv, {"/first", "/sound"});
+        CHECK(libraries.cudart == Names{"libcudart.so.12"}); // as a program would ask the loader
+        CHECK(libraries.nvrtc == Names{"/sound/libnvrtc.so.12"});
+        CHECK(libraries.broken_links == Names{"/first/libcudart.so.12"});
+    }
+    SECTION("the wheels have their own") {
+        disk.file(wheel);
+        CHECK(asked(disk, k_venv, {"/first", "/sound"}).cudart == Names{wheel});
+    }
+}
+
+TEST_CASE("LD_LIBRARY_PATH names directories as ld.so has it") {
+    CHECK(loader_directories("", "/here").empty()); // as if it were not set
+    CHECK(loader_directories("/a:/b;/c", "/here") == Names{"/a", "/b", "/c"});
+    CHECK(loader_directories(":/a", "/here") == Names{"/here", "/a"});
+    CHECK(loader_directories("/a::/b:", "/here") == Names{"/a", "/here", "/b", "/here"});
+    CHECK(loader_directories("lib:./lib:../lib", "/here") ==
+          Names{"/here/lib", "/here/./lib", "/here/../lib"});
+    CHECK(loader_directories("lib:", "/") == Names{"/lib", "/"});
+    CHECK(loader_directories("lib:/a:", "") == Names{"/a"}); // whose directory is not known
+}
+
 } // namespace
 } // namespace cudaenv::host

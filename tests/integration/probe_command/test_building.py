@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""`cudaenv probe --build` where the compiler itself is broken, or nothing can be written: it is told
+which, where, and what would be right."""
+
+import json
+import os
+import resource
+import subprocess
+import unittest
+
+from test_probe_command import CommandTest
+from support import PROGRAMS, WAIT, run_tests
+
+SOUND_NVCC = """#!/bin/sh
+test "$1" = --version && exit 0
+: >"$3"
+"""
+
+# As `unshare -rm sh -c`: the directory is a file system without any room, then the command.
+FULL_DISK = """set -e
+mount -t tmpfs -o size=4k,nr_inodes=100 none "$1"
+head -c 4096 /dev/zero >"$1/full"
+shift
+exec "$@"
+"""
+
+
+def mounts():
+    return subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"],
+                          capture_output=True, check=False).returncode == 0
+
+
+class BuildingTest(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.scratch = self.root / "scratch"
+        self.scratch.mkdir()
+        self.environment["TMPDIR"] = str(self.scratch)
+        self.machine("cuInit 100\n")
+        del self.environment["VIRTUAL_ENV"]
+
+    def toolkit(self, nvcc, at="toolkit"):
+        place = self.root / at
+        for name in ("bin", "include", "lib64"):
+            (place / name).mkdir(parents=True)
+        (place / "version.json").write_text(
+            json.dumps({"cuda": {"name": "CUDA SDK", "version": "13.0.1"},
+                        "cuda_nvcc": {"name": "CUDA NVCC", "version": "13.0.88"}}))
+        (place / "include" / "cuda.h").write_text("#define CUDA_VERSION 13000\n")
+        self.install_runtime(13, place / "lib64")
+        program = place / "bin" / "nvcc"
+        program.write_text(nvcc)
+        program.chmod(0o755)
+        return place
+
+    def built(self, probe):
+        step = self.step(probe, "build")
+        return step, " ".join([step["detail"], step["cause"] or "",
+                               json.dumps(step["fix"] or {})])
+
+
+class BrokenCompilers(BuildingTest):
+    def check(self, nvcc, *words, **how):
+        place = self.toolkit(nvcc)
+        self.environment |= {"CUDA_HOME": str(place)} | how
+        probe, status = self.probe("--build")
+        step, _ = self.built(probe)
+        self.assertEqual((step["status"], status), ("fails", 1), step)
+        for word in (str(place / "bin" / "nvcc"), *words):
+            self.assertIn(word, step["detail"])
+
+    def test_one_whose_own_parts_are_missing(self):
+        self.check("#!/bin/sh\necho 'nvcc: 9: cicc: not found' >&2\nexit 127\n",
+                   "exit status 127", "cicc: not found")
+
+    def test_a_wrapper_that_fails(self):
+        self.check("#!/bin/sh\necho 'module: error: no license today' >&2\nexit 3\n",
+                   "exit status 3", "no license today")
+
+    def test_one_that_says_nothing(self):
+        self.check("#!/bin/sh\nexit 9\n", "exit status 9")
+
+    def test_one_that_dies(self):
+        self.check("#!/bin/sh\nkill -SEGV $$\n", "ended by signal 11")
+
+    def test_one_that_is_none(self):
+        self.check("#!/no/such/interpreter\n", "cannot start")
+
+    def test_one_that_works_until_it_compiles(self):
+        self.check("#!/bin/sh\ntest \"$1\" = --version && exit 0\necho 'error: no seat' >&2\nexit 5\n",
+                   "exit status 5", "no seat")
+
+    def test_the_first_on_path_is_tried_even_where_it_does_not_tell_its_version(self):
+        sound = self.toolkit(SOUND_NVCC, "sound")
+        broken = self.toolkit("#!/bin/sh\necho 'no seat' >&2\nexit 127\n", "broken")
+        (broken / "version.json").unlink()
+        (broken / "include" / "cuda.h").unlink()
+
+        def path(*places):
+            return ":".join([f"{place}/bin" for place in places] + ["/usr/bin", "/bin"])
+        step, _ = self.built(self.probe("--build", PATH=path(broken, sound))[0])
+        self.assertEqual(step["status"], "fails", step)
+        for word in (str(broken / "bin/nvcc"), "exit status 127", "no seat"):
+            self.assertIn(word, step["detail"])
+        step, _ = self.built(self.probe("--build", PATH=path(sound, broken))[0])
+        self.assertEqual(step["status"], "skipped", step)  # it compiles; there is no GPU
+
+
+class FullDisks(BuildingTest):
+    def setUp(self):
+        super().setUp()
+        self.environment["CUDA_HOME"] = str(self.toolkit(SOUND_NVCC))
+
+    def check(self, probe, *words):
+        step, told = self.built(probe)
+        self.assertEqual(step["status"], "fails", step)
+        for word in (str(self.scratch), "TMPDIR", *words):
+            self.assertIn(word, told)
+
+    def probe_under(self, prepare=None, before=()):
+        ran = subprocess.run([*before, PROGRAMS["cudaenv"], "probe", "--build", "--json"],
+                             capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                             cwd=self.root, timeout=WAIT, env=self.environment,
+                             preexec_fn=prepare)
+        self.assertEqual(ran.returncode, 1, ran.stderr)
+        return json.loads(ran.stdout)
+
+    @unittest.skipUnless(mounts(), "no mount namespaces here: run as root, or where user "
+                                   "namespaces are allowed")
+    def test_a_full_tmpdir_is_told_with_its_place_and_what_would_be_right(self):
+        full = ["unshare", "-rm", "sh", "-c", FULL_DISK, "sh", str(self.scratch)]
+        self.check(self.probe_under(before=full), "No space left on device")
+
+    def test_a_file_size_limit_is_told_as_such_and_ends_nobody(self):
+        def no_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        self.check(self.probe_under(no_files), "File too large")
+
+    def test_a_compiler_that_finds_no_room_is_not_the_programs_fault(self):
+        self.toolkit("#!/bin/sh\necho 'program.cu: fatal: cannot write: No space left on device' >&2\n"
+                     "exit 1\n", "other")
+        self.environment["CUDA_HOME"] = str(self.root / "other")
+        self.check(self.probe_under(), "No space left on device")
+
+
+if __name__ == "__main__":
+    run_tests()

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Which libraries `cudaenv probe` takes where LD_LIBRARY_PATH is relative, empty in places or leads to
+broken links: the real loader's choice, beside which it is held. And what a library starts."""
+
+import os
+import shutil
+import subprocess
+import unittest
+
+from test_probe_command import CommandTest
+from support import PROGRAMS, WAIT, run_tests
+
+LOADS = "import ctypes, os; ctypes.CDLL('libcudart.so.13'); " \
+    "print([line.split()[-1] for line in open('/proc/self/maps') if 'libcudart.so.13' in line][0])"
+
+# A library that leaves a process behind, in the group of whoever loads it, which no hang-up ends.
+FORKS = """
+#include <signal.h>
+#include <unistd.h>
+__attribute__((constructor)) static void begin(void) {
+    if (fork() == 0) {
+        signal(SIGHUP, SIG_IGN);
+        signal(SIGTERM, SIG_IGN);
+        for (;;) pause();
+    }
+}
+"""
+
+
+class SearchTest(CommandTest):
+    def setUp(self):
+        super().setUp()
+        del self.environment["VIRTUAL_ENV"]
+        self.scenario("")
+        self.install_driver()
+        (self.root / "broken").mkdir()
+
+    def install_here(self):
+        """In the directory of the caller; the scenario lies there already."""
+        return shutil.copy2(PROGRAMS["standin"] / "libcudart.so.standin",
+                            self.root / "libcudart.so.13")
+
+    def loaders_choice(self):
+        """What a program of the same shell gets: a path, or None."""
+        ran = subprocess.run(["/usr/bin/env", "python3", "-c", LOADS], cwd=self.root, text=True,
+                             capture_output=True, env=self.environment | {"PATH": os.environ["PATH"]},
+                             timeout=WAIT)
+        return ran.stdout.strip() or None
+
+    def check_choice(self, expected):
+        self.assertEqual(self.loaders_choice(), expected)
+        probe, _ = self.probe()
+        self.assertEqual(probe["runtime_path"], expected)
+        return probe
+
+
+class Entries(SearchTest):
+    def test_a_relative_entry_lies_below_the_callers_directory(self):
+        runtime = self.install_runtime(13)
+        self.search("driver", "./runtime")
+        self.assertEqual(self.check_choice(str(runtime))["verdict"], "ok")
+
+    def test_an_empty_entry_is_the_callers_directory(self):
+        runtime = self.install_here()
+        self.search("", self.root / "driver")
+        self.assertEqual(self.check_choice(str(runtime))["verdict"], "ok")
+
+    def test_both_are_the_clients_where_a_daemon_answers(self):
+        runtime = self.install_here()
+        self.search("driver", "")
+        self.listening_daemon()  # in the root directory
+        self.assertEqual(self.check_choice(str(runtime))["verdict"], "ok")
+
+
+class BrokenLinks(SearchTest):
+    def test_a_link_to_nothing_is_passed_over_and_told(self):
+        runtime = self.install_runtime(13)
+        link = self.root / "broken" / "libcudart.so.13"
+        link.symlink_to("gone")
+        self.search("driver", "broken", "runtime")
+        probe = self.check_choice(str(runtime))
+        self.assertEqual(probe["verdict"], "ok")
+        self.assertIn(f"{link} is a broken link", self.step(probe, "runtime")["detail"])
+
+    def test_behind_a_link_in_a_circle_nothing_is_found(self):
+        runtime = self.install_runtime(13)
+        link = self.root / "broken" / "libcudart.so.13"
+        link.symlink_to(link.name)
+        self.search(self.root / "driver", self.root / "broken", self.root / "runtime")
+        # The system may have one, or a toolkit.
+        self.assertNotEqual(self.loaders_choice(), str(runtime))
+        probe, _ = self.probe()
+        self.assertNotEqual(probe["runtime_path"], str(runtime))
+        self.assertIn(f"{link} is a broken link", self.step(probe, "runtime")["detail"])
+
+
+class Leftovers(SearchTest):
+    def test_what_a_library_forks_does_not_outlive_the_probe(self):
+        if not shutil.which("cc"):
+            self.skipTest("no cc here: install gcc")
+        library = self.root / "broken" / "libcudart.so.13"
+        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library], check=True,
+                       input=FORKS.encode(), timeout=WAIT)
+        self.search("driver", "broken")
+        self.probe()
+        self.assertEqual(self.left_behind(), [])
+
+
+if __name__ == "__main__":
+    run_tests()
