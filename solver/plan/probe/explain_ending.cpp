@@ -35,20 +35,13 @@ std::string signal_name(int signal) {
 
 // Whose code ran when the child was lost.
 std::string whose_code(facts::ProbeStep step) {
-    switch (step) {
-    case facts::ProbeStep::Runtime:
+    if (step == facts::ProbeStep::Runtime) {
         return "the environment's libcudart or the driver below it";
-    case facts::ProbeStep::Nvrtc:
-    case facts::ProbeStep::Cublas:
-    case facts::ProbeStep::Cudnn:
-    case facts::ProbeStep::Nccl:
-        return "that library or the driver below it";
-    case facts::ProbeStep::Build:
-    case facts::ProbeStep::TorchExtension:
-        return "the compiler or what it built";
-    default:
-        return "the driver";
     }
+    if (facts::probed_library(step) != nullptr) {
+        return "that library or the driver below it";
+    }
+    return step >= facts::ProbeStep::Build ? "the compiler or what it built" : "the driver";
 }
 
 Finding ending_itself(const Scene& scene, facts::ProbeStep step) {
