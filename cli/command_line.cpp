@@ -22,6 +22,10 @@ struct Slot {
     std::vector<std::string> values;
 };
 
+bool is_given(const Slot& slot) {
+    return slot.flag || !slot.values.empty();
+}
+
 // "--for" and "-c" as CLI11 wants its names: "-c,--channel".
 std::string names_of(const OptionRow& row) {
     std::string names = row.letter == 0 ? "" : std::string("-") + row.letter + ',';
@@ -36,7 +40,7 @@ std::string key_of(std::string_view option) {
 
 // Puts what was given into the invocation, or says which value is none.
 Result<void> take(const Slot& slot, Words words, Invocation& invocation) {
-    if (slot.values.empty() && !slot.flag) {
+    if (!is_given(slot)) {
         return {};
     }
     for (const std::string& value : slot.values) {
@@ -71,6 +75,24 @@ Result<void> take(const Slot& slot, Words words, Invocation& invocation) {
     return {};
 }
 
+// Of two options that make no sense together the second is at fault.
+Result<void> check_together(std::string_view name, std::span<const Slot> slots, Words words) {
+    for (const Slot& slot : slots) {
+        for (const Slot& other : slots) {
+            if (is_given(slot) && is_given(other) &&
+                std::ranges::find(slot.row.not_with, other.row.name) != slot.row.not_with.end()) {
+                const std::string one = "--" + std::string(slot.row.name);
+                const std::string two = "--" + std::string(other.row.name);
+                return tl::unexpected(at_argument(
+                    std::max(place_of_option(slot.row, words), place_of_option(other.row, words)),
+                    "not-together", one + " does not go with " + two,
+                    "cudaenv " + std::string(name) + " --help tells what each does"));
+            }
+        }
+    }
+    return {};
+}
+
 Result<Invocation> parse_with_cli11(const CommandRow& command, Words words) {
     CUDAENV_TRY_VOID(check_options(command, words)); // says which word is wrong; CLI11 does not
     std::vector<Slot> slots;
@@ -100,6 +122,7 @@ Result<Invocation> parse_with_cli11(const CommandRow& command, Words words) {
     }
     Invocation invocation;
     invocation.command = &command;
+    CUDAENV_TRY_VOID(check_together(command.name, slots, words));
     for (const Slot& slot : slots) {
         CUDAENV_TRY_VOID(take(slot, words, invocation));
     }

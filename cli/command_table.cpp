@@ -41,6 +41,14 @@ constexpr auto k_common = std::to_array<OptionRow>({
     {'h', "help", "", "this text"},
 });
 
+constexpr auto k_common_statuses = std::to_array<StatusRow>({
+    {"0", "done, and the answer is yes"},
+    {"1", "done, and the answer is no: a conflict, a failed probe"},
+    {"2", "usage or bad input"},
+    {"3", "it could not be done: files, permission, network, time"},
+    {"70", "a defect of cudaenv itself"},
+});
+
 constexpr auto k_host = std::to_array<OptionRow>({
     {0,
      "host",
@@ -96,13 +104,22 @@ constexpr auto k_resolve = std::to_array<OptionRow>({
     {0, "strict-host", "", "a warning about the host is a conflict"},
 });
 
+constexpr auto k_not_with_watch =
+    std::to_array<Words>({"full", "build", "all-gpus", "allow-missing", "prefix", "name"});
 constexpr auto k_probe = std::to_array<OptionRow>({
     {0, "full", "", "beyond the kernel: PTX, NVRTC, cuBLAS, cuDNN, NCCL"},
     {0, "build", "", "nvcc and the host compiler build a kernel too, and torch an extension"},
     {0, "all-gpus", "", "those that CUDA_VISIBLE_DEVICES hides as well"},
     {0, "allow-missing", "", "status 0 where there is no driver or no GPU"},
-    {0, "watch", "",
-     "no probe: what the GPUs do now, and whose processes those are, again and again"},
+    {0,
+     "watch",
+     "",
+     "no probe: what the GPUs do, and whose processes those are, every 2 s",
+     {},
+     Repeat::No,
+     Offered::Yes,
+     false,
+     k_not_with_watch},
 });
 
 constexpr auto k_run = std::to_array<OptionRow>({
@@ -157,6 +174,12 @@ constexpr auto k_explain_examples =
     std::to_array<Words>({"cudaenv explain torch==2.4 --cuda 12.1"});
 constexpr auto k_probe_examples =
     std::to_array<Words>({"cudaenv probe", "cudaenv probe --full --build -n apex"});
+constexpr auto k_probe_statuses = std::to_array<StatusRow>({
+    {"0", "the chain holds; with --allow-missing also where there is no driver or GPU"},
+    {"1", "it fails, hangs or crashes, the GPU is busy, or there is no driver or GPU"},
+    {"2", "usage"},
+    {"3", "it could not be tried: a program of cudaenv is missing"},
+});
 constexpr auto k_config_examples = std::to_array<Words>(
     {"cudaenv config list", "cudaenv config set resolve.channels pytorch,conda-forge"});
 constexpr auto k_daemon_examples =
@@ -222,7 +245,8 @@ constexpr auto k_commands = std::to_array<CommandRow>({
      {},
      k_probe,
      false,
-     k_probe_examples},
+     k_probe_examples,
+     k_probe_statuses},
     {"run",
      "",
      "one command, with an environment in which CUDA fits",
@@ -319,6 +343,10 @@ const CommandRow* find_command(std::string_view name) {
 
 const CommandRow& default_command() {
     return k_commands.front();
+}
+
+std::span<const StatusRow> common_statuses() {
+    return k_common_statuses;
 }
 
 std::span<const OptionRow> common_options() {

@@ -21,6 +21,8 @@ struct OptionRow {
     Repeat repeat = Repeat::No;
     Offered offered = Offered::Yes;
     bool file = false; // the value is a file or directory
+    // Options of the same command that make no sense beside it.
+    std::span<const std::string_view> not_with = {};
 };
 
 struct ArgumentRow {
@@ -34,6 +36,12 @@ struct ArgumentRow {
 };
 constexpr int k_any_number = 1'000'000;
 
+// "0", "ok, or with warnings": what an exit status of the command means.
+struct StatusRow {
+    std::string_view status;
+    std::string_view help;
+};
+
 struct CommandRow {
     std::string_view name;    // "resolve"
     std::string_view method;  // the daemon's; empty: the client answers by itself
@@ -42,9 +50,11 @@ struct CommandRow {
     std::span<const OptionRow> options; // beside common_options()
     bool reads_host = false;            // takes host_options()
     std::span<const std::string_view> examples;
+    std::span<const StatusRow> statuses = {}; // where they say more than those of every command
 };
 
-std::span<const CommandRow> commands(); // in the order of the help
+std::span<const StatusRow> common_statuses(); // of every command
+std::span<const CommandRow> commands();       // in the order of the help
 const CommandRow* find_command(std::string_view name);
 // `cudaenv` alone.
 const CommandRow& default_command();

@@ -38,6 +38,14 @@ std::string usage_of(const CommandRow& command) {
     return usage + " [options]";
 }
 
+std::string status_rows(std::span<const StatusRow> statuses) {
+    std::string text;
+    for (const StatusRow& row : statuses) {
+        text += "  " + padded(row.status, 24) + std::string(row.help) + '\n';
+    }
+    return text;
+}
+
 } // namespace
 
 std::string general_help() {
@@ -52,6 +60,7 @@ std::string general_help() {
         text += "  " + padded(left_side(option), 24) + std::string(option.help) + '\n';
     }
     text += "  " + padded("    --version", 24) + "the version and the build\n";
+    text += "\nexit status (that of `run` is its command's)\n" + status_rows(common_statuses());
     text += "\nexample\n  cudaenv resolve torch torchvision --cuda 11.3 --python 3.9\n"
             "\ncudaenv COMMAND --help tells more.\n";
     return text;
@@ -68,6 +77,9 @@ std::string help_of(const CommandRow& command) {
         if (option.offered == Offered::Yes) {
             text += "  " + padded(left_side(option), 24) + std::string(option.help) + '\n';
         }
+    }
+    if (!command.statuses.empty()) {
+        text += "\nexit status\n" + status_rows(command.statuses);
     }
     text += command.examples.size() > 1 ? "\nexamples\n" : "\nexample\n";
     for (const std::string_view example : command.examples) {

@@ -1,7 +1,7 @@
 #include "kernels/gpu_usage.hpp"
 
-#include "kernels/nvml_library.hpp"
 #include "kernels/nvml_processes.hpp"
+#include "kernels/nvml_session.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -82,29 +82,16 @@ json usage_of(Nvml& nvml, Questions& questions, unsigned index, NvmlDevice devic
 json gpu_usage() {
     std::vector<std::string> errors;
     json answer = {{"gpus", json::array()}};
-    Nvml nvml;
-    std::string failure;
-    Questions questions(nvml, errors);
-    if (!nvml.load(failure)) {
-        errors.push_back("NVML is not here: " + failure);
-    } else if (questions.ask("nvmlInit_v2")) {
-        std::array<char, 96> text{};
-        if (questions.ask("nvmlSystemGetDriverVersion", text.data(),
-                          static_cast<unsigned>(text.size()))) {
-            answer["driver_version"] = text_of(text);
+    NvmlSession session(errors);
+    if (session.load() && session.start()) {
+        if (const auto version = session.driver_version()) {
+            answer["driver_version"] = *version;
         }
-        unsigned count = 0;
-        if (questions.ask("nvmlDeviceGetCount_v2", &count) && count > k_gpu_limit) {
-            questions.implausible("nvmlDeviceGetCount_v2", std::to_string(count));
-            count = 0;
+        for (const auto& [index, device] : session.gpus()) {
+            answer["gpus"].push_back(usage_of(session.nvml(), session.questions(), index, device));
         }
-        for (unsigned index = 0; index < count; ++index) {
-            NvmlDevice device = nullptr;
-            if (questions.ask("nvmlDeviceGetHandleByIndex_v2", index, &device)) {
-                answer["gpus"].push_back(usage_of(nvml, questions, index, device));
-            }
-        }
-        questions.ask_quietly("nvmlShutdown");
+    } else if (const auto refused = session.start_error()) {
+        answer["start_error"] = *refused;
     }
     answer["errors"] = errors;
     return answer;

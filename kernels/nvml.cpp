@@ -1,7 +1,7 @@
 #include "kernels/nvml.hpp"
 
 #include "kernels/cuda_version.hpp"
-#include "kernels/nvml_library.hpp"
+#include "kernels/nvml_session.hpp"
 
 #include <array>
 
@@ -70,45 +70,32 @@ void ask_cuda_version(Nvml& nvml, Questions& questions, NvmlFacts& facts) {
 
 NvmlFacts ask_nvml() {
     NvmlFacts facts;
-    Nvml nvml;
-    std::string failure;
-    if (!nvml.load(failure)) {
-        facts.errors.push_back("NVML is not here: " + failure);
+    NvmlSession session(facts.errors);
+    if (!session.load()) {
         return facts;
     }
-    Questions questions(nvml, facts.errors);
-    ask_cuda_version(nvml, questions, facts);
-    if (!questions.ask("nvmlInit_v2")) {
+    Questions& questions = session.questions();
+    ask_cuda_version(session.nvml(), questions, facts);
+    if (!session.start()) {
         return facts;
     }
     if (!facts.cuda) {
-        ask_cuda_version(nvml, questions, facts);
+        ask_cuda_version(session.nvml(), questions, facts);
     }
     if (!facts.cuda) {
         facts.errors.emplace_back("NVML tells no CUDA version (a driver before 410)");
     }
-    std::array<char, 96> text{};
-    if (questions.ask("nvmlSystemGetDriverVersion", text.data(),
-                      static_cast<unsigned>(text.size()))) {
-        auto version = DottedVersion::parse(text_of(text));
+    if (const auto told = session.driver_version()) {
+        auto version = DottedVersion::parse(*told);
         if (version && version->major() > 0) {
             facts.driver = std::move(*version);
         } else {
-            questions.implausible("nvmlSystemGetDriverVersion", '"' + text_of(text) + '"');
+            questions.implausible("nvmlSystemGetDriverVersion", '"' + *told + '"');
         }
     }
-    unsigned count = 0;
-    if (questions.ask("nvmlDeviceGetCount_v2", &count) && count > k_gpu_limit) {
-        questions.implausible("nvmlDeviceGetCount_v2", std::to_string(count));
-        count = 0;
+    for (const auto& [index, device] : session.gpus()) {
+        facts.gpus.push_back(ask_gpu(questions, index, device));
     }
-    for (unsigned index = 0; index < count; ++index) {
-        NvmlDevice device = nullptr;
-        if (questions.ask("nvmlDeviceGetHandleByIndex_v2", index, &device)) {
-            facts.gpus.push_back(ask_gpu(questions, index, device));
-        }
-    }
-    questions.ask_quietly("nvmlShutdown");
     return facts;
 }
 

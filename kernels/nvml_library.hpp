@@ -102,6 +102,7 @@ public:
         if (code && *code == k_success) {
             return true;
         }
+        m_refusal = code;
         m_errors->push_back(std::string(name) + ": " +
                             (code ? m_nvml->words_for(*code) : "not in this driver"));
         return false;
@@ -111,6 +112,8 @@ public:
     bool ask_quietly(const char* name, Parameters... parameters) {
         return m_nvml->call(name, parameters...).value_or(-1) == k_success;
     }
+    // What the last question that failed was answered; none where the driver has no such call.
+    [[nodiscard]] std::optional<int> refusal() const { return m_refusal; }
     void implausible(const char* name, const std::string& value) {
         m_errors->push_back(std::string(name) + ": " + value + " is not plausible");
     }
@@ -118,6 +121,7 @@ public:
 private:
     Nvml* m_nvml;
     std::vector<std::string>* m_errors;
+    std::optional<int> m_refusal;
 };
 
 } // namespace cudaenv::kernels

@@ -28,33 +28,29 @@ Stop closed(const char* call, int error, std::string message) {
 
 bool OccupancySource::open() {
     if (!m_is_open) {
-        std::string failure;
-        m_is_open = m_nvml.load(failure) && m_nvml.call("nvmlInit_v2") == k_success;
+        m_is_open = m_session.load() && m_session.start();
     }
     return *m_is_open;
-}
-
-OccupancySource::~OccupancySource() {
-    if (m_is_open.value_or(false)) {
-        m_nvml.call("nvmlShutdown");
-    }
 }
 
 Occupancy OccupancySource::of(const std::string& uuid) {
     Occupancy occupancy;
     NvmlDevice device = nullptr;
-    if (uuid.empty() || !open() ||
-        m_nvml.call("nvmlDeviceGetHandleByUUID", uuid.c_str(), &device) != k_success) {
+    if (uuid.empty() || !open()) {
+        return occupancy;
+    }
+    Nvml& nvml = m_session.nvml();
+    if (nvml.call("nvmlDeviceGetHandleByUUID", uuid.c_str(), &device) != k_success) {
         return occupancy;
     }
     NvmlMemory memory{};
     // Integrated GPUs have no memory of their own to tell.
-    if (m_nvml.call("nvmlDeviceGetMemoryInfo", device, &memory) == k_success && memory.total > 0 &&
+    if (nvml.call("nvmlDeviceGetMemoryInfo", device, &memory) == k_success && memory.total > 0 &&
         memory.free <= memory.total && memory.used <= memory.total) {
         occupancy.memory_free = memory.free;
         occupancy.memory_used = memory.used;
     }
-    if (const auto processes = running_processes(m_nvml, device, /*graphics=*/false)) {
+    if (const auto processes = running_processes(nvml, device, /*graphics=*/false)) {
         occupancy.computing = processes->size();
     }
     return occupancy;

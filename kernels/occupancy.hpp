@@ -3,12 +3,13 @@
 #pragma once
 
 #include "kernels/driver_api.hpp"
-#include "kernels/nvml_library.hpp"
+#include "kernels/nvml_session.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cudaenv::kernels {
 
@@ -31,18 +32,14 @@ struct Occupancy {
 // NVML, opened at the first question: that too may never return, and belongs into a rung.
 class OccupancySource {
 public:
-    OccupancySource() = default;
-    ~OccupancySource();
-    OccupancySource(const OccupancySource&) = delete;
-    OccupancySource& operator=(const OccupancySource&) = delete;
-
     // `uuid`: "GPU-..." or "MIG-...".
     Occupancy of(const std::string& uuid);
 
 private:
     bool open();
 
-    Nvml m_nvml;
+    std::vector<std::string> m_unsaid; // what NVML refused: then a GPU's occupancy is unknown
+    NvmlSession m_session{m_unsaid};
     std::optional<bool> m_is_open;
 };
 

@@ -21,7 +21,8 @@ Result<int> attach(Invocation& invocation);
 Result<int> detach(Invocation& invocation);
 // Status 1 where the answer is no: `status` of one that does not run, `start` that did not help.
 Result<int> daemon_command(Invocation& invocation);
-// `cudaenv probe --watch`: drawn anew every two seconds on a terminal, once elsewhere.
+// `cudaenv probe --watch`: drawn anew every two seconds on a terminal, once elsewhere; with --json
+// a line every two seconds anywhere. Where NVML does not answer: once, status 1.
 Result<int> watch_usage(Invocation& invocation);
 // `cudaenv env` with --shell, --dotenv or --github.
 Result<int> write_environment(Invocation& invocation);

@@ -66,10 +66,29 @@ private:
     bool m_open = true;
 };
 
+std::string line_of(const nlohmann::json& object) {
+    return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+}
+
 void end_on(int signal) {
     struct sigaction action {};
     action.sa_handler = end;
     ::sigaction(signal, &action, nullptr); // no SA_RESTART: the wait is to end
+}
+
+// Shows this answer and a new one every two seconds, until a signal ends it.
+template <typename Show>
+Result<void> again(protocol::Reply reply, const protocol::Caller& caller, const Show& show) {
+    while (true) {
+        CUDAENV_TRY_VOID(show(reply.object));
+        if (s_ended == 0) {
+            ::poll(nullptr, 0, k_interval_ms);
+        }
+        if (s_ended != 0) {
+            return {};
+        }
+        CUDAENV_TRY(reply, ask_daemon("usage", nlohmann::json::object(), caller));
+    }
 }
 
 } // namespace
@@ -80,26 +99,27 @@ Result<int> watch_usage(Invocation& invocation) {
     const auto tell = invocation.output.verbose ? TellWay::Yes : TellWay::No;
     CUDAENV_TRY(auto reply, ask_daemon("usage", nlohmann::json::object(), caller, tell));
     Style style = style_for(terminal, invocation.output.colour, caller);
-    if (invocation.output.json || !terminal.is_terminal || reply.status != 0) {
-        CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, invocation.output.json
-                                                      ? as_json(reply.object)
-                                                      : render(reply.object, style)));
+    const bool json = invocation.output.json;
+    if (reply.status != 0 || (!json && !terminal.is_terminal)) {
+        CUDAENV_TRY_VOID(
+            write_all(STDOUT_FILENO, json ? line_of(reply.object) : render(reply.object, style)));
         return reply.status;
     }
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
         end_on(signal);
     }
-    CUDAENV_TRY(const Screen screen, Screen::open());
-    while (s_ended == 0) {
-        style.columns = std::min(terminal_of(STDOUT_FILENO).columns, k_most_columns);
-        CUDAENV_TRY_VOID(Screen::draw(render(reply.object, style) + "\n" +
-                                      in_locale(style, "every 2 s · Ctrl-C ends it") + '\n'));
-        ::poll(nullptr, 0, k_interval_ms);
-        if (s_ended != 0) {
-            break;
-        }
-        CUDAENV_TRY(reply, ask_daemon("usage", nlohmann::json::object(), caller));
+    if (json) {
+        CUDAENV_TRY_VOID(again(std::move(reply), caller, [](const nlohmann::json& usage) {
+            return write_all(STDOUT_FILENO, line_of(usage));
+        }));
+        return 0;
     }
+    CUDAENV_TRY(const Screen screen, Screen::open());
+    CUDAENV_TRY_VOID(again(std::move(reply), caller, [&](const nlohmann::json& usage) {
+        style.columns = std::min(terminal_of(STDOUT_FILENO).columns, k_most_columns);
+        return Screen::draw(render(usage, style) + "\n" +
+                            in_locale(style, "every 2 s · Ctrl-C ends it") + '\n');
+    }));
     return 0;
 }
 

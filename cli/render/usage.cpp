@@ -71,7 +71,11 @@ std::string render_usage(const nlohmann::json& usage, const Style& style) {
         const auto errors = texts_at(usage, "errors");
         page.row("gpus", errors.empty() ? "none" : "none: " + errors.front());
     }
-    return page.text();
+    std::string text = page.text();
+    for (const nlohmann::json& finding : list_at(usage, "findings")) {
+        text += '\n' + render_finding(finding, style);
+    }
+    return text;
 }
 
 } // namespace cudaenv::cli

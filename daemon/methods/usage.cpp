@@ -1,8 +1,13 @@
 #include "daemon/methods/methods.hpp"
 #include "daemon/this_host.hpp"
+#include "host/probe/driver_files.hpp"
 #include "host/probe/gpu_usage.hpp"
 #include "host/process.hpp"
 #include "protocol/json_field.hpp"
+#include "solver/plan/outcome_json.hpp"
+#include "solver/plan/probe/judge.hpp"
+
+#include <algorithm>
 
 namespace cudaenv::daemon {
 
@@ -48,6 +53,48 @@ json gpu_to_json(const host::GpuUsage& gpu) {
             {"processes", std::move(processes)}};
 }
 
+// NVML's library and the kernel module are of two versions: what the probe would say of libcuda,
+// which is of the library's.
+std::optional<plan::Finding> why_not_started(const host::UsageNow& now, host::FileSystem& files) {
+    constexpr int k_nvml_mismatch = 18;
+    constexpr int k_cuda_mismatch = 803;
+    if (now.start_error != k_nvml_mismatch) {
+        return std::nullopt;
+    }
+    const host::DriverFiles driver = host::look_at_driver(files);
+    facts::Host machine;
+    machine.driver = facts::Driver{};
+    machine.driver->version = driver.module;
+    facts::ProbeReport as_if;
+    as_if.rungs.resize(2);
+    as_if.rungs[0].step = facts::ProbeStep::Library;
+    as_if.rungs[0].path = driver.library;
+    as_if.rungs[1].step = facts::ProbeStep::Driver;
+    as_if.rungs[1].result = facts::ProbeResult::Failed;
+    as_if.rungs[1].call = "nvmlInit";
+    as_if.rungs[1].error = k_cuda_mismatch;
+    plan::ProbeContext context;
+    context.host = &machine;
+    const auto outcome = plan::judge_probe(as_if, context);
+    const auto step =
+        std::ranges::find(outcome.steps, plan::StepStatus::Fails, &plan::JudgedStep::status);
+    if (step == outcome.steps.end()) {
+        return std::nullopt;
+    }
+    plan::Finding finding;
+    finding.code = step->code;
+    finding.severity = plan::Severity::Error;
+    finding.title = driver.module && driver.library_version
+                        ? "the driver's library is " + driver.library_version->str() +
+                              ", the loaded kernel module " + driver.module->str()
+                        : "the driver's library and the loaded kernel module are of two versions";
+    finding.cause = step->cause;
+    if (step->fix) {
+        finding.fix = plan::Fix{step->fix->text, step->fix->command};
+    }
+    return finding;
+}
+
 Result<protocol::Reply> usage(const json& /*params*/, const protocol::Caller& caller,
                               int stop_event) {
     const std::string program = probe_beside_this_program();
@@ -74,11 +121,16 @@ Result<protocol::Reply> usage(const json& /*params*/, const protocol::Caller& ca
     for (const host::GpuUsage& gpu : now.gpus) {
         gpus.push_back(gpu_to_json(gpu));
     }
+    json findings = json::array();
+    if (const auto finding = why_not_started(now, files)) {
+        findings.push_back(plan::to_json(*finding));
+    }
     const int status = now.gpus.empty() ? 1 : 0;
     return protocol::Reply{status,
                            {{"schema", "cudaenv.usage/1"},
                             {"driver_version", text_or_null(now.driver_version)},
                             {"gpus", std::move(gpus)},
+                            {"findings", std::move(findings)},
                             {"errors", now.errors}}};
 }
 

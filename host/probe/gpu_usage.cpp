@@ -187,6 +187,7 @@ Result<UsageNow> read_gpu_usage(std::string_view line) {
     }
     UsageNow usage;
     usage.driver_version = text_of(document, "driver_version");
+    usage.start_error = small_number_of(document, "start_error", 999);
     for (const json& error : list_of(document, "errors")) {
         if (error.is_string()) {
             usage.errors.push_back(error.get<std::string>());

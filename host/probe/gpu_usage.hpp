@@ -40,6 +40,7 @@ struct UsageNow {
     std::string driver_version;
     std::vector<GpuUsage> gpus;
     std::vector<std::string> errors; // what NVML refused
+    std::optional<int> start_error;  // NVML's number, where it did not start
 };
 
 // Pure; believes nothing. Error (Unavailable): "bad-probe-answer".

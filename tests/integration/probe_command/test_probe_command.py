@@ -191,6 +191,47 @@ class ProbeCommandTest(CommandTest):
     def test_usage_errors_are_status_2(self):
         self.assertEqual(self.cudaenv("probe", "--watsh").returncode, 2)
         self.assertEqual(self.cudaenv("probe", "-p", "/nowhere").returncode, 2)
+        refused = self.cudaenv("probe", "--watch", "--full")
+        self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+        self.assertIn("--watch does not go with --full", refused.stderr)
+
+
+class WatchTest(CommandTest):
+    """`cudaenv probe --watch`, off a terminal."""
+
+    def nvml(self, mode):
+        place = self.root / "nvml"
+        place.mkdir()
+        shutil.copy2(PROGRAMS["nvml"], place / "libnvidia-ml.so.1")
+        (place / "nvml-mode").write_text(mode + "\n")
+        self.search(place)
+
+    def test_with_json_it_is_a_line_every_two_seconds_until_a_signal(self):
+        self.nvml("two-gpus")
+        with subprocess.Popen([PROGRAMS["cudaenv"], "probe", "--watch", "--json"], text=True,
+                              stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, cwd=self.root,
+                              env=self.environment) as watch:
+            for _ in range(2):
+                usage = json.loads(watch.stdout.readline())
+                self.assertEqual((usage["schema"], len(usage["gpus"]), usage["findings"]),
+                                 ("cudaenv.usage/1", 2, []))
+            watch.terminate()
+            watch.stdout.read()
+        self.assertEqual(watch.returncode, 0)
+
+    def test_without_a_terminal_it_is_shown_once(self):
+        self.nvml("two-gpus")
+        shown = self.cudaenv("probe", "--watch")
+        self.assertEqual((shown.returncode, shown.stdout.count("\ngpu ")), (0, 2), shown)
+
+    def test_a_library_and_a_module_of_two_versions_have_cause_and_fix(self):
+        self.nvml("mismatch")
+        ran = self.cudaenv("probe", "--watch", "--json")
+        self.assertEqual(ran.returncode, 1)
+        [finding] = json.loads(ran.stdout)["findings"]
+        self.assertRegex(finding["code"], "^CE30[56]$")
+        self.assertIn("of one version", finding["cause"])
+        self.assertTrue(finding["fix"]["text"])
 
 
 # A kernel module of 580.95.05 and a libcuda of the version that is named first; then the command.
@@ -230,6 +271,24 @@ class UpgradeTest(CommandTest):
         while b"<end>" not in said:
             said += os.read(terminal, 4096)
         return ran.stdout, said.decode()
+
+    def test_watch_tells_both_versions_and_the_way_out_where_nvml_does_not_start(self):
+        place = self.root / "nvml"
+        place.mkdir()
+        shutil.copy2(PROGRAMS["nvml"], place / "libnvidia-ml.so.1")
+        (place / "nvml-mode").write_text("mismatch\n")
+        self.search(place)
+        ran = subprocess.run(["unshare", "-rm", "sh", "-c", A_DRIVER, "sh", "590.44.01",
+                              PROGRAMS["cudaenv"], "probe", "--watch"], capture_output=True,
+                             text=True, env=self.environment, timeout=WAIT)
+        self.assertEqual(ran.returncode, 1, ran)
+        said = " ".join(ran.stdout.split())
+        self.assertIn("CE305 error the driver's library is 590.44.01, the loaded kernel module "
+                      "580.95.05", said)
+        self.assertIn("means the driver was upgraded and the old kernel module is still loaded",
+                      said)
+        self.assertIn("reboot, or reload the module", said)
+        self.assertIn("sudo reboot", said)
 
     def test_a_driver_that_was_upgraded_is_missed_by_the_prompt_and_told_once(self):
         del self.environment["VIRTUAL_ENV"]

@@ -111,6 +111,35 @@ TEST_CASE("every command has help with an example, and help comes before any com
     }
 }
 
+TEST_CASE("what makes no sense beside --watch is refused, in either order") {
+    CHECK(
+        complaint({"probe", "--watch", "--full"}) ==
+        "--watch does not go with --full | cudaenv probe --help tells what each does | argument 2");
+    for (const char* other : {"--full", "--build", "--all-gpus", "--allow-missing"}) {
+        CHECK(complaint({"probe", other, "--watch"})
+                  .starts_with("--watch does not go with " + std::string(other)));
+    }
+    CHECK(complaint({"probe", "-n", "apex", "--watch"})
+              .starts_with("--watch does not go with --name"));
+    CHECK(complaint({"-p", "/opt/e", "probe", "--watch"})
+              .starts_with("--watch does not go with --prefix"));
+    CHECK(invocation({"probe", "--watch", "--json", "-qv"}).params["watch"] == true);
+    CHECK(invocation({"probe", "--full", "--build", "--all-gpus", "--allow-missing", "-n", "a"})
+              .params["full"] == true);
+}
+
+TEST_CASE("the exit statuses are in the help, those of probe in its own words") {
+    const std::string probe = help_of(*find_command("probe"));
+    CHECK(probe.find("\nexit status\n  0 ") != std::string::npos);
+    for (const char* status : {"\n  1 ", "\n  2 ", "\n  3 "}) {
+        CHECK(probe.find(status) != std::string::npos);
+        CHECK(general_help().find(status) != std::string::npos);
+    }
+    CHECK(probe.find("with --allow-missing also where there is no driver or GPU\n") !=
+          std::string::npos);
+    CHECK(general_help().find("\n  70 ") != std::string::npos);
+}
+
 TEST_CASE("every example of the help is a command line that is understood") {
     for (const CommandRow& command : commands()) {
         for (const std::string_view whole : command.examples) {

@@ -32,7 +32,7 @@ void add_process(FakeDisk& disk, const std::string& pid, const std::string& comm
 } // namespace
 
 TEST_CASE("what the probe says of GPUs is read, and what is not plausible is left out") {
-    const auto usage = read_gpu_usage(R"({"driver_version": "580.159.04", "errors": ["x", 3],
+    const auto usage = read_gpu_usage(R"({"driver_version": "580.159.04", "errors": ["x", 3], "start_error": 18,
         "gpus": [{"index": 1, "name": "NVIDIA H200", "uuid": "GPU-1", "memory_total": 100,
                   "memory_used": 40, "utilization": 87, "temperature": 54, "power": 412,
                   "mig": true, "processes": [{"pid": 7, "memory": 12, "graphics": false},
@@ -41,6 +41,8 @@ TEST_CASE("what the probe says of GPUs is read, and what is not plausible is lef
     REQUIRE(usage);
     CHECK(usage->driver_version == "580.159.04");
     CHECK(usage->errors == std::vector<std::string>{"x"});
+    CHECK(usage->start_error == 18);
+    CHECK_FALSE(read_gpu_usage(R"({"start_error": -1})")->start_error);
     REQUIRE(usage->gpus.size() == 2);
     const GpuUsage& first = usage->gpus[0];
     CHECK(first.index == 1);
