@@ -481,14 +481,25 @@ class Hangs(VerdictTest):
             self.assertEqual(said.returncode, 0, said.stderr)
         self.assertLess(time.monotonic() - begun, 10)
         self.assertIsNone(child.poll(), "the probe hangs still")
-        # Its client first: it would ask a daemon of its own.
+        self.assertEqual(self.parents_of_probes(daemon, child), [daemon.pid])
+        # Nobody waits for it any more.
         child.kill()
         child.wait()
-        probes = [process for process in self.left_behind() if process != daemon.pid]
-        self.assertEqual([self.parent_of(process) for process in probes], [daemon.pid])
+        self.wait_until(lambda: self.left_behind() == [daemon.pid])
+        self.log.unlink()
+        child = self.start("cuInit")
+        self.addCleanup(child.communicate)
+        self.addCleanup(child.kill)
+        child.send_signal(signal.SIGSTOP)  # it would ask a daemon of its own
+        self.assertEqual(self.parents_of_probes(daemon, child), [daemon.pid])
         daemon.kill()
         daemon.wait()
-        self.wait_until(lambda: not self.left_behind())
+        self.wait_until(lambda: self.left_behind() == [child.pid])
+
+    def parents_of_probes(self, *others):
+        pids = [other.pid for other in others]
+        return [self.parent_of(process) for process in self.left_behind() if process not in pids]
+
 
 if __name__ == "__main__":
     run_tests()
