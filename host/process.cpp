@@ -12,6 +12,8 @@
 #include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <system_error>
+#include <thread>
 #include <unistd.h>
 
 namespace cudaenv::host {
@@ -22,8 +24,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t k_output_limit = std::size_t{1024} * 1024;
 constexpr std::size_t k_error_limit = std::size_t{64} * 1024;
-// How long a killed child may take to be gone before it is left behind.
-constexpr std::chrono::milliseconds k_grace{200};
 
 struct Pipe {
     Fd read;
@@ -149,8 +149,8 @@ void drain(Fd& pipe, std::string& into, std::size_t limit) {
 // True when the child is gone, and what it started in its group with it.
 bool reap(Child& child, ChildOutcome& outcome) {
     siginfo_t info{};
-    const int seen = ::waitid(P_PID, static_cast<id_t>(child.pid), &info,
-                              WEXITED | WNOHANG | WNOWAIT);
+    const int seen =
+        ::waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOHANG | WNOWAIT);
     if ((seen == 0 && info.si_pid == 0) || (seen < 0 && errno == EINTR)) {
         return false;
     }
@@ -225,11 +225,28 @@ bool advance(std::vector<Child>& children, std::vector<ChildOutcome>& outcomes) 
     return all_ended;
 }
 
+// A thread of its own, because it may take until the machine is rebooted. It goes with the process.
+void reap_later(pid_t pid) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    // Signals are for the threads that wait for them.
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+        std::thread([pid] {
+            while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+            }
+        }).detach();
+    } catch (const std::system_error&) {
+        // No thread to be had: it stays until this process ends, and init reaps it.
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 } // namespace
 
 std::vector<ChildOutcome> ChildProcessRunner::run_all(std::span<const ChildCommand> commands,
                                                       std::chrono::milliseconds deadline) {
-    reap_abandoned();
     const auto until = Clock::now() + deadline;
     std::vector<ChildOutcome> outcomes(commands.size());
     std::vector<Child> children;
@@ -253,7 +270,7 @@ std::vector<ChildOutcome> ChildProcessRunner::run_all(std::span<const ChildComma
             ::kill(-children[i].pid, SIGKILL);
         }
     }
-    const auto grace_end = Clock::now() + k_grace;
+    const auto grace_end = Clock::now() + m_grace;
     while (!all_ended && Clock::now() < grace_end) {
         wait_for_any(children, grace_end, -1);
         all_ended = advance(children, outcomes);
@@ -267,18 +284,10 @@ std::vector<ChildOutcome> ChildProcessRunner::run_all(std::span<const ChildComma
         }
         if (!children[i].ended) {
             outcomes[i].failure += "; it does not die (stuck in the kernel)";
-            m_abandoned.push_back(children[i].pid);
+            reap_later(children[i].pid);
         }
     }
     return outcomes;
-}
-
-void ChildProcessRunner::reap_abandoned() {
-    std::erase_if(m_abandoned, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
-}
-
-ChildProcessRunner::~ChildProcessRunner() {
-    reap_abandoned();
 }
 
 } // namespace cudaenv::host

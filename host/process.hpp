@@ -1,13 +1,13 @@
 // Children with a deadline. Law: run_all returns within the deadline (and a moment), whatever the
 // children do; each leads a session of its own, without a terminal; its process group is killed at
-// its end, whether that is its own or the deadline's; one that cannot die (stuck in the kernel, as with a broken driver) is left behind, not
-// waited for.
+// its end, whether that is its own or the deadline's; one that cannot die (stuck in the kernel, as
+// with a broken driver) is left behind: nobody waits for it but a thread, which reaps it where it
+// dies after all.
 #pragma once
 
 #include <chrono>
 #include <span>
 #include <string>
-#include <sys/types.h>
 #include <utility>
 #include <vector>
 
@@ -42,20 +42,18 @@ public:
 class ChildProcessRunner final : public ProcessRunner {
 public:
     // With `stop_event`, a descriptor that outlives this: once it is readable, children that run
-    // are killed as at their deadline.
-    explicit ChildProcessRunner(int stop_event = -1) : m_stop_event(stop_event) {}
-    ChildProcessRunner(const ChildProcessRunner&) = delete;
-    ChildProcessRunner& operator=(const ChildProcessRunner&) = delete;
-    ~ChildProcessRunner() override;
+    // are killed as at their deadline. `grace`: how long a killed child may take to be gone before
+    // it is left behind.
+    explicit ChildProcessRunner(int stop_event = -1,
+                                std::chrono::milliseconds grace = std::chrono::milliseconds(200))
+        : m_stop_event(stop_event), m_grace(grace) {}
 
     std::vector<ChildOutcome> run_all(std::span<const ChildCommand> commands,
                                       std::chrono::milliseconds deadline) override;
 
 private:
-    void reap_abandoned();
-
     int m_stop_event;
-    std::vector<pid_t> m_abandoned; // killed, not yet dead; looked after at the next call
+    std::chrono::milliseconds m_grace;
 };
 
 } // namespace cudaenv::host

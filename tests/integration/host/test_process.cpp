@@ -4,10 +4,13 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace cudaenv::host {
@@ -63,6 +66,23 @@ TEST_CASE("several children run at the same time, outcomes in order") {
     CHECK(outcomes[0].output == "0\n");
     CHECK(outcomes[1].output == "1\n");
     CHECK(outcomes[2].output == "2\n");
+}
+
+TEST_CASE("a child that was left behind is reaped when it dies, though nobody asks again") {
+    {
+        ChildProcessRunner impatient(-1, 0ms);
+        const auto outcome = impatient.run(shell("exec sleep 600"), 10ms);
+        CHECK(outcome.failure ==
+              "no answer within 10 ms, killed; it does not die (stuck in the kernel)");
+    }
+    const auto until = std::chrono::steady_clock::now() + 30s;
+    siginfo_t ended{};
+    // Waits for the end of a child, and leaves it to whoever reaps it.
+    while (::waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT) == 0) {
+        REQUIRE(std::chrono::steady_clock::now() < until);
+        ::sched_yield();
+    }
+    CHECK(errno == ECHILD);
 }
 
 TEST_CASE("a hanging child is killed at its deadline with its own children") {
