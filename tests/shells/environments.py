@@ -8,7 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from toolkits import Unavailable, cache_root, locked, said
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from downloads import Unavailable, cache_root, locked, said  # noqa: E402
 
 REQUIREMENTS = ["uv==0.13.9", "py-rattler==0.28.0", "conda-package-handling==2.6.0"]
 MAKE_CONDA = Path(__file__).with_name("make_conda.py")

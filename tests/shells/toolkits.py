@@ -5,24 +5,19 @@ PyPI, each rearranged to the form that NVIDIA's own installer gives (bin, includ
 What Debian leaves out of the package with nvcc (headers, libdevice, the runtime library) comes from
 NVIDIA's wheels of the same version, because Debian's own package of them is 557 MB.
 
-Downloads are kept under ${XDG_CACHE_HOME:-~/.cache}/cudaenv-tests. `toolkits.py [VERSION...]` prints
+Downloads are kept as tests/support/downloads.py says. `toolkits.py [VERSION...]` prints
 where each is, or why it cannot be had.
 """
 
-import contextlib
-import fcntl
 import os
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-
-class Unavailable(Exception):
-    """A toolkit cannot be had here; the text says why and how it could."""
-
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from downloads import (Unavailable, cache_root, debian_package, kept, pip_target,  # noqa: E402
+                       print_all, said)
 
 # By the name that a test asks for: where it comes from, and what `nvcc --version` must then say.
 DEBIAN = {
@@ -58,78 +53,6 @@ LIBRARIES =+ $(_SPACE_) "-L$(TOP)/lib64"
 """
 PROGRAMS = ["nvcc", "ptxas", "fatbinary", "cudafe++", "nvlink", "bin2c", "cicc",
             "__nvcc_device_query"]
-
-
-def cache_root() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(base) / "cudaenv-tests"
-
-
-def said(command, **more):
-    """Standard output of a command; Unavailable with the last line it said where it fails."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600, **more)
-    except FileNotFoundError:
-        raise Unavailable(f"{command[0]} is not installed") from None
-    except subprocess.TimeoutExpired:
-        raise Unavailable(f"{command[0]} took longer than ten minutes") from None
-    if done.returncode != 0:
-        lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
-        # Addresses of mirrors are nobody's business in a log.
-        last = re.sub(r"\b[a-z]+://\S+", "(address)",
-                      lines[-1] if lines else f"status {done.returncode}, no message")
-        raise Unavailable(f"{' '.join(map(str, command[:3]))} failed: {last[:200]}")
-    return done.stdout
-
-
-@contextlib.contextmanager
-def locked(name):
-    """Tests that run at the same time do not download the same thing twice."""
-    cache_root().mkdir(parents=True, exist_ok=True)
-    with open(cache_root() / f"{name}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-def apt_configuration(under: Path, suite: str) -> dict:
-    """A private apt that knows one suite with its non-free part, from wherever this machine's own
-    apt takes its release: nothing of the machine's apt is changed."""
-    targets = said(["apt-get", "indextargets", "--format",
-                    "$(ORIGIN)|$(COMPONENT)|$(REPO_URI)|$(RELEASE)", "Created-By: Packages"])
-    places = [line.split("|") for line in targets.splitlines()]
-    uris = [uri for origin, component, uri, release in places
-            if origin == "Debian" and component == "main" and "security" not in release]
-    if not uris:
-        raise Unavailable("apt knows no Debian suite on this machine")
-    for part in ("state", "cache", "sources"):
-        (under / part).mkdir(parents=True, exist_ok=True)
-    keyring = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-    (under / "sources" / "one.sources").write_text(
-        f"Types: deb\nURIs: {uris[0]}\nSuites: {suite}\nComponents: main non-free\n"
-        + (f"Signed-By: {keyring}\n" if keyring.exists() else ""))
-    (under / "apt.conf").write_text(
-        f'Dir::State "{under}/state";\nDir::Cache "{under}/cache";\n'
-        f'Dir::Etc::SourceList "/dev/null";\nDir::Etc::SourceParts "{under}/sources";\n'
-        'APT::Sandbox::User "root";\nAcquire::Languages "none";\nAcquire::Retries "2";\n')
-    return {**os.environ, "APT_CONFIG": str(under / "apt.conf")}
-
-
-def debian_package(name: str, suite: str, into: Path):
-    """Downloads one package of a suite and unpacks it, without installing anything."""
-    with tempfile.TemporaryDirectory(prefix="cudaenv-apt-") as scratch:
-        scratch = Path(scratch)
-        environment = apt_configuration(scratch, suite)
-        said(["apt-get", "-qq", "update"], env=environment)
-        said(["apt-get", "-qq", "download", f"{name}/{suite}"], env=environment, cwd=scratch)
-        found = list(scratch.glob("*.deb"))
-        if len(found) != 1:
-            raise Unavailable(f"apt gave {len(found)} files for {name} of {suite}")
-        said(["dpkg-deb", "-x", str(found[0]), str(into)])
-
-
-def pip_target(wheels, into: Path):
-    said([sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet",
-          "--no-deps", "--only-binary", ":all:", "--target", str(into), *wheels])
 
 
 def assemble_debian(source, into: Path):
@@ -179,20 +102,17 @@ def toolkit(version: str) -> Path:
     source = DEBIAN.get(version) or PYPI.get(version)
     if source is None:
         raise Unavailable(f"no source is known for CUDA {version}")
-    with locked(f"toolkit-{version}"):
-        place = cache_root() / f"toolkit-{version}"
-        if not place.exists():
-            with tempfile.TemporaryDirectory(dir=cache_root(), prefix="making-") as scratch:
-                made = Path(scratch) / "toolkit"
-                if version in DEBIAN:
-                    assemble_debian(source, made)
-                else:
-                    assemble_pypi(source, made)
-                text = said([str(made / "bin/nvcc"), "--version"])
-                if f"release {source['release']}" not in text:
-                    raise Unavailable(f"what came as CUDA {version} says: {text.splitlines()[-1]}")
-                os.rename(made, place)
-        return place
+
+    def make(made):
+        if version in DEBIAN:
+            assemble_debian(source, made)
+        else:
+            assemble_pypi(source, made)
+        text = said([str(made / "bin/nvcc"), "--version"])
+        if f"release {source['release']}" not in text:
+            raise Unavailable(f"what came as CUDA {version} says: {text.splitlines()[-1]}")
+
+    return kept(f"toolkit-{version}", make)
 
 
 def put(version: str, into: Path) -> Path:
@@ -209,16 +129,5 @@ def put(version: str, into: Path) -> Path:
     return into
 
 
-def main():
-    status = 0
-    for version in sys.argv[1:] or VERSIONS:
-        try:
-            print(f"{version}\t{toolkit(version)}")
-        except Unavailable as reason:
-            print(f"{version}\tcannot be had: {reason}")
-            status = 77
-    return status
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(print_all([(toolkit, version) for version in sys.argv[1:] or VERSIONS]))

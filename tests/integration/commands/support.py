@@ -11,6 +11,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
+from ctest_status import run_tests_of_main  # noqa: E402
+
 PROGRAMS = {}  # "cudaenv", "cudaenvd": set by run_tests
 
 # Not the interpreter of the tests: another user may not be able to run it.
@@ -81,17 +84,11 @@ class CommandTest(unittest.TestCase):
 
 
 def run_tests():
-    """For ctest: status 77 where every test was skipped, with the reasons."""
+    """For ctest."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--cudaenv", required=True)
     parser.add_argument("--cudaenvd", required=True)
     options, rest = parser.parse_known_args()
     PROGRAMS.update(cudaenv=os.path.realpath(options.cudaenv),
                     cudaenvd=os.path.realpath(options.cudaenvd))
-    program = unittest.main(module="__main__", argv=[sys.argv[0], *rest], exit=False, verbosity=1)
-    result = program.result
-    for _, reason in result.skipped:
-        print("skipped:", reason)
-    if not result.wasSuccessful():
-        sys.exit(1)
-    sys.exit(77 if result.skipped and len(result.skipped) == result.testsRun else 0)
+    run_tests_of_main(rest)

@@ -1,17 +1,15 @@
 """Real libraries of the driver's and of the runtime's, for tests: libcuda out of Debian's packages,
 unpacked and never installed; libcudart out of NVIDIA's wheels; the stub of a toolkit.
 
-Downloads are kept where tests/shells/toolkits.py keeps its own. `drivers.py` prints where each is,
+Downloads are kept as tests/support/downloads.py says. `drivers.py` prints where each is,
 or why it cannot be had."""
 
 import os
 import sys
-import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "shells"))
-from toolkits import (Unavailable, cache_root, debian_package, locked,  # noqa: E402
-                      pip_target)
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
+from downloads import Unavailable, debian_package, kept, pip_target, print_all  # noqa: E402
 
 # By branch: Debian's package, its suite, and the CUDA that it gives.
 DRIVERS = {
@@ -30,19 +28,6 @@ NVRTCS = {
     "11.8": "nvidia-cuda-nvrtc-cu11==11.8.89",
     "12.4": "nvidia-cuda-nvrtc-cu12==12.4.127",
 }
-
-
-def kept(name, fill):
-    """The directory of that name, filled at the first call."""
-    with locked(name):
-        place = cache_root() / name
-        if not place.exists():
-            with tempfile.TemporaryDirectory(dir=cache_root(), prefix="making-") as scratch:
-                made = Path(scratch) / "made"
-                made.mkdir()
-                fill(made)
-                os.rename(made, place)
-        return place
 
 
 def one_of(root: Path, pattern: str) -> Path:
@@ -87,18 +72,7 @@ def has_gpu() -> bool:
                                                  "/dev/dxg"))
 
 
-def main():
-    status = 0
-    asked = [(driver, branch) for branch in DRIVERS] + [(runtime, name) for name in RUNTIMES]
-    asked += [(nvrtc, name) for name in NVRTCS]
-    for ask, name in asked:
-        try:
-            print(f"{ask.__name__} {name}\t{ask(name)}")
-        except Unavailable as reason:
-            print(f"{ask.__name__} {name}\tcannot be had: {reason}")
-            status = 77
-    return status
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(print_all([(driver, branch) for branch in DRIVERS]
+                       + [(runtime, name) for name in RUNTIMES]
+                       + [(nvrtc, name) for name in NVRTCS]))

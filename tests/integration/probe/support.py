@@ -15,6 +15,9 @@ import time
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
+from ctest_status import run_tests_of_main  # noqa: E402
+
 LIBC = ctypes.CDLL(None)
 PROGRAMS = {}  # "probe", "standin", "cudaenv", "cudaenvd", "nvml": set by run_tests
 WAIT = 60  # seconds for what is expected to happen at once; a loaded machine is slow
@@ -193,7 +196,7 @@ class ProbeTest(unittest.TestCase):
 
 
 def run_tests():
-    """For ctest: status 77 where every test was skipped, with the reasons."""
+    """For ctest."""
     parser = argparse.ArgumentParser()
     for name in ("probe", "standin", "cudaenv", "cudaenvd", "nvml"):
         parser.add_argument(f"--{name}")
@@ -201,10 +204,4 @@ def run_tests():
     PROGRAMS.update({name: os.path.realpath(path) for name, path in vars(options).items() if path})
     if "standin" in PROGRAMS:
         PROGRAMS["standin"] = Path(PROGRAMS["standin"])
-    program = unittest.main(module="__main__", argv=[sys.argv[0], *rest], exit=False, verbosity=1)
-    result = program.result
-    for _, reason in result.skipped:
-        print("skipped:", reason)
-    if not result.wasSuccessful():
-        sys.exit(1)
-    sys.exit(77 if result.skipped and len(result.skipped) == result.testsRun else 0)
+    run_tests_of_main(rest)
