@@ -5,6 +5,7 @@
 #include "shellhooks/renderers.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 namespace cudaenv::shellhooks {
@@ -30,17 +31,25 @@ std::string expansion_of_empty(const plan::Change& variable) {
     return "${" + variable.name + (variable.value ? "-x}" : "+x}");
 }
 
+// How a value is read: `$A` costs half of `${A-}`, and under `set -u` ends the prompt's command
+// where A is unset.
+enum class Read : std::uint8_t { Plain, UnsetToo };
+
+std::string expansion_of(const std::string& name, Read read) {
+    return read == Read::Plain ? '$' + name : "${" + name + "-}";
+}
+
 // One row; or, where every mark is in some value, one for each part. `empty`: what is to expand to
 // nothing.
-std::vector<Row> rows(const Watch& watch, const std::string& empty) {
+std::vector<Row> rows(const Watch& watch, const std::string& empty, Read read) {
     std::vector<Row> parts;
-    parts.push_back({"${PWD-}", watch.directory});
+    parts.push_back({expansion_of("PWD", read), watch.directory});
     if (!empty.empty()) {
         parts.push_back({empty, ""});
     }
     for (const plan::Change& variable : watch.variables) {
         if (is_variable_name(variable.name) && variable.value && !variable.value->empty()) {
-            parts.push_back({"${" + variable.name + "-}", *variable.value});
+            parts.push_back({expansion_of(variable.name, read), *variable.value});
         }
     }
     const auto mark = std::ranges::find_if(k_marks, [&](char c) {
@@ -71,9 +80,13 @@ bool is_comparable(const Watch& watch, std::string WatchedFile::*stamp) {
 class BashWords {
 public:
     std::string variable(const std::string& value) {
-        m_names.push_back("__cudaenv_" + std::to_string(m_names.size()));
-        m_text += m_names.back() + '=' + quote_word(Shell::Bash, value) + '\n';
-        return '$' + m_names.back();
+        const std::string name = "__cudaenv_" + std::to_string(m_names.size());
+        define(name, value);
+        return '$' + name;
+    }
+    void define(const std::string& name, const std::string& value) {
+        m_names.push_back(name);
+        m_text += name + '=' + quote_word(Shell::Bash, value) + '\n';
     }
     // Where set -a is on, an assignment exports.
     [[nodiscard]] std::string text() const {
@@ -103,63 +116,80 @@ std::string path_from_here(const Watch& watch, const WatchedFile& file) {
     return file.path.starts_with(here) ? "./" + file.path.substr(here.size()) : file.path;
 }
 
-std::string function_of(const std::vector<std::string>& differences) {
-    std::string out = "function __cudaenv_stale {\n[[ ";
+std::string condition_of(const std::vector<std::string>& differences) {
+    std::string out = "[[ ";
     std::string between;
     for (const std::string& difference : differences) {
         out += between + difference;
         between = " ||\n";
     }
-    return out + " ]]\n}\n";
+    return out + " ]]";
+}
+
+std::string function_of(const std::string& condition) {
+    return "function __cudaenv_stale {\n" + condition + "\n}\n";
 }
 
 } // namespace
 
+// Two forms of one check. `__cudaenv_check` is what a prompt does: as short as can be, since bash
+// copies a function's body at each call, and stale where a shell's options make it inexact (with
+// nocasematch its first pattern matches nothing). `__cudaenv_stale` is right with `set -u` too.
 std::string render_watch_bash(const Watch& watch) {
     if (!is_comparable(watch, &WatchedFile::stamp)) {
-        return std::string(k_always);
+        return "__cudaenv_check=:\n" + std::string(k_always);
     }
     BashWords words;
-    // With nocasematch no comparison of bash is exact: then nothing matches, and the hook switches
-    // it off and looks again.
-    std::vector<std::string> differences;
-    std::string subject = "a";
-    std::string pattern = "[!A]";
     std::string empty;
     for (const plan::Change& variable : watch.variables) {
         if (is_variable_name(variable.name) && variable.value.value_or("").empty()) {
             empty += expansion_of_empty(variable);
         }
     }
-    for (const Row& row : rows(watch, empty)) {
-        const std::string value = words.variable(row.value);
-        differences.push_back(subject + row.expansions + " != " + pattern +
-                              (is_plain_pattern(row.value) ? value : '"' + value + '"'));
+    std::vector<std::string> quick{"-o nounset"};
+    std::vector<std::string> differences;
+    std::string subject = "a";
+    std::string pattern = "[!A]";
+    const std::vector<Row> plain = rows(watch, empty, Read::Plain);
+    const std::vector<Row> guarded = rows(watch, empty, Read::UnsetToo);
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+        std::string value = words.variable(plain[i].value);
+        if (!is_plain_pattern(plain[i].value)) {
+            value = '"' + value + '"';
+        }
+        value.insert(0, " != " + pattern);
+        quick.push_back(subject + plain[i].expansions + value);
+        differences.push_back(subject + guarded[i].expansions + value);
         subject.clear();
         pattern.clear();
     }
+    const auto add = [&](const std::string& difference) {
+        quick.push_back(difference);
+        differences.push_back(difference);
+    };
     const bool alone = std::ranges::count_if(watch.files, [](const WatchedFile& file) {
                            return !file.stamp.empty();
                        }) < 2;
     for (const WatchedFile& file : watch.files) {
         const std::string path = words.variable(path_from_here(watch, file));
         if (!file.exists || file.seen == WatchedFile::Seen::Existence) {
-            differences.push_back((file.exists ? "! -e " : "-e ") + path);
+            add((file.exists ? "! -e " : "-e ") + path);
             continue;
         }
         // Where one of the two is gone, the other one is the newer. Where both are, none is: that
         // is told by any other file there is, which is then newer than its own stamp, since stamps
         // go together.
         const std::string stamp = words.variable(file.stamp);
-        differences.push_back(path + " -nt " + stamp);
+        add(path + " -nt " + stamp);
         if (file.seen == WatchedFile::Seen::Time) {
-            differences.push_back(path + " -ot " + stamp);
+            add(path + " -ot " + stamp);
         }
         if (alone) {
-            differences.push_back("! -e " + path);
+            add("! -e " + path);
         }
     }
-    return words.text() + function_of(differences);
+    words.define("__cudaenv_check", condition_of(quick));
+    return words.text() + function_of(condition_of(differences));
 }
 
 std::string render_watch_zsh(const Watch& watch) {
@@ -175,7 +205,7 @@ std::string render_watch_zsh(const Watch& watch) {
             differences.push_back("-v " + variable.name); // a quarter of ${NAME+x}
         }
     }
-    for (const Row& row : rows(watch, empty)) {
+    for (const Row& row : rows(watch, empty, Read::UnsetToo)) {
         differences.push_back(row.expansions + " != " + quote_word(Shell::Zsh, row.value));
     }
     for (const WatchedFile& file : watch.files) {
@@ -191,7 +221,7 @@ std::string render_watch_zsh(const Watch& watch) {
                                   quote_word(Shell::Zsh, file.stamp_before));
         }
     }
-    return function_of(differences);
+    return function_of(condition_of(differences));
 }
 
 } // namespace cudaenv::shellhooks

@@ -11,6 +11,7 @@ __cudaenv_program=@CUDAENV_PROGRAM@
 __cudaenv_wrap=@CUDAENV_WRAP@
 
 # Until an answer says otherwise. It is not exported: a nested shell starts here as well.
+__cudaenv_check=:
 function __cudaenv_stale {
     :
 }
@@ -54,7 +55,7 @@ function __cudaenv_update {
     local __cudaenv_interrupt=${__cudaenv_text%%$'\n__cudaenv:functions'*}
     \builtin trap '' INT
     \builtin eval "${__cudaenv_text#*$'\n__cudaenv:answer\n'}" || :
-    __cudaenv_define_prompt "{${__cudaenv_text##*$'\n'function __cudaenv_stale {}"
+    __cudaenv_define_prompt
     \builtin export -nf __cudaenv_stale __cudaenv_prompt || : # set -a would have exported them
     \builtin eval "${__cudaenv_interrupt:-trap - INT}" || :
     return 0
@@ -62,25 +63,25 @@ function __cudaenv_update {
 
 # __cudaenv_prompt stands at the end of PROMPT_COMMAND, so that what came before it (direnv, pyenv)
 # is seen at once. Its $1 is $?, which is kept for whatever is put behind it; with `set -e` a status
-# would end the shell. $1 here: what __cudaenv_stale does, in braces, which saves a call.
+# would end the shell. The check is its body, which saves a call.
 function __cudaenv_define_prompt {
     \builtin eval "function __cudaenv_prompt {
-        if $1 then __cudaenv_ask; fi
+        if $__cudaenv_check; then __cudaenv_ask; fi
         case \${1-0} in 0) ;; *) [[ \$- == *e* ]] || return \"\$1\" ;; esac
     }"
 }
-__cudaenv_define_prompt '{ :; };'
+__cudaenv_define_prompt
 
-# With nocasematch no comparison is exact, and all is stale.
+# The prompt's check takes `set -u` and nocasematch for a change; here they are none.
 function __cudaenv_ask {
     # shellcheck disable=SC2050 # it depends on an option
-    if [[ a != A ]]; then
+    if [[ a == A ]]; then
+        \builtin shopt -u nocasematch
+        __cudaenv_ask
+        \builtin shopt -s nocasematch
+    elif __cudaenv_stale; then
         __cudaenv_update --say
-        return
     fi
-    \builtin shopt -u nocasematch
-    if __cudaenv_stale; then __cudaenv_update --say; fi
-    \builtin shopt -s nocasematch
 }
 
 # `declare -f +i` is the test for a function that neither forks nor prints. It is not for each
@@ -241,7 +242,7 @@ function __cudaenv_unhook {
 # Traced, or its removal of the RETURN trap would end with it.
 \builtin declare -ft __cudaenv_unhook
 # `set -a` exports whatever is defined; these are this shell's alone.
-\builtin export -n __cudaenv_program __cudaenv_wrap
+\builtin export -n __cudaenv_program __cudaenv_wrap __cudaenv_check
 \builtin export -nf __cudaenv_stale __cudaenv_is_interactive __cudaenv_update \
     __cudaenv_define_prompt __cudaenv_prompt __cudaenv_ask __cudaenv_wrap_new __cudaenv_wrap_all \
     __cudaenv_wrapped __cudaenv_update_now __cudaenv_sourced __cudaenv_install cudaenv \

@@ -272,11 +272,11 @@ TEST_CASE(
         set_modified(stamp, k_time);
         set_modified(before, k_time - 1);
         set_modified(after, k_time + 1);
-        const WatchedFile watched{file,  true,  stamp, k_time, WatchedFile::Seen::Time,
+        const WatchedFile watched{file,   true, stamp, k_time, WatchedFile::Seen::Time,
                                   before, after};
-        const std::string script =
-            state.before + '\n' + render_watch(state.shell, {directory.path(), {}, {watched}}) +
-            "cd " + directory.path() + '\n' + k_verdict;
+        const std::string script = state.before + '\n' +
+                                   render_watch(state.shell, {directory.path(), {}, {watched}}) +
+                                   "cd " + directory.path() + '\n' + k_verdict;
         const auto verdict = [&] {
             const auto run = run_in(state, directory, script);
             CHECK(run.err.empty());
@@ -317,13 +317,19 @@ TEST_CASE("a file that was not there is watched for") {
 }
 
 TEST_CASE("a watch that cannot be compared is stale") {
-    const std::string stale = "function __cudaenv_stale {\n:\n}\n";
+    const auto stale_in = [](Shell shell) {
+        return std::string(shell == Shell::Bash ? "__cudaenv_check=:\n" : "") +
+               "function __cudaenv_stale {\n:\n}\n";
+    };
     for (const Shell shell : {Shell::Bash, Shell::Zsh}) {
+        const std::string stale = stale_in(shell);
         CHECK(render_watch(shell, {}) == stale);
         CHECK(render_watch(shell, {"/p", {}, {{"/p/cudaenv.toml", true, "", 0}}}) == stale);
     }
-    CHECK(render_watch(Shell::Bash, {"/p", {}, {{"/p/cudaenv.toml", true, "", 1}}}) == stale);
-    CHECK(render_watch(Shell::Zsh, {"/p", {}, {{"/p/cudaenv.toml", true, "/s", 1}}}) == stale);
+    CHECK(render_watch(Shell::Bash, {"/p", {}, {{"/p/cudaenv.toml", true, "", 1}}}) ==
+          stale_in(Shell::Bash));
+    CHECK(render_watch(Shell::Zsh, {"/p", {}, {{"/p/cudaenv.toml", true, "/s", 1}}}) ==
+          stale_in(Shell::Zsh));
     CHECK(render_watch(Shell::Posix, {"/p", {}, {}}).empty());
 }
 
@@ -339,6 +345,23 @@ TEST_CASE("with nocasematch a watch of bash is stale by itself") {
     CHECK(run_in(state, directory, script).out == "stale\n");
 }
 
+TEST_CASE("bash's check of a prompt tells what its function tells, and with set -u asks that") {
+    if (on_path("bash").empty()) {
+        SKIP("no bash here; apt install bash");
+    }
+    const TemporaryDirectory directory;
+    const std::string verdict =
+        "if eval \"$__cudaenv_check\"; then echo stale; else echo same; fi\n";
+    const State state{Shell::Bash, "bash", {"--norc"}, ""};
+    const std::string script =
+        "cd /\nA=/a B=\n" + render_watch(Shell::Bash, {"/", {{"A", "/a"}, {"B", ""}}, {}}) +
+        verdict + "A=/b\n" + verdict + "unset A\n" + verdict + "A=/a\n" + verdict + "unset B\n" +
+        verdict + "B=\nset -u\n" + verdict + k_verdict + "unset A\n" + verdict + k_verdict;
+    const auto run = run_in(state, directory, script);
+    CHECK(run.err.empty());
+    CHECK(run.out == "same\nstale\nstale\nsame\nstale\nstale\nsame\nstale\nstale\n");
+}
+
 TEST_CASE("a watch compares the variables in one row, and then the files") {
     const Watch watch{
         "/p",
@@ -347,6 +370,11 @@ TEST_CASE("a watch compares the variables in one row, and then the files") {
          {"/cudaenv.toml", false, "", 0},
          {"/usr/bin/nvcc", true, "", 1, WatchedFile::Seen::Existence},
          {"/usr/local", true, "/s/2", 2, WatchedFile::Seen::Newer, "/s/1", "/s/3"}}};
+    const std::string files = "$__cudaenv_1 -nt $__cudaenv_2 ||\n"
+                              "$__cudaenv_1 -ot $__cudaenv_2 ||\n"
+                              "-e $__cudaenv_3 ||\n"
+                              "! -e $__cudaenv_4 ||\n"
+                              "$__cudaenv_5 -nt $__cudaenv_6";
     CHECK(render_watch(Shell::Bash, watch) ==
           "__cudaenv_0=/p,,/e\n"
           "__cudaenv_1=./cudaenv.toml\n"
@@ -355,25 +383,25 @@ TEST_CASE("a watch compares the variables in one row, and then the files") {
           "__cudaenv_4=/usr/bin/nvcc\n"
           "__cudaenv_5=/usr/local\n"
           "__cudaenv_6=/s/2\n"
-          "\\command export -n __cudaenv_0 __cudaenv_1 __cudaenv_2 __cudaenv_3 __cudaenv_4 "
-          "__cudaenv_5 __cudaenv_6\n"
-          "function __cudaenv_stale {\n"
-          "[[ a${PWD-},${CC+x}${CXX-x}${Z+x},${CONDA_PREFIX-} != [!A]$__cudaenv_0 ||\n"
-          "$__cudaenv_1 -nt $__cudaenv_2 ||\n"
-          "$__cudaenv_1 -ot $__cudaenv_2 ||\n"
-          "-e $__cudaenv_3 ||\n"
-          "! -e $__cudaenv_4 ||\n"
-          "$__cudaenv_5 -nt $__cudaenv_6 ]]\n}\n");
-    CHECK(render_watch(Shell::Zsh, watch) ==
-          "function __cudaenv_stale {\n"
-          "[[ -v CC ||\n"
-          "-v Z ||\n"
-          "${PWD-},${CXX-x},${CONDA_PREFIX-} != /p,,/e ||\n"
-          "! /s/2 -nt ./cudaenv.toml ||\n"
-          "! ./cudaenv.toml -nt /s/0 ||\n"
-          "-e /cudaenv.toml ||\n"
-          "! -e /usr/bin/nvcc ||\n"
-          "! /s/3 -nt /usr/local ]]\n}\n");
+          "__cudaenv_check=" +
+              quote_word(Shell::Bash, "[[ -o nounset ||\n"
+                                      "a$PWD,${CC+x}${CXX-x}${Z+x},$CONDA_PREFIX != "
+                                      "[!A]$__cudaenv_0 ||\n" +
+                                          files + " ]]") +
+              "\n\\command export -n __cudaenv_0 __cudaenv_1 __cudaenv_2 __cudaenv_3 __cudaenv_4 "
+              "__cudaenv_5 __cudaenv_6 __cudaenv_check\n"
+              "function __cudaenv_stale {\n"
+              "[[ a${PWD-},${CC+x}${CXX-x}${Z+x},${CONDA_PREFIX-} != [!A]$__cudaenv_0 ||\n" +
+              files + " ]]\n}\n");
+    CHECK(render_watch(Shell::Zsh, watch) == "function __cudaenv_stale {\n"
+                                             "[[ -v CC ||\n"
+                                             "-v Z ||\n"
+                                             "${PWD-},${CXX-x},${CONDA_PREFIX-} != /p,,/e ||\n"
+                                             "! /s/2 -nt ./cudaenv.toml ||\n"
+                                             "! ./cudaenv.toml -nt /s/0 ||\n"
+                                             "-e /cudaenv.toml ||\n"
+                                             "! -e /usr/bin/nvcc ||\n"
+                                             "! /s/3 -nt /usr/local ]]\n}\n");
 }
 
 TEST_CASE("values that hold every mark are compared one by one") {
