@@ -4,25 +4,32 @@ namespace cudaenv::kernels {
 
 namespace {
 
-constexpr std::string_view k_code = R"ptx(
+constexpr std::string_view k_target = R"ptx(
 .target sm_50
 .address_size 64
+)ptx";
 
-// out[i] = in[i] * 1664525 + 1013904223, a grid's stride apart.
-.visible .entry cudaenv_global(.param .u64 in, .param .u64 out, .param .u32 count)
-{
-    .reg .pred %done;
-    .reg .u32 %i, %n, %block, %size, %thread, %blocks, %stride, %word;
-    .reg .u64 %from, %to, %offset, %address;
-
+// What both begin with; its registers are declared by each.
+constexpr std::string_view k_arguments = R"ptx(
     ld.param.u64 %from, [in];
     ld.param.u64 %to, [out];
     ld.param.u32 %n, [count];
     cvta.to.global.u64 %from, %from;
     cvta.to.global.u64 %to, %to;
     mov.u32 %block, %ctaid.x;
-    mov.u32 %size, %ntid.x;
     mov.u32 %thread, %tid.x;
+)ptx";
+
+// out[i] = in[i] * 1664525 + 1013904223, a grid's stride apart.
+constexpr std::string_view k_global = R"ptx(
+.visible .entry cudaenv_global(.param .u64 in, .param .u64 out, .param .u32 count)
+{
+    .reg .pred %done;
+    .reg .u32 %i, %n, %block, %size, %thread, %blocks, %stride, %word;
+    .reg .u64 %from, %to, %offset, %address;
+)ptx";
+constexpr std::string_view k_global_body = R"ptx(
+    mov.u32 %size, %ntid.x;
     mov.u32 %blocks, %nctaid.x;
     mad.lo.u32 %i, %block, %size, %thread;
     mul.lo.u32 %stride, %size, %blocks;
@@ -40,22 +47,18 @@ next:
 finished:
     ret;
 }
+)ptx";
 
 // out[block] = the sum of the 1024 words of its block, as a tree in shared memory; 256 threads.
+constexpr std::string_view k_shared = R"ptx(
 .visible .entry cudaenv_shared(.param .u64 in, .param .u64 out, .param .u32 count)
 {
     .shared .align 4 .b8 sums[1024];
     .reg .pred %outside, %idle, %last;
     .reg .u32 %i, %n, %block, %thread, %word, %sum, %part, %half, %here, %there, %bytes;
     .reg .u64 %from, %to, %offset, %address;
-
-    ld.param.u64 %from, [in];
-    ld.param.u64 %to, [out];
-    ld.param.u32 %n, [count];
-    cvta.to.global.u64 %from, %from;
-    cvta.to.global.u64 %to, %to;
-    mov.u32 %block, %ctaid.x;
-    mov.u32 %thread, %tid.x;
+)ptx";
+constexpr std::string_view k_shared_body = R"ptx(
     mad.lo.u32 %i, %block, 1024, %thread;
     mov.u32 %sum, 0;
     mov.u32 %part, 0;
@@ -104,10 +107,16 @@ finished:
 }
 )ptx";
 
+
 } // namespace
 
 std::string ptx_text(std::string_view isa) {
-    return ".version " + std::string(isa) + std::string(k_code);
+    std::string text = ".version " + std::string(isa);
+    for (const std::string_view part :
+         {k_target, k_global, k_arguments, k_global_body, k_shared, k_arguments, k_shared_body}) {
+        text += part;
+    }
+    return text;
 }
 
 } // namespace cudaenv::kernels
