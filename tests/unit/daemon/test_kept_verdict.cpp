@@ -1,38 +1,22 @@
 // For which shell and how long a verdict is told, and in which words.
 #include "daemon/probe/kept_verdict.hpp"
 #include "tests/support/temporary_tree.hpp"
+#include "tests/unit/daemon/probe_runs.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 using namespace cudaenv;
 using namespace cudaenv::daemon;
-using plan::JudgedStep;
 using plan::ProbeVerdict;
 using plan::StepStatus;
+using test::run_of;
+using test::step;
 
 namespace {
 
-JudgedStep step(const char* name, StepStatus status, const char* code = "") {
-    JudgedStep made;
-    made.name = name;
-    made.status = status;
-    made.code = code;
-    made.detail = "refused";
-    return made;
-}
-
-ProbeRun run(ProbeVerdict verdict, std::vector<JudgedStep> steps) {
-    ProbeRun made;
-    made.ladder.verdict = verdict;
-    made.ladder.summary = "a summary";
-    made.ladder.steps = std::move(steps);
-    made.outcome = made.ladder;
-    return made;
-}
-
-// The same with what nvcc at `nvcc` built.
+// A ladder that is all right, with what nvcc at `nvcc` built.
 ProbeRun built(const std::string& nvcc, StepStatus status, const char* code = "") {
-    ProbeRun made = run(ProbeVerdict::Ok, {step("kernel", StepStatus::Ok)});
+    ProbeRun made = run_of(ProbeVerdict::Ok, {step("kernel", StepStatus::Ok)});
     facts::ProbeRung rung;
     rung.step = facts::ProbeStep::Build;
     rung.path = nvcc;
@@ -46,11 +30,11 @@ const ProbeWishes k_full{.full = true};
 const ProbeWishes k_build{.build = true};
 
 ProbeRun good() {
-    return run(ProbeVerdict::Ok, {step("kernel", StepStatus::Ok)});
+    return run_of(ProbeVerdict::Ok, {step("kernel", StepStatus::Ok)});
 }
 ProbeRun bad() {
-    return run(ProbeVerdict::Fails,
-               {step("kernel", StepStatus::Ok), step("cublas", StepStatus::Fails, "CE350")});
+    return run_of(ProbeVerdict::Fails,
+                  {step("kernel", StepStatus::Ok), step("cublas", StepStatus::Fails, "CE350")});
 }
 
 class Shell {
@@ -94,7 +78,7 @@ TEST_CASE("a quick probe that goes well leaves what a full one found, and the co
           "fails at cublas (CE350), --full, just now: a summary; cudaenv probe --full");
     shell.keep(good(), k_full);
     CHECK(shell.status() == "ok, --full, just now");
-    shell.keep(run(ProbeVerdict::Fails, {step("kernel", StepStatus::Fails, "CE330")}), k_quick);
+    shell.keep(run_of(ProbeVerdict::Fails, {step("kernel", StepStatus::Fails, "CE330")}), k_quick);
     CHECK(shell.told() == "fails at kernel (CE330): cudaenv probe");
 }
 

@@ -1,6 +1,7 @@
 // Which of a probe's rungs are the machine's, and for how long they are told.
 #include "daemon/measured.hpp"
 #include "tests/support/temporary_tree.hpp"
+#include "tests/unit/daemon/probe_runs.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -9,23 +10,12 @@ using namespace cudaenv::daemon;
 using plan::JudgedStep;
 using plan::ProbeVerdict;
 using plan::StepStatus;
+using test::step;
 
 namespace {
 
-JudgedStep step(const char* name, StepStatus status, const char* code = "") {
-    JudgedStep made;
-    made.name = name;
-    made.status = status;
-    made.code = code;
-    made.detail = "refused";
-    return made;
-}
-
 ProbeRun run(ProbeVerdict verdict, std::vector<JudgedStep> steps) {
-    ProbeRun made;
-    made.ladder.verdict = verdict;
-    made.ladder.summary = "a summary";
-    made.ladder.steps = std::move(steps);
+    ProbeRun made = test::run_of(verdict, std::move(steps));
     made.ladder.driver_cuda = DottedVersion::of("12.4");
     facts::ProbeRung gpu;
     gpu.step = facts::ProbeStep::Gpu;

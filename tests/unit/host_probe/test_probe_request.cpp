@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 
 namespace cudaenv::host {
@@ -46,37 +47,50 @@ facts::ToolkitLayout toolkit_at(FakeDisk& disk, const std::string& path, const s
     return layout_of(disk, path);
 }
 
+// Files of wheels, by their paths below nvidia/.
+void add_wheels(FakeDisk& disk, std::initializer_list<const char*> files) {
+    for (const char* file : files) {
+        disk.file(k_site + "/nvidia/" + file);
+    }
+}
+// What is asked for of wheels, in the same way; "not a wheel's" of anything else.
+Names wheels_in(const ProbeLibraries& libraries) {
+    Names found;
+    const std::string begin = k_site + "/nvidia/";
+    for (const auto* list : {&libraries.cudart, &libraries.nvrtc, &libraries.cublas,
+                             &libraries.cudnn, &libraries.nccl}) {
+        for (const std::string& name : *list) {
+            found.push_back(name.starts_with(begin) ? name.substr(begin.size())
+                                                    : "not a wheel's: " + name);
+        }
+    }
+    return found;
+}
+
 TEST_CASE("the wheels of CUDA 12 lie in a directory each") {
     FakeDisk disk;
     add_venv(disk, "2.4.0+cu121", "12.1");
-    disk.file(k_site + "/nvidia/cuda_runtime/lib/libcudart.so.12")
-        .file(k_site + "/nvidia/cuda_nvrtc/lib/libnvrtc.so.12")
-        .file(k_site + "/nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.1")
-        .file(k_site + "/nvidia/cublas/lib/libcublas.so.12")
-        .file(k_site + "/nvidia/cublas/lib/libcublasLt.so.12")
-        .file(k_site + "/nvidia/cudnn/lib/libcudnn.so.9")
-        .file(k_site + "/nvidia/cudnn/lib/libcudnn_ops.so.9")
-        .file(k_site + "/nvidia/nccl/lib/libnccl.so.2")
-        .directory(k_site + "/torch/lib");
-    const auto libraries = asked(disk, k_venv);
-    CHECK(libraries.cudart == Names{k_site + "/nvidia/cuda_runtime/lib/libcudart.so.12"});
-    CHECK(libraries.nvrtc == Names{k_site + "/nvidia/cuda_nvrtc/lib/libnvrtc.so.12"});
-    CHECK(libraries.cublas == Names{k_site + "/nvidia/cublas/lib/libcublas.so.12"});
-    CHECK(libraries.cudnn == Names{k_site + "/nvidia/cudnn/lib/libcudnn.so.9"});
-    CHECK(libraries.nccl == Names{k_site + "/nvidia/nccl/lib/libnccl.so.2"});
+    disk.directory(k_site + "/torch/lib");
+    add_wheels(disk, {"cuda_runtime/lib/libcudart.so.12", "cuda_nvrtc/lib/libnvrtc.so.12",
+                      "cuda_nvrtc/lib/libnvrtc-builtins.so.12.1", "cublas/lib/libcublas.so.12",
+                      "cublas/lib/libcublasLt.so.12", "cudnn/lib/libcudnn.so.9",
+                      "cudnn/lib/libcudnn_ops.so.9", "nccl/lib/libnccl.so.2"});
+    CHECK(wheels_in(asked(disk, k_venv)) ==
+          Names{"cuda_runtime/lib/libcudart.so.12", "cuda_nvrtc/lib/libnvrtc.so.12",
+                "cublas/lib/libcublas.so.12", "cudnn/lib/libcudnn.so.9", "nccl/lib/libnccl.so.2"});
 }
 
 TEST_CASE("the wheels of CUDA 13 share one directory, and of two majors the framework's counts") {
     FakeDisk disk;
     add_venv(disk, "2.11.0+cu130", "13.0");
-    disk.file(k_site + "/nvidia/cu13/lib/libcudart.so.13")
-        .file(k_site + "/nvidia/cu13/lib/libnvrtc.so.13")
-        .file(k_site + "/nvidia/cu13/lib/libcublas.so.13")
-        .file(k_site + "/nvidia/cuda_runtime/lib/libcudart.so.12");
-    const auto libraries = asked(disk, k_venv);
-    CHECK(libraries.cudart == Names{k_site + "/nvidia/cu13/lib/libcudart.so.13"});
-    CHECK(libraries.nvrtc == Names{k_site + "/nvidia/cu13/lib/libnvrtc.so.13"});
-    CHECK(libraries.cublas == Names{k_site + "/nvidia/cu13/lib/libcublas.so.13"});
+    const Names own = {"cu13/lib/libcudart.so.13", "cu13/lib/libnvrtc.so.13",
+                       "cu13/lib/libcublas.so.13", "cu13/lib/libcudnn.so.9",
+                       "cu13/lib/libnccl.so.2"};
+    for (const std::string& file : own) {
+        add_wheels(disk, {file.c_str()});
+    }
+    add_wheels(disk, {"cuda_runtime/lib/libcudart.so.12"});
+    CHECK(wheels_in(asked(disk, k_venv)) == own);
 }
 
 TEST_CASE("a library that torch's wheel carries under a name of its own is the one that counts") {

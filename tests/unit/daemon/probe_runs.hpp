@@ -1,0 +1,30 @@
+// Probes that were run, for tests of what is kept of them.
+#pragma once
+
+#include "daemon/probe/probe.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace cudaenv::test {
+
+inline plan::JudgedStep step(const char* name, plan::StepStatus status, const char* code = "") {
+    plan::JudgedStep made;
+    made.name = name;
+    made.status = status;
+    made.code = code;
+    made.detail = "refused";
+    return made;
+}
+
+// One whose ladder is all that it did.
+inline daemon::ProbeRun run_of(plan::ProbeVerdict verdict, std::vector<plan::JudgedStep> steps) {
+    daemon::ProbeRun made;
+    made.ladder.verdict = verdict;
+    made.ladder.summary = "a summary";
+    made.ladder.steps = std::move(steps);
+    made.outcome = made.ladder;
+    return made;
+}
+
+} // namespace cudaenv::test
