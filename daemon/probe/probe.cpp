@@ -244,14 +244,17 @@ void add_build_rungs(facts::ProbeReport& report, const Activation& activation, T
     }
 }
 
-// The runtime that was taken in a broken link's place is not the one that somebody meant.
+// The library that was taken in a broken link's place is not the one that somebody meant.
 void tell_broken_links(plan::ProbeOutcome& outcome, const host::ProbeLibraries& libraries) {
-    const auto link = std::ranges::find_if(libraries.broken_links, [](const std::string& path) {
-        return path.find("/libcudart.so.") != std::string::npos;
-    });
-    const auto step = std::ranges::find(outcome.steps, "runtime", &plan::JudgedStep::name);
-    if (link != libraries.broken_links.end() && step != outcome.steps.end()) {
-        step->detail += (step->detail.empty() ? "" : "; ") + *link + " is a broken link";
+    for (plan::JudgedStep& step : outcome.steps) {
+        const std::string begin =
+            "/lib" + (step.name == "runtime" ? std::string("cudart") : step.name) + ".so.";
+        const auto link = std::ranges::find_if(libraries.broken_links, [&](const auto& path) {
+            return path.find(begin, path.rfind('/')) != std::string::npos;
+        });
+        if (link != libraries.broken_links.end()) {
+            step.detail += (step.detail.empty() ? "" : "; ") + *link + " is a broken link";
+        }
     }
 }
 
@@ -273,6 +276,9 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     if (program.empty()) {
         return unavailable("no-probe", "cudaenv-probe is not beside cudaenvd",
                            "install cudaenv anew: it comes with cudaenvd");
+    }
+    if (is_stopped(stop_event)) { // while it waited for its turn
+        return stopped();
     }
     host::DiskFileSystem files;
     host::ChildProcessRunner processes(stop_event);

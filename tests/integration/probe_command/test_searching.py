@@ -16,8 +16,13 @@ LOADS = "import ctypes, os; ctypes.CDLL('libcudart.so.13'); " \
 # A library that leaves a process behind, in the group of whoever loads it, which no hang-up ends.
 FORKS = """
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 __attribute__((constructor)) static void begin(void) {
+    char began[4096];
+    snprintf(began, sizeof began, "%s/began", getenv("HOME"));
+    fclose(fopen(began, "w"));
     if (fork() == 0) {
         signal(SIGHUP, SIG_IGN);
         signal(SIGTERM, SIG_IGN);
@@ -77,10 +82,15 @@ class BrokenLinks(SearchTest):
         runtime = self.install_runtime(13)
         link = self.root / "broken" / "libcudart.so.13"
         link.symlink_to("gone")
+        nvrtc = self.root / "broken" / "libnvrtc.so.13"
+        nvrtc.symlink_to("gone")
         self.search("driver", "broken", "runtime")
         probe = self.check_choice(str(runtime))
         self.assertEqual(probe["verdict"], "ok")
         self.assertIn(f"{link} is a broken link", self.step(probe, "runtime")["detail"])
+        steps = self.probe("--full")[0]["steps"]
+        self.assertTrue(any(step["name"] == "nvrtc" and f"{nvrtc} is a broken link" in step["detail"]
+                            for step in steps), steps)
 
     def test_behind_a_link_in_a_circle_nothing_is_found(self):
         runtime = self.install_runtime(13)
@@ -101,8 +111,9 @@ class Leftovers(SearchTest):
         library = self.root / "broken" / "libcudart.so.13"
         subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library], check=True,
                        input=FORKS.encode(), timeout=WAIT)
-        self.search("driver", "broken")
+        self.search(self.root / "driver", self.root / "broken")
         self.probe()
+        self.assertTrue((self.root / "home" / "began").exists())
         self.assertEqual(self.left_behind(), [])
 
 
