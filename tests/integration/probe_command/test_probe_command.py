@@ -388,6 +388,20 @@ class BackgroundTest(CommandTest):
         self.wait_until(lambda: self.kept(**other))
         self.assertIsNone(self.kept())
 
+    def test_a_probe_that_crashed_is_not_run_again_when_its_verdict_is_gone(self):
+        self.scenario("cuInit crash\n")
+        self.turn_on()
+        self.prompt()
+        self.wait_until(self.kept)
+        self.assertEqual(self.kept()["verdict"], "crashed")
+        (self.root / "home" / ".cache" / "cudaenv" / "probes.json").unlink()
+        self.prompt()
+        other = self.another_environment()
+        self.prompt(**other)
+        self.wait_until(lambda: self.kept(**other))  # which is looked at after the first
+        self.assertIsNone(self.kept())
+        self.assertEqual(sum(call.startswith("cuInit") for call in self.calls()), 2)
+
     def test_a_driver_that_hangs_delays_neither_prompts_nor_the_daemons_end(self):
         self.scenario("cuInit hang\n")
         self.turn_on()
