@@ -36,6 +36,7 @@ struct PromptWords {
     shellhooks::Shell shell = shellhooks::Shell::Posix;
     bool say = false;
     bool leave = false;
+    bool whole_seconds = false; // the shell compares files' times by the second
     std::string_view watch;
     std::string_view keep;
     bool after_command = false; // a command of conda's or ours was run: more than a prompt's time
@@ -60,6 +61,8 @@ std::optional<PromptWords> read_words(std::span<const char* const> words) {
             read.say = true;
         } else if (word == "--leave") {
             read.leave = true;
+        } else if (word == "--whole-seconds") {
+            read.whole_seconds = true;
         } else if (word == "--watch" && more) {
             read.watch = words[++i];
         } else if (word == "--keep" && more) {
@@ -184,6 +187,9 @@ int run_prompt(std::span<const char* const> arguments) {
             kept.push_back(name);
         }
         params["keep"] = std::move(kept);
+    }
+    if (words->whole_seconds) {
+        params["whole_seconds"] = true;
     }
     const auto reply = ask(std::move(params), caller, *words);
     if (!reply) {

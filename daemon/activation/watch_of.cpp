@@ -105,19 +105,18 @@ std::set<std::string_view> names_to_watch(const Activation& activation) {
 
 } // namespace
 
-shellhooks::WatchedFile watched_file(const std::string& path, const std::string& runtime_directory,
-                                     std::int64_t asked) {
+shellhooks::WatchedFile watched_file(const std::string& path, const Comparing& comparing) {
     host::DiskFileSystem files;
     const host::PathState state = host::observe(files, path);
     shellhooks::WatchedFile file{
         path, state.modified_ns.has_value(), {}, state.modified_ns.value_or(0)};
-    if (state.modified_ns && !host::is_settled(state, asked)) {
+    if (state.modified_ns && !host::is_settled(state, comparing.asked, comparing.clock)) {
         // It changed while it was being read, or so shortly before that another change could leave
         // the same time. Zero is no time that a file has: the shell asks again.
         file.modified_ns = 0;
-    } else if (state.modified_ns && !runtime_directory.empty()) {
+    } else if (state.modified_ns && !comparing.runtime_directory.empty()) {
         const auto stamp_at = [&](std::int64_t ns) {
-            return host::stamp_of(runtime_directory, {path, ns}).value_or("");
+            return host::stamp_of(comparing.runtime_directory, {path, ns}).value_or("");
         };
         file.stamp = stamp_at(*state.modified_ns);
         file.stamp_before = stamp_at(*state.modified_ns - 1);
@@ -127,8 +126,7 @@ shellhooks::WatchedFile watched_file(const std::string& path, const std::string&
 }
 
 shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller& caller,
-                           const std::string& program, const std::string& runtime_directory,
-                           std::int64_t asked) {
+                           const std::string& program, const Comparing& comparing) {
     shellhooks::Watch watch;
     watch.directory = caller.cwd;
     for (const std::string_view name : names_to_watch(activation)) {
@@ -144,7 +142,7 @@ shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller&
         return watch;
     }
     for (const std::string& path : watched_paths(activation, caller, program)) {
-        watch.files.push_back(watched_file(path, runtime_directory, asked));
+        watch.files.push_back(watched_file(path, comparing));
         // The kernel only ever sets a directory's time to now, and a program's successor is newer
         // but for a downgrade, which shows with the next change of anything: half the price at
         // every prompt. A file of the user's may be replaced by an older one.
@@ -152,16 +150,17 @@ shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller&
             watch.files.back().seen = shellhooks::WatchedFile::Seen::Newer;
         }
     }
+    const Comparing existence{{}, comparing.asked, comparing.clock};
     if (activation.choice.toolkit) {
         // What matters of a toolkit that was chosen is that it is there.
         const std::string nvcc = activation.choice.toolkit->path + "/bin/nvcc";
-        watch.files.push_back(watched_file(nvcc, {}, asked));
+        watch.files.push_back(watched_file(nvcc, existence));
         watch.files.back().seen = shellhooks::WatchedFile::Seen::Existence;
     }
     // An upgrade of the driver takes libcuda.so.580.95.05 away; the prompt that misses it asks, and
     // is told that the loaded module is another.
     if (const std::string library = driver_library(); !library.empty()) {
-        watch.files.push_back(watched_file(library, {}, asked));
+        watch.files.push_back(watched_file(library, existence));
         watch.files.back().seen = shellhooks::WatchedFile::Seen::Existence;
     }
     return watch;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "daemon/activation/activation.hpp"
+#include "host/watch/path_state.hpp"
 #include "shellhooks/render.hpp"
 
 #include <cstdint>
@@ -9,15 +10,19 @@
 
 namespace cudaenv::daemon {
 
-// `asked` is when the request was begun, in nanoseconds since the epoch: what changed since then is
-// left without a stamp, so that the shell asks once more. Stamps are made in `runtime_directory`;
-// empty: none are.
-shellhooks::WatchedFile watched_file(const std::string& path, const std::string& runtime_directory,
-                                     std::int64_t asked);
+// How a shell compares files. `asked` is when the request was begun, in nanoseconds since the
+// epoch: what changed since then is left without a stamp, so that the shell asks once more. Stamps
+// are made in `runtime_directory`; empty: none are. `clock`: what of a time the shell sees.
+struct Comparing {
+    std::string runtime_directory;
+    std::int64_t asked = 0;
+    host::Clock clock = host::Clock::Nanoseconds;
+};
+
+shellhooks::WatchedFile watched_file(const std::string& path, const Comparing& comparing);
 
 // `program` is the client's own path: a new binary is a reason to ask.
 shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller& caller,
-                           const std::string& program, const std::string& runtime_directory,
-                           std::int64_t asked);
+                           const std::string& program, const Comparing& comparing);
 
 } // namespace cudaenv::daemon

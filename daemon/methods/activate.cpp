@@ -88,7 +88,7 @@ nlohmann::json lines_to_say(const Activation& activation, const nlohmann::json& 
 // taken back, because it may no longer be what is meant.
 protocol::Reply refused(const Error& error, const nlohmann::json& params,
                         const protocol::Caller& caller, shellhooks::Shell shell,
-                        const std::string& program, std::int64_t asked) {
+                        const std::string& program, const Comparing& comparing) {
     Activation activation;
     activation.disabled = true;
     activation.situation.kept = protocol::strings_field(params, "keep").value_or(Lines());
@@ -102,9 +102,9 @@ protocol::Reply refused(const Error& error, const nlohmann::json& params,
     if (!error.hint.empty()) {
         line += "; " + error.hint;
     }
-    shellhooks::Watch watch = watch_of(activation, caller, program, {}, asked);
+    shellhooks::Watch watch = watch_of(activation, caller, program, comparing);
     if (error.path.starts_with('/')) {
-        watch.files.push_back(watched_file(error.path, runtime_directory_of(caller), asked));
+        watch.files.push_back(watched_file(error.path, comparing));
     }
     return {
         0,
@@ -115,14 +115,20 @@ protocol::Reply refused(const Error& error, const nlohmann::json& params,
 }
 
 // Params beside those of activation_of: `shell`, for whom the text is to be; `program`, the
-// client's path. With `watch`: true the text ends with what the shell is to watch.
+// client's path. With `watch`: true the text ends with what the shell is to watch; `whole_seconds`:
+// the shell sees of files' times no more.
 Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::Caller& caller,
                                  const std::shared_ptr<Machine>& machine,
                                  BackgroundProbe* background) {
-    const std::int64_t asked = now_in_nanoseconds();
+    Comparing comparing{{}, now_in_nanoseconds()};
     CUDAENV_TRY(const auto shell_name, protocol::string_field(params, "shell"));
     CUDAENV_TRY(const auto program, protocol::string_field(params, "program"));
     CUDAENV_TRY(const bool watches, protocol::bool_field(params, "watch", false));
+    CUDAENV_TRY(const bool whole_seconds, protocol::bool_field(params, "whole_seconds", false));
+    if (watches) {
+        comparing.runtime_directory = runtime_directory_of(caller);
+        comparing.clock = whole_seconds ? host::Clock::Seconds : host::Clock::Nanoseconds;
+    }
     std::optional<shellhooks::Shell> shell;
     if (shell_name) {
         shell = shellhooks::shell_named(*shell_name);
@@ -135,7 +141,8 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
     auto activation = activation_of(params, caller, *machine);
     if (!activation) {
         if (watches && shell && activation.error().kind == ErrorKind::BadInput) {
-            return refused(activation.error(), params, caller, *shell, program.value_or(""), asked);
+            return refused(activation.error(), params, caller, *shell, program.value_or(""),
+                           comparing);
         }
         return tl::unexpected(std::move(activation).error());
     }
@@ -143,9 +150,8 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
     if (shell) {
         std::string text = shellhooks::render_changes(*shell, activation->changes);
         if (watches) {
-            text +=
-                shellhooks::render_watch(*shell, watch_of(*activation, caller, program.value_or(""),
-                                                          runtime_directory_of(caller), asked));
+            text += shellhooks::render_watch(
+                *shell, watch_of(*activation, caller, program.value_or(""), comparing));
         }
         object["text"] = protocol::bytes_to_json(text);
     }

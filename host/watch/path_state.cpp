@@ -112,9 +112,14 @@ bool changed(FileSystem& files, const std::vector<PathState>& states) {
                        [&](const PathState& state) { return observe(files, state.path) != state; });
 }
 
-bool is_settled(const PathState& state, std::int64_t began_ns) {
+bool is_settled(const PathState& state, std::int64_t began_ns, Clock seen_by) {
     constexpr std::int64_t k_ticks = 20'000'000; // two of the longest
-    return !state.modified_ns || *state.modified_ns < began_ns - k_ticks;
+    const std::int64_t earliest_change = began_ns - k_ticks;
+    // A later change is to have a later second.
+    return !state.modified_ns ||
+           *state.modified_ns < (seen_by == Clock::Seconds
+                                     ? earliest_change / k_second_ns * k_second_ns
+                                     : earliest_change);
 }
 
 std::optional<std::string> stamp_of(const std::string& directory, const PathState& state) {

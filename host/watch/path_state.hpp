@@ -25,8 +25,10 @@ bool changed(FileSystem& files, const std::vector<PathState>& states);
 // Whether a path in this `state`, observed after it was read, is still what was read: false where
 // it may have changed while or after reading began at `began_ns` and have kept this time. (File
 // systems count time in ticks of up to 10 ms: two changes within one leave the same.) What is not
-// settled is to be read again the next time.
-bool is_settled(const PathState& state, std::int64_t began_ns);
+// settled is to be read again the next time. `seen_by`: who compares the times later on; bash
+// before 5.0 compares seconds.
+enum class Clock : std::uint8_t { Nanoseconds, Seconds };
+bool is_settled(const PathState& state, std::int64_t began_ns, Clock seen_by = Clock::Nanoseconds);
 
 // A file whose modification time is that of `state`, for shells, which compare files' times with
 // -nt and -ot but cannot read them. Made in `directory` itself (each directory of a path is a

@@ -34,6 +34,8 @@ function __cudaenv_update {
             fi
         done
     fi
+    # Before 5.0, -nt and -ot compare seconds.
+    if ((BASH_VERSINFO[0] < 5)); then set -- "$@" --whole-seconds; fi
     if [[ -n $__cudaenv_keep ]]; then set -- "$@" --keep "${__cudaenv_keep#,}"; fi
     # _OLD_VIRTUAL_PATH is exported for the program alone, where it is set.
     __cudaenv_text=$(

@@ -485,6 +485,17 @@ class Play:
         if text in Path(path).read_text(errors="replace"):
             raise Failure(f"{path} has {text!r}")
 
+    def surroundings(self):
+        """What a failure is to be understood from: what is set, and what was on the terminal."""
+        try:
+            environment = self.shell.environment()
+        except driver.Died as died:
+            return f"    and then: {died}"
+        names = ["CUDA_HOME", "CC", "CXX", "CUDAHOSTCXX", "NVCC_CCBIN", "CONDA_PREFIX", "VIRTUAL_ENV",
+                 "PATH", "__CUDAENV_UNDO"]
+        lines = [f"    {name}: {shown(environment.get(name.encode()))}" for name in names]
+        return "\n".join([*lines, f"    the terminal shows:\n{self.heard[-600:]}"])
+
 
 def play_pair(world, kind, steps, extra=None, before=None, after=None, hooked_after=None):
     """The same steps in the paired shell, then in the hooked one, where `hooked_after` is more rc
@@ -501,7 +512,7 @@ def play_pair(world, kind, steps, extra=None, before=None, after=None, hooked_af
                     for at, step in enumerate(steps):
                         play.step(step)
                 except Failure as failure:
-                    return f"step {at + 1} `{steps[at]}`: {failure}", play.late
+                    return f"step {at + 1} `{steps[at]}`: {failure}\n{play.surroundings()}", play.late
                 except driver.Died as died:
                     return f"step {at + 1} `{steps[at]}`, hook {hooked}: {died}", play.late
                 taken[hooked] = play.snapshots

@@ -119,6 +119,16 @@ TEST_CASE("a time is settled once later changes must differ from it") {
     CHECK(is_settled({"/missing", std::nullopt}, k_now));
 }
 
+TEST_CASE("for who compares seconds a time is settled once its second is over") {
+    constexpr std::int64_t k_now = 1'600'000'000 * k_second + 500'000'000;
+    CHECK(is_settled(at(1'600'000'000 * k_second - 1), k_now, Clock::Seconds));
+    CHECK_FALSE(is_settled(at(1'600'000'000 * k_second), k_now, Clock::Seconds));
+    CHECK(is_settled(at(1'600'000'000 * k_second), k_now));
+    // The second has just begun, and the file's tick may not have.
+    CHECK_FALSE(
+        is_settled(at(1'600'000'000 * k_second - 1), 1'600'000'000 * k_second + 1, Clock::Seconds));
+}
+
 TEST_CASE("a stamp has the modification time of what it stands for, to the nanosecond") {
     Place place;
     for (const std::int64_t time : {std::int64_t{1'600'000'000'123'456'789},
