@@ -246,7 +246,10 @@ class Shell:
         file = self.scratch / "environment"
         redirect = ">!" if self.kind == "tcsh" else ">|" if self.kind in ("bash", "zsh") else ">"
         file.unlink(missing_ok=True)
-        self.run(f"env -0 {redirect} {file}")
+        answer = self.run(f"env -0 {redirect} {file}")
+        if not file.exists():
+            raise Died(f"{self.kind} did not carry out `env -0 {redirect} FILE`; the terminal shows:\n"
+                       + answer.said)
         content = file.read_bytes()
         return dict(entry.split(b"=", 1) for entry in content.split(b"\0") if b"=" in entry)
 

@@ -72,7 +72,10 @@ class Play:
     def __enter__(self):
         self.shell = driver.Shell(self.kind, self.environment, str(self.world.home),
                                   self.world.scratch)
-        self.heard = self.shell.greeting
+        self.answer = driver.Answer(0, self.shell.greeting, 0.0)
+        self._hear()
+        self.settle()
+        self.answer = None
         if self.hooked and self.kind == "xonsh":
             # Of a start-up file that fails xonsh says so and goes on, without the hook.
             there = self.shell.run("print('cudaenv' in aliases)").said
@@ -134,9 +137,11 @@ class Play:
         self._hear()
 
     def _hear(self):
-        self.heard += self.answer.said
-        if LATE in self.answer.said:
+        said = self.answer.said
+        if LATE in said:
             self.late += 1
+            said = "\n".join(line for line in said.split("\n") if LATE not in line)
+        self.heard += said
 
     def settle(self):
         """A prompt that passed its deadline asks again at the next one: that is the contract, and a
@@ -385,12 +390,12 @@ class Play:
         """nvcc of the shell's own PATH is that version, and CUDA_HOME and CUDA_PATH are where it lies."""
         file = self.world.scratch / "nvcc"
         file.unlink(missing_ok=True)
-        self.shell.run(self.words.nvcc(str(file)))
+        said = self.shell.run(self.words.nvcc(str(file))).said
         text = file.read_text(errors="replace") if file.exists() else ""
         found = re.search(r"release (\d+\.\d+)", text)
         if not found or found[1] != version:
             raise Failure(f"nvcc is {found[1] if found else text.strip()[:200] or 'absent'}, "
-                          f"expected {version}")
+                          f"expected {version}; the terminal shows:\n{said[-600:]}")
         self.expect_home(version)
 
     def expect_home(self, version):
@@ -494,7 +499,8 @@ class Play:
         names = ["CUDA_HOME", "CC", "CXX", "CUDAHOSTCXX", "NVCC_CCBIN", "CONDA_PREFIX", "VIRTUAL_ENV",
                  "PATH", "__CUDAENV_UNDO"]
         lines = [f"    {name}: {shown(environment.get(name.encode()))}" for name in names]
-        return "\n".join([*lines, f"    the terminal shows:\n{self.heard[-600:]}"])
+        last = [f"    {what!r}: {answer.said[-400:]!r}" for what, answer in self.shell.transcript[-8:]]
+        return "\n".join([*lines, "    the last commands and what the terminal showed:", *last])
 
 
 def play_pair(world, kind, steps, extra=None, before=None, after=None, hooked_after=None):
