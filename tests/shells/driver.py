@@ -83,7 +83,6 @@ events.on_pre_prompt(_Driver.counts)
 $PROMPT_FIELDS["driver"] = _Driver.prompt
 $PROMPT = "{driver}"
 $XONSH_SHOW_TRACEBACK = False
-_ = $(true)  # a first $() leaves a variable of xonsh's own, as reading the hook does
 $AUTO_CD = False
 $XONSH_AUTOPAIR = False
 """,
