@@ -103,6 +103,15 @@ class ProbeTest(unittest.TestCase):
         shutil.copy2(PROGRAMS["standin"] / "libcudart.so.standin", file)
         return file
 
+    def install_library(self, name, number, at="libraries"):
+        """libcublas.so.13 and the like: they compute over the stand-in driver."""
+        place = self.root / at
+        place.mkdir(parents=True, exist_ok=True)
+        self.put_scenario(place)
+        file = place / f"lib{name}.so.{number}"
+        shutil.copy2(PROGRAMS["standin"] / f"lib{name}.so.standin", file)
+        return file
+
     def put_scenario(self, place):
         """Where the stand-in looks: one scenario for all of them."""
         if not (place / "scenario").is_symlink():
@@ -133,10 +142,10 @@ class ProbeTest(unittest.TestCase):
     def before_it_starts(self):
         return drop_mknod if self.makes_no_devices else None
 
-    def ladder_command(self, cudart, depth="full", nvrtc=(), **more):
-        libraries = {name: [] for name in ("cudart", "nvrtc", "cublas", "cudnn", "nccl")}
-        libraries["cudart"] = [str(file) for file in cudart]
-        libraries["nvrtc"] = [str(file) for file in nvrtc]
+    def ladder_command(self, cudart, depth="full", **more):
+        files = {"cudart": cudart} | {name: more.pop(name, ())
+                                      for name in ("nvrtc", "cublas", "cudnn", "nccl")}
+        libraries = {name: [str(file) for file in those] for name, those in files.items()}
         request = {"depth": depth, "all_gpus": False, "libraries": libraries, **more}
         return [PROGRAMS["probe"], "--ladder", json.dumps(request)]
 

@@ -169,7 +169,7 @@ Scenario read_scenario() {
                 misspelt("devices are numbered from 0: " + line);
             }
             read.devices.push_back(device_of(words));
-        } else if (what.starts_with("cu")) {
+        } else if (what.starts_with("cu") || what.starts_with("nccl")) {
             read.rules.push_back(rule_of(what, words));
         } else {
             misspelt("`" + what + "`: " + line);

@@ -12,6 +12,8 @@
 //                                                    name: bytes that are no text
 //     cuDeviceGetName unwritten                      it succeeds and writes nothing
 //     cuLaunchKernel wrong                           it computes, and one element is off by one
+//     cublasSgemm wrong                              the same of the other libraries' functions;
+//                                                    `unwritten` and numbers go as well
 //     cuLaunchKernel fault 700                       it succeeds; the next call that waits has 700,
 //                                                    and so has every later one of that context
 //
