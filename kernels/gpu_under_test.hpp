@@ -32,6 +32,7 @@ struct GpuUnderTest {
     // Why no context may be made on it (kernels/occupancy.hpp).
     MaybeStop left_alone;
     bool is_exclusive = false; // only one process at a time
+    std::string in_use;        // who else works on it; empty: nobody
     ComputeCapability capability;
     const DriverApi* driver = nullptr;
     const RuntimeApi* runtime = nullptr; // null: the environment has none

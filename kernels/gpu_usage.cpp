@@ -13,15 +13,14 @@ namespace {
 
 using nlohmann::json;
 
-struct Utilization {
-    unsigned gpu;
-    unsigned memory;
-};
-
+// Null where NVML does not tell who computes: that is not nobody.
 json processes_of(Nvml& nvml, NvmlDevice device) {
     json list = json::array();
     for (const bool graphics : {false, true}) {
         const auto running = running_processes(nvml, device, graphics);
+        if (!running && !graphics) {
+            return {};
+        }
         if (!running) {
             continue;
         }
@@ -54,7 +53,7 @@ json usage_of(Nvml& nvml, Questions& questions, unsigned index, NvmlDevice devic
         gpu["memory_total"] = memory.total;
         gpu["memory_used"] = memory.used;
     }
-    Utilization utilization{};
+    NvmlUtilization utilization{};
     if (questions.ask_quietly("nvmlDeviceGetUtilizationRates", device, &utilization) &&
         utilization.gpu <= 100) {
         gpu["utilization"] = utilization.gpu;
@@ -73,7 +72,9 @@ json usage_of(Nvml& nvml, Questions& questions, unsigned index, NvmlDevice devic
     unsigned pending = 0;
     gpu["mig"] =
         questions.ask_quietly("nvmlDeviceGetMigMode", device, &current, &pending) && current == 1;
-    gpu["processes"] = processes_of(nvml, device);
+    if (json processes = processes_of(nvml, device); !processes.is_null()) {
+        gpu["processes"] = std::move(processes);
+    }
     return gpu;
 }
 

@@ -7,6 +7,7 @@
 #include "kernels/rungs/kernel.hpp"
 #include "kernels/rungs/rungs.hpp"
 
+#include <array>
 #include <deque>
 #include <string_view>
 
@@ -15,6 +16,23 @@ namespace cudaenv::kernels {
 namespace {
 
 using Steps = std::vector<std::string_view>;
+
+// Heavy: what takes some hundred MB beside the context, or several GPUs at once.
+enum class Weight { Light, Heavy };
+
+// The rungs of the full ladder that are a library's, in their order: the only list of them here.
+// The step's word is the library's in the request too.
+struct LibraryRung {
+    std::string_view step;
+    Weight weight;
+    void (*climb)(std::span<const GpuUnderTest>, const std::vector<std::string>&);
+};
+constexpr auto k_library_rungs = std::to_array<LibraryRung>({
+    {"nvrtc", Weight::Light, climb_nvrtc},
+    {"cublas", Weight::Heavy, climb_cublas},
+    {"cudnn", Weight::Heavy, climb_cudnn},
+    {"nccl", Weight::Heavy, climb_nccl},
+});
 
 void skip(std::string_view step, std::optional<int> gpu, std::string_view why) {
     Rung(step, gpu).skipped(why);
@@ -59,7 +77,7 @@ public:
         }
         m_driver_cuda = answer->cuda;
         find_gpus(answer->devices);
-        const auto runtime = climb_runtime(m_request.libraries.cudart, m_driver, m_runtime);
+        const auto runtime = climb_runtime(m_request.libraries.of("cudart"), m_driver, m_runtime);
         if (runtime == RuntimeFound::Fails) {
             for (auto& climber : m_climbers) {
                 climber.out = "the runtime does not answer";
@@ -84,7 +102,9 @@ private:
     void skip_gpu_rungs(std::string_view why) const {
         skip_all(steps_of_gpu(), std::nullopt, why);
         if (m_request.full) {
-            skip_all({"nvrtc", "cublas", "cudnn", "nccl"}, std::nullopt, why);
+            for (const LibraryRung& rung : k_library_rungs) {
+                skip(rung.step, std::nullopt, why);
+            }
         }
     }
 
@@ -144,31 +164,32 @@ private:
     }
 
     void climb_libraries() {
-        const auto& files = m_request.libraries;
-        climb_library_rung("nvrtc", climb_nvrtc, files.nvrtc);
-        climb_library_rung("cublas", climb_cublas, files.cublas);
-        climb_library_rung("cudnn", climb_cudnn, files.cudnn);
-        climb_library_rung("nccl", climb_nccl, files.nccl);
+        for (const LibraryRung& rung : k_library_rungs) {
+            climb_library_rung(rung, m_request.libraries.of(rung.step));
+        }
     }
 
-    void climb_library_rung(std::string_view step,
-                            void (*climb_it)(std::span<const GpuUnderTest>,
-                                             const std::vector<std::string>&),
-                            const std::vector<std::string>& files) {
+    void climb_library_rung(const LibraryRung& rung, const std::vector<std::string>& files) {
+        const std::string_view step = rung.step;
         std::vector<GpuUnderTest> gpus;
+        const auto is_spared = [&](const Climber& climber) {
+            return rung.weight == Weight::Heavy && !climber.gpu.in_use.empty();
+        };
         for (auto& climber : m_climbers) {
-            if (climber.out.empty()) {
-                gpus.push_back(climber.gpu);
-            } else {
+            if (!climber.out.empty()) {
                 skip(step, climber.gpu.ordinal, climber.out);
+            } else if (is_spared(climber)) {
+                skip(step, climber.gpu.ordinal, "busy, " + climber.gpu.in_use + ": not tried");
+            } else {
+                gpus.push_back(climber.gpu);
             }
         }
         if (gpus.empty()) {
             return;
         }
-        climb_it(gpus, files);
+        rung.climb(gpus, files);
         for (auto& climber : m_climbers) {
-            if (climber.out.empty() &&
+            if (climber.out.empty() && !is_spared(climber) &&
                 (climber.current.make_current() || climber.current.synchronize())) {
                 climber.out = "the GPU's context broke in the rung " + std::string(step);
             }

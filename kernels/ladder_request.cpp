@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <array>
 #include <utility>
 
 namespace cudaenv::kernels {
@@ -15,10 +14,10 @@ auto bad_request(std::string what) {
     return bad_input("bad-request", "the request " + std::move(what));
 }
 
-Result<std::vector<std::string>> read_files(const char* name, const json& value) {
+Result<std::vector<std::string>> read_files(const std::string& name, const json& value) {
     std::vector<std::string> files;
     const auto not_names = [&] {
-        return bad_request("has libraries." + std::string(name) + " that is no list of file names");
+        return bad_request("has libraries." + name + " that is no list of file names");
     };
     if (!value.is_array()) {
         return not_names();
@@ -32,27 +31,30 @@ Result<std::vector<std::string>> read_files(const char* name, const json& value)
     return files;
 }
 
+// Those that no rung asks for are passed over there.
 Result<LadderLibraries> read_libraries(const json& value) {
     if (!value.is_object()) {
         return bad_request("has libraries that are no object");
     }
     LadderLibraries libraries;
-    const std::array<std::pair<const char*, std::vector<std::string>*>, 5> lists = {{
-        {"cudart", &libraries.cudart},
-        {"nvrtc", &libraries.nvrtc},
-        {"cublas", &libraries.cublas},
-        {"cudnn", &libraries.cudnn},
-        {"nccl", &libraries.nccl},
-    }};
-    for (const auto& [name, list] : lists) {
-        if (const auto found = value.find(name); found != value.end()) {
-            CUDAENV_TRY(*list, read_files(name, *found));
-        }
+    for (const auto& [name, list] : value.items()) {
+        CUDAENV_TRY(auto files, read_files(name, list));
+        libraries.set(name, std::move(files));
     }
     return libraries;
 }
 
 } // namespace
+
+const std::vector<std::string>& LadderLibraries::of(std::string_view word) const {
+    static const std::vector<std::string> k_none;
+    const auto found = m_files.find(word);
+    return found == m_files.end() ? k_none : found->second;
+}
+
+void LadderLibraries::set(std::string word, std::vector<std::string> files) {
+    m_files.insert_or_assign(std::move(word), std::move(files));
+}
 
 Result<LadderRequest> read_ladder_request(std::string_view text) {
     const auto document = json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -71,6 +73,12 @@ Result<LadderRequest> read_ladder_request(std::string_view text) {
             return bad_request("has all_gpus that is neither true nor false");
         }
         request.all_gpus = all->get<bool>();
+    }
+    if (const auto parent = document.find("parent"); parent != document.end()) {
+        if (!parent->is_number_integer()) {
+            return bad_request("has a parent that is no process");
+        }
+        request.parent = parent->get<int>();
     }
     if (const auto libraries = document.find("libraries"); libraries != document.end()) {
         CUDAENV_TRY(request.libraries, read_libraries(*libraries));

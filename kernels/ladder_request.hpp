@@ -4,24 +4,30 @@
 
 #include "base/result.hpp"
 
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace cudaenv::kernels {
 
-// Places of each library, the first that loads is taken.
-struct LadderLibraries {
-    std::vector<std::string> cudart;
-    std::vector<std::string> nvrtc;
-    std::vector<std::string> cublas;
-    std::vector<std::string> cudnn;
-    std::vector<std::string> nccl;
+// Places of each library by its word in the request ("cudart"), the first that loads is taken.
+class LadderLibraries {
+public:
+    // Empty where none is named.
+    [[nodiscard]] const std::vector<std::string>& of(std::string_view word) const;
+    void set(std::string word, std::vector<std::string> files);
+
+private:
+    std::map<std::string, std::vector<std::string>, std::less<>> m_files;
 };
 
 struct LadderRequest {
     bool full = false;
-    bool all_gpus = false; // CUDA_VISIBLE_DEVICES is set aside
+    bool all_gpus = false;     // CUDA_VISIBLE_DEVICES is set aside
+    std::optional<int> parent; // the process that waits for the answer; none: not told
     LadderLibraries libraries;
 };
 

@@ -30,6 +30,10 @@ struct NvmlMemory {
     unsigned long long free;
     unsigned long long used;
 };
+struct NvmlUtilization { // percent
+    unsigned gpu;
+    unsigned memory;
+};
 
 inline constexpr int k_success = 0;
 inline constexpr int k_uninitialized = 1;

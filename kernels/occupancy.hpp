@@ -27,6 +27,9 @@ struct Occupancy {
     std::optional<std::uint64_t> memory_free;
     std::optional<std::uint64_t> memory_used;
     std::optional<std::size_t> computing; // processes, of those that NVML shows to this user
+    std::optional<std::size_t> drawing;   // likewise
+    std::optional<std::uint64_t> memory_total;
+    std::optional<unsigned> percent; // how busy it was just now
 };
 
 // NVML, opened at the first question: that too may never return, and belongs into a rung.
@@ -50,5 +53,9 @@ bool is_mps_here();
 // and the error what the driver answers to those who try: 46, 2. Its name is left to the driver.
 // Pure.
 MaybeStop left_alone(int compute_mode, const Occupancy& occupancy, bool is_mps);
+
+// Who works on a GPU on which a context may be made all the same: "2 processes compute on it".
+// Empty: nobody that NVML tells of. Pure.
+std::string in_use(const Occupancy& occupancy);
 
 } // namespace cudaenv::kernels

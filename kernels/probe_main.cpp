@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 namespace {
 
@@ -69,6 +70,11 @@ int climb_ladder(std::string_view argument) {
     const auto request = cudaenv::kernels::read_ladder_request(argument);
     if (!request) {
         std::fprintf(stderr, "cudaenv-probe: %s\n", request.error().message.c_str());
+        return 2;
+    }
+    // It may have gone before its death was asked for; then there is no signal any more.
+    if (request->parent && *request->parent != ::getppid()) {
+        std::fputs("cudaenv-probe: who asked is gone\n", stderr);
         return 2;
     }
     // Both before the driver is loaded. Its cache on disk would answer for a compiler that is to be

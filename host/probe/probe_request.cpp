@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace cudaenv::host {
@@ -16,6 +17,8 @@ namespace {
 
 // What wheels of torch lie on: it needs every CUDA library of theirs and is a few kilobytes long.
 constexpr const char* k_torch_needs = "libtorch_global_deps.so";
+// By it the loader finds what is asked for by its bare soname.
+constexpr const char* k_loader_cache = "/etc/ld.so.cache";
 // Beyond these nothing is gained, and the request is one argument of a command.
 constexpr std::size_t k_most_files = 16;
 
@@ -55,6 +58,7 @@ public:
         if (toolkit) {
             add_toolkit(*toolkit, carried && toolkits && *carried != *toolkits);
         }
+        add(m_looked_at, k_loader_cache);
     }
 
     // `wanted`: the number that the soname is to begin with, where something says which.
@@ -87,6 +91,7 @@ public:
     }
 
     [[nodiscard]] const std::vector<std::string>& broken_links() const { return m_broken_links; }
+    [[nodiscard]] const std::vector<std::string>& looked_at() const { return m_looked_at; }
 
     // CUDA's major: the framework's, the carried runtime's, that of the environment's libraries,
     // the toolkit's.
@@ -185,6 +190,8 @@ private:
         for (const std::string& site :
              environment ? environment->site_packages : std::vector<std::string>()) {
             const std::string torch = site + "/torch/lib";
+            m_looked_at.insert(m_looked_at.end(),
+                               {torch, torch + '/' + k_torch_needs, site + "/nvidia"});
             if (m_files.exists(torch)) {
                 wheels.push_back(torch);
                 const auto needs = m_files.read_file(torch + '/' + k_torch_needs);
@@ -193,8 +200,10 @@ private:
             }
             const auto packages = m_files.list_directory(site + "/nvidia");
             for (const std::string& package : packages ? *packages : std::vector<std::string>()) {
-                if (m_files.exists(site + "/nvidia/" + package + "/lib")) {
-                    wheels.push_back(site + "/nvidia/" + package + "/lib");
+                const std::string directory = site + "/nvidia/" + package + "/lib";
+                add(m_looked_at, directory);
+                if (m_files.exists(directory)) {
+                    wheels.push_back(directory);
                 }
             }
         }
@@ -205,6 +214,7 @@ private:
         const auto take = [this](const std::vector<std::string>& directories) {
             for (const std::string& directory : directories) {
                 add(m_directories, directory);
+                add(m_looked_at, directory);
             }
         };
         for (const std::string& directory : library_path) {
@@ -237,6 +247,7 @@ private:
                 continue;
             }
             add(foreign ? m_foreign : m_directories, directory);
+            add(m_looked_at, directory);
         }
     }
 
@@ -275,10 +286,19 @@ private:
     std::vector<std::string> m_directories;
     std::vector<std::string> m_library_path; // those of them that nothing else names
     std::vector<std::string> m_broken_links;
+    std::vector<std::string> m_looked_at;
     std::vector<std::string> m_foreign; // of a toolkit of another CUDA
     std::optional<std::uint32_t> m_cuda;
     std::map<std::string, Names> m_names;
 };
+
+constexpr std::string_view k_prefix = "lib";
+
+// Of each of facts::k_probed_libraries, in that order.
+constexpr auto k_lists = std::to_array<std::vector<std::string> ProbeLibraries::*>(
+    {&ProbeLibraries::cudart, &ProbeLibraries::nvrtc, &ProbeLibraries::cublas,
+     &ProbeLibraries::cudnn, &ProbeLibraries::nccl});
+static_assert(k_lists.size() == facts::k_probed_libraries.size());
 
 // Whose number is not CUDA's: that of the one which the environment carries, since an older one on
 // LD_LIBRARY_PATH does not stand in for it.
@@ -318,15 +338,16 @@ ProbeLibraries probe_libraries(FileSystem& files,
     libraries.cudnn = search.find("cudnn", cudnn_major(environment),
                                   {"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so.7"});
     libraries.nccl = search.find("nccl", 2, {"libnccl.so.2"});
-    for (const auto& [step, stem] :
-         {std::pair{facts::ProbeStep::Nvrtc, "nvrtc"},
-          std::pair{facts::ProbeStep::Cublas, "cublas"},
-          std::pair{facts::ProbeStep::Cudnn, "cudnn"}, std::pair{facts::ProbeStep::Nccl, "nccl"}}) {
-        if (auto file = search.passed_over(stem); !file.empty()) {
-            libraries.passed_over.emplace(step, std::move(file));
+    for (const facts::ProbedLibrary& library : facts::k_probed_libraries) {
+        if (library.step == facts::ProbeStep::Runtime) {
+            continue; // it is tried from there, last
+        }
+        if (auto file = search.passed_over(library.file.substr(k_prefix.size())); !file.empty()) {
+            libraries.passed_over.emplace(library.step, std::move(file));
         }
     }
     libraries.broken_links = search.broken_links();
+    libraries.looked_at = search.looked_at();
     return libraries;
 }
 
@@ -350,15 +371,14 @@ std::vector<std::string> loader_directories(std::string_view list, const std::st
 }
 
 std::string write_probe_request(const ProbeRequest& request) {
-    const ProbeLibraries& libraries = request.libraries;
-    const nlohmann::json object = {{"depth", request.depth == ProbeDepth::Full ? "full" : "quick"},
-                                   {"all_gpus", request.all_gpus},
-                                   {"libraries",
-                                    {{"cudart", libraries.cudart},
-                                     {"nvrtc", libraries.nvrtc},
-                                     {"cublas", libraries.cublas},
-                                     {"cudnn", libraries.cudnn},
-                                     {"nccl", libraries.nccl}}}};
+    nlohmann::json object = {{"depth", request.depth == ProbeDepth::Full ? "full" : "quick"},
+                             {"all_gpus", request.all_gpus}};
+    if (request.parent) {
+        object["parent"] = *request.parent;
+    }
+    for (std::size_t i = 0; i < k_lists.size(); ++i) {
+        object["libraries"][facts::k_probed_libraries[i].word] = request.libraries.*k_lists[i];
+    }
     // A path that is no UTF-8 cannot be asked for; the others still can.
     return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -29,6 +29,9 @@ struct ProbeLibraries {
     // Links that would have been taken and lead to nothing (or round in a circle), in the order in
     // which they were met.
     std::vector<std::string> broken_links;
+    // Directories and files where the search looked, there or not: what appears in them may be
+    // found the next time.
+    std::vector<std::string> looked_at;
 };
 
 // The directories that LD_LIBRARY_PATH names, as ld.so has them: between colons and semicolons, a
@@ -55,6 +58,7 @@ struct ProbeRequest {
     ProbeDepth depth = ProbeDepth::Quick;
     bool all_gpus = false; // CUDA_VISIBLE_DEVICES is set aside
     ProbeLibraries libraries;
+    std::optional<int> parent{}; // who waits: where that one is gone, nothing is tried
 };
 // One line of JSON, the argument after `cudaenv-probe --ladder`.
 std::string write_probe_request(const ProbeRequest& request);

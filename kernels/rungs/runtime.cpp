@@ -30,6 +30,14 @@ RuntimeFound climb_runtime(const std::vector<std::string>& files, const DriverAp
     if (const auto version = cuda_of_number(api.version)) {
         rung.set("version", version->str());
     }
+    // Which driver it sees, which need not be the one that was opened: a stub, or one of
+    // cuda-compat.
+    int driver_version = 0;
+    if (api.driver_get_version != nullptr && api.driver_get_version(&driver_version) == 0) {
+        if (const auto cuda = cuda_of_number(driver_version)) {
+            rung.set("cuda", cuda->str());
+        }
+    }
     int devices = -1;
     if (const int error = api.get_device_count(&devices)) {
         return failed("cudaGetDeviceCount", error);

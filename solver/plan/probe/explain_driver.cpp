@@ -387,9 +387,9 @@ Finding explain_driver_error(const Scene& scene, const facts::ProbeRung& rung, i
             return std::move(*closed);
         }
     }
-    if (error == 2 || error == 46 || (error >= 805 && error <= 809) || error == 304 || error == 3 ||
-        error == 4) {
-        Finding finding = explain_cuda_error(scene, rung, error);
+    constexpr int k_unknown = 999; // of a driver that does not start there is more to say
+    if (Finding finding = explain_cuda_error(scene, rung, error);
+        error != k_unknown && finding.code != k_unexplained) {
         if (finding.verdict == ProbeVerdict::Fails) {
             finding.verdict = ProbeVerdict::DriverBroken;
         }

@@ -54,6 +54,11 @@ StepFix look_for_xid() {
 // What the step ran on the GPU.
 std::string_view what_ran(facts::ProbeStep step) {
     switch (step) {
+    case facts::ProbeStep::Library:
+    case facts::ProbeStep::Driver:
+    case facts::ProbeStep::Gpu:
+    case facts::ProbeStep::Runtime:
+        return "what was asked before any kernel";
     case facts::ProbeStep::Memory:
         return "copying 2 MiB";
     case facts::ProbeStep::Kernel:
@@ -67,6 +72,21 @@ std::string_view what_ran(facts::ProbeStep step) {
     default:
         return "a kernel of that library";
     }
+}
+
+// What the probe itself brought: at fault is never the code.
+bool is_own_code(const facts::ProbeRung& rung) {
+    return rung.step <= facts::ProbeStep::PtxRuntime;
+}
+
+std::string broke(const Scene& scene, const facts::ProbeRung& rung, std::string_view seen) {
+    return fmt::format("{}: {} broke on {}", seen, what_ran(rung.step), scene.gpu(rung.gpu));
+}
+
+// Empty where no release is known that this driver gives.
+std::string pin_command(const Scene& scene) {
+    const auto newest = newest_cuda_of(scene);
+    return newest ? "cudaenv pin " + newest->major_minor() : std::string();
 }
 
 } // namespace
@@ -102,14 +122,15 @@ Finding explain_cuda_error(const Scene& scene, const facts::ProbeRung& rung, int
     case 36: {
         const std::string runtime =
             scene.runtime ? "CUDA " + scene.runtime->version.major_minor() : "the runtime";
+        const auto newest = newest_cuda_of(scene);
         return failure(
             "CE324",
             fmt::format("{}: {} lacks a call that {} makes", seen, scene.driver(), runtime),
             "minor version compatibility ends where a call was added to the driver later",
-            StepFix{scene.driver_cuda ? fmt::format("a newer driver, or a build for CUDA {}",
-                                                    scene.driver_cuda->str())
-                                      : std::string("a newer driver"),
-                    scene.driver_cuda ? "cudaenv pin " + scene.driver_cuda->str() : ""});
+            StepFix{newest ? fmt::format("a newer driver, or a build for CUDA {}",
+                                         newest->major_minor())
+                           : std::string("a newer driver"),
+                    pin_command(scene)});
     }
     case 46:
         return explain_unavailable(scene, rung);
@@ -159,7 +180,7 @@ Finding explain_cuda_error(const Scene& scene, const facts::ProbeRung& rung, int
                 : "a driver takes PTX of its own CUDA and of all older ones; one that refuses "
                   "this is damaged or very old",
             StepFix{"a newer driver, or an nvcc of the driver's CUDA that makes machine code",
-                    scene.driver_cuda ? "cudaenv pin " + scene.driver_cuda->str() : ""});
+                    pin_command(scene)});
     case 304:
         return failure(
             "CE339", std::move(seen) + ": the kernel refused the driver something",
@@ -172,22 +193,41 @@ Finding explain_cuda_error(const Scene& scene, const facts::ProbeRung& rung, int
             "a display runs on this GPU and its watchdog ended the kernel, or the GPU hangs",
             look_for_xid());
     case 700:
+    case 716:
+    case 717:
+        return failure("CE334", broke(scene, rung, seen),
+                       is_own_code(rung)
+                           ? "an access to memory was refused that this code does not make: the "
+                             "GPU's memory or its page tables are damaged, or the driver is"
+                           : "it read or wrote where nothing is allocated for it: its build, the "
+                             "driver, or the GPU",
+                       StepFix{"compute-sanitizer names the access; Xid 31 or 13 of this time the "
+                               "engine",
+                               "sudo dmesg | grep -i xid"});
+    case 719:
+        return failure("CE390", broke(scene, rung, seen),
+                       is_own_code(rung)
+                           ? "the GPU gave up in the middle without naming an access: heat, power, "
+                             "overclocking, a fault of the hardware, or a damaged driver"
+                           : "it was ended without an access being named: a fault in its build, or "
+                             "a GPU that is too hot, short of power or damaged",
+                       StepFix{"see heat, power and clocks, and Xid lines of this time",
+                               "nvidia-smi -q -d TEMPERATURE,POWER,PERFORMANCE; sudo dmesg | grep "
+                               "-i xid"});
     case 710:
     case 714:
     case 715:
-    case 716:
-    case 717:
     case 718:
-    case 719:
-        return failure(
-            "CE334",
-            fmt::format("{}: {} broke on {}", seen, what_ran(rung.step), scene.gpu(rung.gpu)),
-            rung.step <= facts::ProbeStep::PtxRuntime
-                ? "the GPU or its driver is at fault: memory, overheating, overclocking, or a "
-                  "damaged driver"
-                : "a library's kernel faulted: its build, the driver, or the GPU",
-            StepFix{"look for Xid lines of this time; compute-sanitizer names the access",
-                    "sudo dmesg | grep -i xid"});
+        return failure("CE391", broke(scene, rung, seen),
+                       is_own_code(rung)
+                           ? "the GPU executed something else than this code (an instruction, its "
+                             "counter or its stack): code damaged in memory, or on its way there"
+                           : "an assertion of that code failed, or it is damaged or made for "
+                             "another GPU",
+                       StepFix{is_own_code(rung)
+                                   ? "test the GPU's memory, and look for Xid lines of this time"
+                                   : "install it anew; then look for Xid lines of this time",
+                               "nvidia-smi -q -d ECC,ROW_REMAPPER; sudo dmesg | grep -i xid"});
     case 805:
     case 806:
     case 807:
@@ -207,7 +247,7 @@ Finding explain_cuda_error(const Scene& scene, const facts::ProbeRung& rung, int
         break;
     }
     return failure(
-        "CE359", std::move(seen),
+        k_unexplained.data(), std::move(seen),
         rung.message.empty() ? "an answer that has no explanation of its own here"
                              : one_line(rung.message, 160),
         StepFix{"look at what the kernel says", "sudo dmesg | grep -iE 'xid|nvrm' | tail"});

@@ -17,26 +17,6 @@ std::string runtime_text(const Scene& scene) {
                          : std::string("this runtime");
 }
 
-// The newest toolkit release that the driver gives in full: 12.6 of 12.7, for which there is none.
-std::optional<DottedVersion> newest_cuda_of(const Scene& scene) {
-    std::optional<DottedVersion> cuda = scene.driver_cuda;
-    if (!cuda && scene.module) {
-        if (const auto known = knowledge::cuda_of_driver(*scene.module)) {
-            cuda = known->cuda;
-        }
-    }
-    if (!cuda) {
-        return std::nullopt;
-    }
-    std::optional<DottedVersion> newest;
-    for (const DottedVersion& release : knowledge::cuda_releases()) {
-        if (release <= *cuda) {
-            newest = release;
-        }
-    }
-    return newest;
-}
-
 // The newest torch wheel whose CUDA is at most `cuda`; of the same major if there is one, because
 // an older major is rarely what the rest of an environment is for.
 const knowledge::TorchVariant* newest_torch_for(const DottedVersion& cuda) {
@@ -132,6 +112,25 @@ bool ptx_runs(const Scene& scene) {
 
 } // namespace
 
+std::optional<DottedVersion> newest_cuda_of(const Scene& scene) {
+    std::optional<DottedVersion> cuda = scene.driver_cuda;
+    if (!cuda && scene.module) {
+        if (const auto known = knowledge::cuda_of_driver(*scene.module)) {
+            cuda = known->cuda;
+        }
+    }
+    if (!cuda) {
+        return std::nullopt;
+    }
+    std::optional<DottedVersion> newest;
+    for (const DottedVersion& release : knowledge::cuda_releases()) {
+        if (release <= *cuda) {
+            newest = release;
+        }
+    }
+    return newest;
+}
+
 Finding explain_old_driver(const Scene& scene, std::string seen) {
     if (scene.libcuda.empty() && !scene.driver_cuda) {
         facts::ProbeRung none;
@@ -199,6 +198,21 @@ Finding explain_ceiling(const Scene& scene, std::string seen) {
                                  : std::string("of that CUDA's time"),
                             newest ? fmt::format(", or CUDA {}", newest->major_minor()) : ""),
                 newest ? "cudaenv pin " + newest->major_minor() : ""});
+}
+
+std::optional<Finding> explain_other_driver(const Scene& scene, const facts::ProbeRung& rung) {
+    if (!rung.cuda || !scene.driver_cuda || *rung.cuda == *scene.driver_cuda) {
+        return std::nullopt;
+    }
+    return warning(
+        "CE323",
+        fmt::format("the runtime sees a driver for CUDA {}; the one that was tried gives "
+                    "{}",
+                    one_line(rung.cuda->str(), 16), scene.driver_cuda->str()),
+        "the runtime found another libcuda than the one that was tried: a stub, or one "
+        "of cuda-compat",
+        {"see which libcuda comes first; none below stubs or compat may",
+         "ldconfig -p | grep libcuda.so.1; echo $LD_LIBRARY_PATH"});
 }
 
 Finding explain_no_code(const Scene& scene, const facts::ProbeRung& rung, std::string seen) {

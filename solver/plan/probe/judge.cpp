@@ -50,7 +50,11 @@ std::string gpu_detail(const ProbeRung& rung) {
     if (rung.compute_capability) {
         text += ", " + rung.compute_capability->sm();
     }
-    return rung.mig || rung.uuid.starts_with("MIG-") ? text + ", a MIG instance" : text;
+    if (rung.mig || rung.uuid.starts_with("MIG-")) {
+        text += ", a MIG instance";
+    }
+    // Why it is only tried quickly.
+    return rung.message.empty() ? text : text + "; " + probe::one_line(rung.message, 48);
 }
 
 std::string runtime_detail(const Scene& scene) {
@@ -168,6 +172,9 @@ Finding judge_right(const Scene& scene, const ProbeRung& rung) {
             return probe::explain_ceiling(scene, fmt::format("{} on a driver for {}",
                                                              scene.runtime->version.major_minor(),
                                                              scene.driver_cuda->str()));
+        }
+        if (auto finding = probe::explain_other_driver(scene, rung)) {
+            return std::move(*finding);
         }
         break;
     case ProbeStep::Kernel:

@@ -98,7 +98,9 @@ Finding warning(const char* code, std::string detail, std::string cause, StepFix
 // CUDA's error numbers, of the driver's calls and of the runtime's: those of runtimes before 10.1
 // are translated by their names.
 std::optional<int> cuda_error(const facts::ProbeRung& rung);
+// Every number has one; `k_unexplained` is the code of those that have none of their own.
 Finding explain_cuda_error(const Scene& scene, const facts::ProbeRung& rung, int error);
+inline constexpr std::string_view k_unexplained = "CE359";
 
 // A rung `memory` that made no context, so that nobody is disturbed: skipped or failed, by one of
 // these calls, which are none of CUDA's.
@@ -129,9 +131,15 @@ std::optional<Finding> explain_working_mismatch(const Scene& scene);
 std::optional<Finding> explain_closed_device(const Scene& scene, const std::string& seen);
 std::optional<Finding> explain_closed_library(const Scene& scene, const facts::ProbeRung& rung);
 
+// The newest toolkit release that the driver gives in full: 12.6 of 12.7, for which there is none.
+// What is to be pinned or built for is this one, not the driver's own number.
+std::optional<DottedVersion> newest_cuda_of(const Scene& scene);
+
 // The runtime against the driver.
 Finding explain_old_driver(const Scene& scene, std::string seen);
 Finding explain_ceiling(const Scene& scene, std::string seen);
+// The runtime answers, and sees another driver than the one that was tried.
+std::optional<Finding> explain_other_driver(const Scene& scene, const facts::ProbeRung& rung);
 // A build for a GPU: nothing of `runtime` or the environment's framework is for it.
 Finding explain_no_code(const Scene& scene, const facts::ProbeRung& rung, std::string seen);
 // Machine code was not tried, for a variable's sake.

@@ -174,11 +174,16 @@ class Verdicts(VerdictTest):
                 self.check(self.probe(), "fails", "kernel", code=code, words="209")
 
     def test_a_kernel_that_faults_is_the_gpus_or_the_drivers_fault(self):
-        for error in (700, 719):
+        for error, code, words in ((700, "CE334", "compute-sanitizer"), (719, "CE390", "heat"),
+                                   (715, "CE391", "damaged")):
             with self.subTest(error):
                 self.machine(f"cuLaunchKernel fault {error}")
-                self.check(self.probe(), "fails", "kernel", code="CE334",
-                           words=f"{error},compute-sanitizer")
+                self.check(self.probe(), "fails", "kernel", code=code, words=f"{error},{words}")
+
+    def test_a_runtime_that_sees_another_driver_than_the_one_that_was_tried_is_told(self):
+        # The first who asks is the probe itself.
+        self.machine("cuDriverGetVersion garbage 13010 call 2")
+        self.check(self.probe(), "warns", "runtime", code="CE323", words="13.1,13.0,libcuda")
 
     def test_a_wrong_result_is_told_loudly(self):
         self.machine("cuLaunchKernel wrong")

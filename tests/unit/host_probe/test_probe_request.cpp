@@ -226,7 +226,11 @@ TEST_CASE("the request is one line of JSON, whatever the paths are made of") {
     CHECK(read["depth"] == "full");
     CHECK(read["all_gpus"] == true);
     CHECK(read["libraries"]["cudart"][0] == "/home/u/a b/\"lib\"/libcudart.so.12");
+    CHECK(read["libraries"].size() == facts::k_probed_libraries.size());
     CHECK(read["libraries"]["nccl"].empty());
+    CHECK_FALSE(read.contains("parent"));
+    request.parent = 4711;
+    CHECK(nlohmann::json::parse(write_probe_request(request))["parent"] == 4711);
     CHECK(nlohmann::json::parse(write_probe_request({}))["depth"] == "quick");
 }
 

@@ -6,17 +6,18 @@ using namespace cudaenv::kernels;
 using Files = std::vector<std::string>;
 
 TEST_CASE("a request says how deep, which GPUs and which libraries") {
-    const auto request = read_ladder_request(R"({"depth": "full", "all_gpus": true,
+    const auto request = read_ladder_request(R"({"depth": "full", "all_gpus": true, "parent": 4711,
         "libraries": {"cudart": ["/a/libcudart.so.13", "libcudart.so.12"], "nvrtc": ["/n"],
                       "cublas": ["/b"], "cudnn": ["/d"], "nccl": ["/c"]}})");
     REQUIRE(request);
     CHECK(request->full);
     CHECK(request->all_gpus);
-    CHECK(request->libraries.cudart == Files{"/a/libcudart.so.13", "libcudart.so.12"});
-    CHECK(request->libraries.nvrtc == Files{"/n"});
-    CHECK(request->libraries.cublas == Files{"/b"});
-    CHECK(request->libraries.cudnn == Files{"/d"});
-    CHECK(request->libraries.nccl == Files{"/c"});
+    CHECK(request->parent == 4711);
+    CHECK(request->libraries.of("cudart") == Files{"/a/libcudart.so.13", "libcudart.so.12"});
+    CHECK(request->libraries.of("nvrtc") == Files{"/n"});
+    CHECK(request->libraries.of("cublas") == Files{"/b"});
+    CHECK(request->libraries.of("cudnn") == Files{"/d"});
+    CHECK(request->libraries.of("nccl") == Files{"/c"});
 }
 
 TEST_CASE("what a request leaves out is not asked for") {
@@ -27,15 +28,17 @@ TEST_CASE("what a request leaves out is not asked for") {
         REQUIRE(request);
         CHECK_FALSE(request->full);
         CHECK_FALSE(request->all_gpus);
-        CHECK(request->libraries.cudart.empty());
+        CHECK_FALSE(request->parent);
+        CHECK(request->libraries.of("cudart").empty());
     }
 }
 
 TEST_CASE("a request that is none is refused in one line") {
     for (const auto* text :
-         {"", "{", "[]", "null", "\"full\"", R"({"depth": 1})", R"({"depth": "deep"})",
-          R"({"all_gpus": "yes"})", R"({"libraries": []})", R"({"libraries": {"cudart": "/a"}})",
-          R"({"libraries": {"nccl": [1]}})", R"({"libraries": {"cudnn": [""]}})"}) {
+         {"", R"({"parent": "me"})", "{", "[]", "null", "\"full\"", R"({"depth": 1})",
+          R"({"depth": "deep"})", R"({"all_gpus": "yes"})", R"({"libraries": []})",
+          R"({"libraries": {"cudart": "/a"}})", R"({"libraries": {"nccl": [1]}})",
+          R"({"libraries": {"cudnn": [""]}})"}) {
         CAPTURE(text);
         const auto request = read_ladder_request(text);
         REQUIRE_FALSE(request);

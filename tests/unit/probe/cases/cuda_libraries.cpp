@@ -217,7 +217,7 @@ std::vector<Case> cuda_libraries_cases() {
         {"a CUDA error inside a library's rung is CUDA's",
          answers(ProbeStep::Cudnn, "cudaDeviceSynchronize", 700, "cudaErrorIllegalAddress"),
          ProbeStep::Cudnn, "CE334", k_fails, ProbeVerdict::Fails,
-         "error 700: a kernel of that library", "a library's kernel", "xid"},
+         "error 700: a kernel of that library", "where nothing is allocated", "xid"},
         {"NCCL that the system refuses, in a container",
          [](Bench& bench) {
              bench.climbs_all();

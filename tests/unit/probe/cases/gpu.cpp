@@ -134,6 +134,22 @@ std::vector<Case> gpu_cases() {
          },
          ProbeStep::Memory, "CE317", k_fails, ProbeVerdict::Busy,
          "gives no memory (102400 MiB free)", "a limit is in the way", "ulimit -a"},
+        {"36 on a driver of a CUDA that was never released names the newest that was",
+         [](Bench& bench) {
+             bench.gives_cuda("565.57.01", "12.7");
+             bench.runs_on("12.6");
+             bench.fails(ProbeStep::Memory, "cudaMalloc", 36, "cudaErrorCallRequiresNewerDriver");
+         },
+         ProbeStep::Memory, "CE324", k_fails, ProbeVerdict::Fails, "lacks a call", "",
+         "cudaenv pin 12.6"},
+        {"a GPU on which somebody works is told as busy, and what is heavy is left out",
+         [](Bench& bench) {
+             bench.climbs_all();
+             bench.rung(ProbeStep::Gpu).message = "busy: 2 processes compute on it";
+             bench.skips(ProbeStep::Cublas, "busy, 2 processes compute on it: not tried");
+         },
+         ProbeStep::Gpu, "", plan::StepStatus::Ok, ProbeVerdict::Ok,
+         "NVIDIA H200, sm_90; busy: 2 processes compute on it", "", nullptr},
         {"36 is a call that came later",
          [](Bench& bench) {
              bench.fails(ProbeStep::Memory, "cudaMalloc", 36, "cudaErrorCallRequiresNewerDriver");
@@ -154,7 +170,7 @@ std::vector<Case> gpu_cases() {
              bench.runs_on("9.0");
              bench.fails(ProbeStep::Memory, "cudaMemcpy", 4, "cudaErrorLaunchFailure");
          },
-         ProbeStep::Memory, "CE334", k_fails, ProbeVerdict::Fails, "cudaErrorLaunchFailure (4)", "",
+         ProbeStep::Memory, "CE390", k_fails, ProbeVerdict::Fails, "cudaErrorLaunchFailure (4)", "",
          "xid"},
         {"4 of a runtime is a driver that ends",
          [](Bench& bench) {
