@@ -10,6 +10,20 @@ std::vector<std::string> driver_directories() {
             "/usr/local/nvidia/lib64", "/run/opengl-driver/lib"};
 }
 
+namespace {
+
+// Of libcuda.so.580.95.05; libcuda.so.1 itself says nothing.
+std::optional<DottedVersion> version_in(std::string_view name) {
+    constexpr std::string_view k_begin = "libcuda.so.";
+    if (!name.starts_with(k_begin)) {
+        return std::nullopt;
+    }
+    auto version = DottedVersion::parse(name.substr(k_begin.size()));
+    return version && version->parts().size() > 1 ? std::optional(*version) : std::nullopt;
+}
+
+} // namespace
+
 DriverFiles look_at_driver(FileSystem& files) {
     DriverFiles found;
     const auto text = files.read_file("/proc/driver/nvidia/version");
@@ -18,22 +32,22 @@ DriverFiles look_at_driver(FileSystem& files) {
     }
     found.module_text = *text;
     found.module = parse_proc_version(*text).version;
+    // An image may carry the libcuda that it was made with beside the one that the container
+    // toolkit puts in: the module's own is the one that counts, else the first.
     for (const std::string& directory : driver_directories()) {
         const auto real = files.real_path(directory + "/libcuda.so.1");
         if (!real) {
             continue;
         }
-        found.library = *real;
-        constexpr std::string_view k_begin = "libcuda.so.";
-        const auto name = base_name(*real);
-        if (name.starts_with(k_begin)) {
-            const auto version = DottedVersion::parse(name.substr(k_begin.size()));
-            // libcuda.so.1 itself says nothing.
-            if (version && version->parts().size() > 1) {
-                found.library_version = *version;
-            }
+        const auto version = version_in(base_name(*real));
+        const bool fits = version && found.module && *version == *found.module;
+        if (found.library.empty() || fits) {
+            found.library = *real;
+            found.library_version = version;
         }
-        break;
+        if (fits) {
+            break;
+        }
     }
     return found;
 }

@@ -2,7 +2,8 @@
 // whether libcuda on disk is still of its version (an upgrade under a running system leaves the old
 // module loaded, and CUDA fails until a reboot).
 //
-// Law: two or three files are looked at where a module is loaded, one where none is.
+// Law: a few files are looked at where a module is loaded, one where none is. Of several libcudas
+// one that fits the module is enough.
 #pragma once
 
 #include "base/dotted_version.hpp"

@@ -207,6 +207,7 @@ Result<UsageNow> read_gpu_usage(std::string_view line) {
         gpu.temperature = small_number_of(told, "temperature", 199);
         gpu.power = small_number_of(told, "power", 99'999);
         gpu.mig = flag_of(told, "mig");
+        gpu.processes_told = told.contains("processes") && told.at("processes").is_array();
         gpu.processes = processes_of(told);
         usage.gpus.push_back(std::move(gpu));
     }

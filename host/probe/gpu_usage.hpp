@@ -33,6 +33,7 @@ struct GpuUsage {
     std::optional<int> temperature; // degrees Celsius
     std::optional<int> power;       // watts
     bool mig = false;
+    bool processes_told = false; // else NVML does not say who computes, which is not nobody
     std::vector<GpuProcess> processes;
 };
 

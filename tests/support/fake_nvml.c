@@ -1,7 +1,8 @@
 /* A stand-in for libnvidia-ml.so.1, put before the real one with LD_LIBRARY_PATH. FAKE_NVML, or a
    file nvml-mode beside it where that variable does not travel, says how it behaves: "two-gpus" (the
    default, idle), "busy", "full" (512 MiB are free), "occupied" (two processes compute on the
-   first), "secretive" (processes are not told), "mismatch", "garbage", "hang". */
+   first), "secretive" (processes are not told), "unmeasured" (how much a GPU works is not told),
+   "mismatch", "garbage", "hang". */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -91,6 +92,16 @@ int nvmlDeviceGetMemoryInfo(void* device, unsigned long long* memory) {
     memory[0] = index_of(device) == 0 ? 25769803776ULL : 42505273344ULL;
     memory[2] = is("busy") ? 8589934592ULL : is("full") ? memory[0] - 536870912ULL : 0;
     memory[1] = memory[0] - memory[2];
+    return 0;
+}
+struct utilization {
+    unsigned gpu, memory;
+};
+int nvmlDeviceGetUtilizationRates(void* device, struct utilization* utilization) {
+    if (is("unmeasured") || index_of(device) == 1) {
+        return 3; /* not supported: of the other one, because it is cut into instances */
+    }
+    *utilization = (struct utilization){0, 0};
     return 0;
 }
 struct process {

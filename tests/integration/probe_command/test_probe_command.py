@@ -366,7 +366,8 @@ class BackgroundTest(CommandTest):
         self.assertNotIn("true", set_there.stdout)
         self.assertIn("for the user's own config.toml", set_there.stdout + set_there.stderr)
 
-    def test_a_busy_gpu_is_left_alone(self):
+    def check_left_alone(self, nvml):
+        """One prompt while NVML says that, the next when all is idle."""
         self.turn_on()
         mode = self.root / "driver" / "nvml-mode"
         os.mkfifo(mode)
@@ -380,13 +381,22 @@ class BackgroundTest(CommandTest):
                 return False  # nobody reads it yet
             return True
         self.wait_until(is_asked)
-        os.write(opened[0], b"busy\n")
+        os.write(opened[0], nvml + b"\n")
         os.close(opened[0])
         mode.unlink()
         other = self.another_environment()
         self.prompt(**other)
         self.wait_until(lambda: self.kept(**other))
         self.assertIsNone(self.kept())
+
+    def test_a_busy_gpu_is_left_alone(self):
+        self.check_left_alone(b"busy")
+
+    def test_a_gpu_whose_processes_nvml_does_not_tell_is_left_alone(self):
+        self.check_left_alone(b"secretive")
+
+    def test_a_gpu_of_which_nvml_does_not_tell_how_much_it_works_is_left_alone(self):
+        self.check_left_alone(b"unmeasured")
 
     def test_a_probe_that_crashed_is_not_run_again_when_its_verdict_is_gone(self):
         self.scenario("cuInit crash\n")

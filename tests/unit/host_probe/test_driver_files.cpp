@@ -54,6 +54,25 @@ TEST_CASE(
     CHECK_FALSE(look_at_driver(plain).differ());
 }
 
+TEST_CASE("an old libcuda of an image is no complaint where the module's own lies beside it") {
+    FakeDisk disk;
+    disk.file("/proc/driver/nvidia/version", k_module)
+        .link(k_libraries + "/libcuda.so.1", "libcuda.so.535.54.03")
+        .file(k_libraries + "/libcuda.so.535.54.03")
+        .link("/usr/local/nvidia/lib64/libcuda.so.1", "libcuda.so.570.86.10")
+        .file("/usr/local/nvidia/lib64/libcuda.so.570.86.10");
+    CHECK_FALSE(look_at_driver(disk).differ());
+    CHECK(look_at_driver(disk).library == "/usr/local/nvidia/lib64/libcuda.so.570.86.10");
+
+    FakeDisk both_differ;
+    both_differ.file("/proc/driver/nvidia/version", k_module)
+        .link(k_libraries + "/libcuda.so.1", "libcuda.so.535.54.03")
+        .file(k_libraries + "/libcuda.so.535.54.03")
+        .link("/usr/local/nvidia/lib64/libcuda.so.1", "libcuda.so.580.95.05")
+        .file("/usr/local/nvidia/lib64/libcuda.so.580.95.05");
+    CHECK(look_at_driver(both_differ).library_version == DottedVersion::of("535.54.03"));
+}
+
 TEST_CASE("without a kernel module no library is looked for") {
     FakeDisk disk;
     disk.link(k_libraries + "/libcuda.so.1", "libcuda.so.580.95.05")

@@ -31,8 +31,17 @@ void add_process(FakeDisk& disk, const std::string& pid, const std::string& comm
 
 } // namespace
 
+TEST_CASE("nobody on a GPU is something else than that NVML does not tell who is") {
+    const auto usage = read_gpu_usage(R"({"gpus": [{"processes": []}, {}]})");
+    REQUIRE(usage);
+    REQUIRE(usage->gpus.size() == 2);
+    CHECK(usage->gpus[0].processes_told);
+    CHECK_FALSE(usage->gpus[1].processes_told);
+}
+
 TEST_CASE("what the probe says of GPUs is read, and what is not plausible is left out") {
-    const auto usage = read_gpu_usage(R"({"driver_version": "580.159.04", "errors": ["x", 3], "start_error": 18,
+    const auto usage =
+        read_gpu_usage(R"({"driver_version": "580.159.04", "errors": ["x", 3], "start_error": 18,
         "gpus": [{"index": 1, "name": "NVIDIA H200", "uuid": "GPU-1", "memory_total": 100,
                   "memory_used": 40, "utilization": 87, "temperature": 54, "power": 412,
                   "mig": true, "processes": [{"pid": 7, "memory": 12, "graphics": false},
