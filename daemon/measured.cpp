@@ -18,10 +18,11 @@ namespace {
 
 using plan::ProbeVerdict;
 
-// An entry for each way in which a shell may see the machine; an environment's begins with '/'.
+// The store has an entry for each way in which a shell may see the machine; an environment's name
+// begins with '/'.
 host::VerdictQuestion question_of(const protocol::Caller& caller) {
     host::VerdictQuestion question = question_of_shell(caller);
-    question.prefix = "machine\n" + question.shell;
+    question.prefix = "machine";
     return question;
 }
 
@@ -139,7 +140,10 @@ void keep_measured(const facts::Measured& measured, const ProbeRun& run, const P
                        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     kept.depth = wishes.full ? host::VerdictDepth::Full : host::VerdictDepth::Quick;
     kept.at = std::time(nullptr);
-    store.keep(files, question, rests_on, kept);
+    if (!measured.failed.empty()) {
+        kept.code = measured.failed.front().code;
+    }
+    store.keep(files, question, run.grounds, rests_on, kept);
 }
 
 std::optional<facts::Measured> kept_measured(const protocol::Caller& caller) {

@@ -42,10 +42,7 @@ plan::Variables as_if_active(plan::Variables base, const std::string& prefix,
 
 Result<facts::Host> machine_of(const nlohmann::json& params, const protocol::Caller& caller,
                                const Activation& activation, Machine& machine) {
-    const bool described = params.contains("host") || params.contains("driver") ||
-                           params.contains("gpu") ||
-                           caller.variable("CUDAENV_HOST").value_or("") != "";
-    if (described) {
+    if (is_described(params, caller)) {
         return host_of(params, caller);
     }
     const bool builds = activation.project.config.purpose() == plan::Purpose::Build;
@@ -55,6 +52,11 @@ Result<facts::Host> machine_of(const nlohmann::json& params, const protocol::Cal
 }
 
 } // namespace
+
+bool is_described(const nlohmann::json& params, const protocol::Caller& caller) {
+    return params.contains("host") || params.contains("driver") || params.contains("gpu") ||
+           !caller.variable("CUDAENV_HOST").value_or("").empty();
+}
 
 Result<Activation> activation_of(const nlohmann::json& params, const protocol::Caller& caller,
                                  Machine& machine) {
@@ -92,15 +94,17 @@ Result<Activation> activation_of(const nlohmann::json& params, const protocol::C
         host::DiskFileSystem files;
         situation.machine = host::build_machine(files);
     }
-    if (const auto kept = kept_verdict(activation.project, caller); kept && is_bad(*kept)) {
-        situation.probed = in_short(*kept) + ": " + command_for(*kept);
+    const bool described = is_described(params, caller);
+    if (!described) {
+        host::DiskFileSystem files;
+        activation.driver = host::look_at_driver(files);
     }
     activation.choice = plan::choose(situation);
     if (activation.choice.toolkit) {
         activation.layout = machine.layout(activation.choice.toolkit->path);
     }
     activation.composition = plan::compose(situation, activation.choice, activation.layout);
-    if (const std::string warning = driver_warning(); !warning.empty()) {
+    if (const std::string warning = host::tell_change(activation.driver); !warning.empty()) {
         activation.composition.warnings.push_back(warning);
     }
     if (activation.choice.none() && activation.project.notes.empty()) {
@@ -111,6 +115,12 @@ Result<Activation> activation_of(const nlohmann::json& params, const protocol::C
                          plan::context_of(situation.base, situation.project_directory));
     }
     activation.changes = plan::difference(caller.environment, activation.applied.environment);
+    if (!described) {
+        // With the LD_LIBRARY_PATH that the shell is about to have.
+        if (const auto kept = kept_verdict(activation, caller); kept && is_bad(*kept)) {
+            situation.probed = in_short(*kept) + ": " + command_for(*kept);
+        }
+    }
     return activation;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/result.hpp"
 #include "daemon/activation/machine.hpp"
+#include "host/probe/driver_files.hpp"
 #include "host/project/project.hpp"
 #include "protocol/caller.hpp"
 #include "solver/plan/activation/composition.hpp"
@@ -24,9 +25,15 @@ struct Activation {
     std::optional<facts::ToolkitLayout> layout; // of the choice's toolkit
     plan::Composition composition;
     plan::Applied applied;
+    // One look for all who tell of it; empty where another machine is described, and where
+    // disabled.
+    host::DriverFiles driver;
     std::vector<plan::Change> changes; // from the caller's environment to `applied`
     bool disabled = false;             // CUDAENV_DISABLE: only undone
 };
+
+// By params or CUDAENV_HOST another machine is meant: nothing that was seen here is told of it.
+bool is_described(const nlohmann::json& params, const protocol::Caller& caller);
 
 // Params: `prefix` or `name` (another environment than the active one), `cuda` (as `cudaenv use`),
 // `host`, `driver`, `gpu`, `keep`. Errors: those of pins, project files and environments.

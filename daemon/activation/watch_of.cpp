@@ -1,6 +1,5 @@
 #include "daemon/activation/watch_of.hpp"
 
-#include "daemon/probe/kept_verdict.hpp"
 #include "host/project/config_files.hpp"
 #include "host/project/project_search.hpp"
 #include "host/watch/path_state.hpp"
@@ -159,8 +158,8 @@ shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller&
     }
     // An upgrade of the driver takes libcuda.so.580.95.05 away; the prompt that misses it asks, and
     // is told that the loaded module is another.
-    if (const std::string library = driver_library(); !library.empty()) {
-        watch.files.push_back(watched_file(library, existence));
+    if (!activation.driver.library.empty()) {
+        watch.files.push_back(watched_file(activation.driver.library, existence));
         watch.files.back().seen = shellhooks::WatchedFile::Seen::Existence;
     }
     return watch;

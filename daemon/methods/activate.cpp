@@ -67,7 +67,7 @@ nlohmann::json lines_to_say(const Activation& activation, const nlohmann::json& 
         for (const nlohmann::json& warning : object["warnings"]) {
             say.push_back(warning);
         }
-    } else if (const std::string driver = activation.disabled ? "" : driver_warning();
+    } else if (const std::string driver = host::tell_change(activation.driver);
                !driver.empty() && is_news(runtime_directory_of(caller), driver)) {
         say.push_back(protocol::bytes_to_json(driver)); // upgraded while the shell stood here
     }

@@ -39,15 +39,14 @@ bool is_wanted(const Activation& activation) {
     return wanted != nullptr && *wanted;
 }
 
-// Of another machine than this: nothing here can be probed for it.
-bool is_described(const nlohmann::json& params, const protocol::Caller& caller) {
-    return params.contains("host") || params.contains("driver") || params.contains("gpu") ||
-           !caller.variable("CUDAENV_HOST").value_or("").empty();
+// Of a GPU that is cut into instances NVML never tells how much it works, but who is on it.
+bool is_told(const host::GpuUsage& gpu) {
+    return gpu.processes_told && gpu.memory_used && (gpu.utilization || gpu.mig);
 }
 
 bool is_idle(const host::GpuUsage& gpu) {
-    return gpu.processes.empty() && gpu.utilization.value_or(0) == 0 && gpu.memory_used &&
-           *gpu.memory_used <= k_idle_memory;
+    return gpu.processes.empty() && gpu.utilization.value_or(0) == 0 &&
+           gpu.memory_used.value_or(0) <= k_idle_memory;
 }
 
 enum class GpuLoad { Idle, Busy, Unknown };
@@ -69,7 +68,10 @@ GpuLoad look_at_gpus(const std::string& program, const plan::Variables& shell, i
     if (!usage || usage->gpus.empty() || !usage->errors.empty()) {
         return GpuLoad::Unknown;
     }
-    return std::ranges::all_of(usage->gpus, is_idle) ? GpuLoad::Idle : GpuLoad::Busy;
+    if (!std::ranges::all_of(usage->gpus, is_idle)) {
+        return GpuLoad::Busy;
+    }
+    return std::ranges::all_of(usage->gpus, is_told) ? GpuLoad::Idle : GpuLoad::Unknown;
 }
 
 } // namespace
@@ -176,15 +178,25 @@ void BackgroundProbe::probe(const Job& job) {
     m_tried.insert(key);
     const ProbeWishes quick;
     const auto run = run_probe(*activation, quick, caller, *job.machine, m_stop_event.get());
-    const std::scoped_lock lock(m_mutex);
-    if (run && !m_stopped) {
-        keep_verdict(*run, project, quick, caller);
-        keep_measured(measured_of(*run, quick, caller), *run, quick, caller);
-        const auto kept = kept_verdict(project, caller);
-        if (kept && !host::is_transient(kept->verdict)) {
-            m_tried.erase(key); // what is kept says better what it rests on
-        }
+    if (!run || is_stopped()) {
+        return;
     }
+    // Without the lock, which answers wait for: a home on a network may be slow.
+    if (!keep_verdict(*run, project, quick, caller)) {
+        m_tried.erase(key); // what it rests on changed meanwhile
+        m_busy[key] = Clock::now();
+        return;
+    }
+    keep_measured(measured_of(*run, quick, caller), *run, quick, caller);
+    const auto kept = kept_verdict(project, caller);
+    if (kept && !host::is_transient(kept->verdict)) {
+        m_tried.erase(key); // what is kept says better what it rests on
+    }
+}
+
+bool BackgroundProbe::is_stopped() {
+    const std::scoped_lock lock(m_mutex);
+    return m_stopped;
 }
 
 } // namespace cudaenv::daemon

@@ -44,6 +44,7 @@ private:
     };
     void work();
     void probe(const Job& job);
+    bool is_stopped();
 
     std::mutex m_mutex;
     std::condition_variable m_changed;

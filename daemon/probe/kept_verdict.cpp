@@ -1,8 +1,8 @@
 #include "daemon/probe/kept_verdict.hpp"
 
 #include "base/fd.hpp"
+#include "base/text.hpp"
 #include "host/examine.hpp"
-#include "host/probe/driver_files.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,22 +25,32 @@ constexpr auto k_built_by = std::to_array<const char*>(
      "LIBRARY_PATH", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "PATH",
      "TORCH_CUDA_ARCH_LIST"});
 
-// One line for each that is set: set and empty is not unset.
-std::string told(std::span<const char* const> names, const plan::Variables& shell) {
+// One line for each that is set: set and empty is not unset. What LD_LIBRARY_PATH names depends on
+// where the shell is.
+std::string told(std::span<const char* const> names, const plan::Variables& shell,
+                 const std::string& cwd) {
     std::string text;
     for (const char* name : names) {
         if (const auto found = shell.find(name); found != shell.end()) {
-            text += found->first + '=' + found->second + '\n';
+            const bool listed = found->first == "LD_LIBRARY_PATH";
+            text +=
+                found->first + '=' +
+                (listed ? join(host::loader_directories(found->second, cwd), ":") : found->second) +
+                '\n';
         }
     }
     return text;
 }
 
+// `environment`: what programs there are started with; `base`: without our changes, from which what
+// is built follows by pins and settings.
 host::VerdictQuestion question_of(const project::LoadedProject& project,
-                                  const protocol::Caller& caller) {
-    host::VerdictQuestion question = question_of_shell(caller);
+                                  const plan::Variables& environment, const plan::Variables& base,
+                                  const std::string& cwd) {
+    host::VerdictQuestion question;
     question.prefix = project.prefix;
-    question.building = told(k_built_by, plan::undo(caller.environment));
+    question.shell = told(k_answered_by, environment, cwd);
+    question.building = told(k_built_by, base, cwd);
     for (const plan::EffectivePin& pin : project.pins.pins) {
         question.building += pin.pin.name + ' ' + pin.pin.constraint + '\n';
     }
@@ -50,12 +60,29 @@ host::VerdictQuestion question_of(const project::LoadedProject& project,
     return question;
 }
 
-std::vector<std::string> files_of_ladder(const ProbeRun& run) {
-    std::vector<std::string> paths;
-    for (const auto* list : {&run.libraries.cudart, &run.libraries.nvrtc, &run.libraries.cublas,
-                             &run.libraries.cudnn, &run.libraries.nccl}) {
+host::VerdictQuestion question_of(const project::LoadedProject& project,
+                                  const protocol::Caller& caller) {
+    return question_of(project, caller.environment, plan::undo(caller.environment), caller.cwd);
+}
+
+// What was found, and where something else may be found the next time. A quick probe opens no more
+// than the runtime.
+std::vector<std::string> files_looked_for(const host::ProbeLibraries& libraries, bool full) {
+    std::vector<std::string> paths = libraries.cudart;
+    if (full) {
+        for (const auto* list :
+             {&libraries.nvrtc, &libraries.cublas, &libraries.cudnn, &libraries.nccl}) {
+            paths.insert(paths.end(), list->begin(), list->end());
+        }
+    }
+    for (const auto* list : {&libraries.broken_links, &libraries.looked_at}) {
         paths.insert(paths.end(), list->begin(), list->end());
     }
+    return paths;
+}
+
+std::vector<std::string> files_of_ladder(const ProbeRun& run, bool full) {
+    std::vector<std::string> paths = files_looked_for(run.libraries, full);
     for (const facts::ProbeRung& rung : run.report.rungs) {
         if (!rung.path.empty() && rung.step < facts::ProbeStep::Build) {
             paths.push_back(rung.path);
@@ -134,10 +161,21 @@ std::optional<host::KeptVerdict> built_verdict(const ProbeRun& run) {
 } // namespace
 
 host::VerdictQuestion question_of_shell(const protocol::Caller& caller) {
-    // Without our own changes: a shell at its first prompt does not have them yet.
     host::VerdictQuestion question;
-    question.shell = told(k_answered_by, plan::undo(caller.environment));
+    question.shell = told(k_answered_by, caller.environment, caller.cwd);
     return question;
+}
+
+host::VerdictGrounds grounds_before(host::FileSystem& files, const host::ProbeLibraries& libraries,
+                                    bool full, const std::string& nvcc,
+                                    const std::vector<facts::Compiler>& compilers) {
+    std::vector<std::string> paths = files_looked_for(libraries, full);
+    paths.push_back(nvcc);
+    for (const facts::Compiler& compiler : compilers) {
+        paths.push_back(compiler.path);
+    }
+    return host::grounds_of(files, full ? host::VerdictDepth::Full : host::VerdictDepth::Quick,
+                            paths);
 }
 
 host::VerdictStore verdicts_of(const protocol::Caller& caller) {
@@ -145,10 +183,10 @@ host::VerdictStore verdicts_of(const protocol::Caller& caller) {
         host::default_cache_directory(caller.environment, caller.variable("HOME").value_or("")));
 }
 
-void keep_verdict(const ProbeRun& run, const project::LoadedProject& project,
+bool keep_verdict(const ProbeRun& run, const project::LoadedProject& project,
                   const ProbeWishes& wishes, const protocol::Caller& caller) {
     if (wishes.all_gpus) {
-        return;
+        return true;
     }
     host::DiskFileSystem files;
     const host::VerdictStore store = verdicts_of(caller);
@@ -156,18 +194,27 @@ void keep_verdict(const ProbeRun& run, const project::LoadedProject& project,
     const std::int64_t now = std::time(nullptr);
     if (auto built = built_verdict(run)) {
         built->at = now;
-        store.keep(files, question, files_of_build(run), *built);
+        store.keep(files, question, run.grounds, files_of_build(run), *built);
     }
     auto verdict = ladder_verdict(run.ladder);
     verdict.depth = wishes.full ? host::VerdictDepth::Full : host::VerdictDepth::Quick;
     verdict.at = now;
-    store.keep(files, question, files_of_ladder(run), verdict);
+    return store.keep(files, question, run.grounds, files_of_ladder(run, wishes.full), verdict);
 }
 
 std::optional<host::KeptVerdict> kept_verdict(const project::LoadedProject& project,
                                               const protocol::Caller& caller) {
     host::DiskFileSystem files;
     return verdicts_of(caller).find(files, question_of(project, caller), std::time(nullptr));
+}
+
+std::optional<host::KeptVerdict> kept_verdict(const Activation& activation,
+                                              const protocol::Caller& caller) {
+    host::DiskFileSystem files;
+    auto question = question_of(activation.project, activation.applied.environment,
+                                activation.situation.base, caller.cwd);
+    question.driver = activation.driver;
+    return verdicts_of(caller).find(files, question, std::time(nullptr));
 }
 
 std::string verdict_key(const project::LoadedProject& project, const protocol::Caller& caller) {
@@ -210,16 +257,6 @@ nlohmann::json kept_to_json(const std::optional<host::KeptVerdict>& kept) {
                          (kept->depth == host::VerdictDepth::Quick ? "" : "--" + depth + ", ") +
                          age_text(age) +
                          (fine ? "" : ": " + kept->summary + "; " + command_for(*kept))}};
-}
-
-std::string driver_warning() {
-    host::DiskFileSystem files;
-    return host::tell_change(host::look_at_driver(files));
-}
-
-std::string driver_library() {
-    host::DiskFileSystem files;
-    return host::look_at_driver(files).library;
 }
 
 bool is_news(const std::string& directory, const std::string& text) {

@@ -11,17 +11,26 @@
 namespace cudaenv::daemon {
 
 host::VerdictStore verdicts_of(const protocol::Caller& caller);
-// What a driver's answers depend on in the caller's shell, without our own changes. The prefix is
-// whoever asks's.
+// What a driver's answers depend on in the caller's shell, as it is: with our own changes where it
+// has them, since a probe runs with them. The prefix is whoever asks's.
 host::VerdictQuestion question_of_shell(const protocol::Caller& caller);
 
+// The directories and files that a probe is about to rest on, and how they are.
+host::VerdictGrounds grounds_before(host::FileSystem& files, const host::ProbeLibraries& libraries,
+                                    bool full, const std::string& nvcc,
+                                    const std::vector<facts::Compiler>& compilers);
+
 // Kept for the caller's environment and shell: the ladder's verdict with its depth, and that of
-// what was built. Not of --all-gpus, which is not what the shell sees.
-void keep_verdict(const ProbeRun& run, const project::LoadedProject& project,
+// what was built. Not of --all-gpus, which is not what the shell sees. False where what it rests on
+// changed meanwhile and nothing is kept.
+bool keep_verdict(const ProbeRun& run, const project::LoadedProject& project,
                   const ProbeWishes& wishes, const protocol::Caller& caller);
 
 // The worst that holds. None where nothing is kept, or what it rests on is not as it was.
 std::optional<host::KeptVerdict> kept_verdict(const project::LoadedProject& project,
+                                              const protocol::Caller& caller);
+// For the shell that is about to have what was decided for it.
+std::optional<host::KeptVerdict> kept_verdict(const Activation& activation,
                                               const protocol::Caller& caller);
 
 // What a verdict for the caller's environment rests on besides files, as one text.
@@ -38,12 +47,6 @@ std::string command_for(const host::KeptVerdict& kept);
 // The member `probe` of `status`: null where there is none.
 nlohmann::json kept_to_json(const std::optional<host::KeptVerdict>& kept);
 
-// "the driver's library is 580.95.05, the loaded kernel module 570.86.10: ..."; empty where they
-// fit, or it is not known.
-std::string driver_warning();
-// The real file of the driver's library, which an upgrade takes away; empty where no module is
-// loaded.
-std::string driver_library();
 // Whether `text` has not been told yet, to be asked once per telling: the last one is kept in
 // `directory`, the user's runtime directory. False where it cannot be kept, so that nothing is
 // told at every prompt.

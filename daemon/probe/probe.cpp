@@ -1,6 +1,7 @@
 #include "daemon/probe/probe.hpp"
 
 #include "base/text.hpp"
+#include "daemon/probe/kept_verdict.hpp"
 #include "daemon/probe/trial_directory.hpp"
 #include "daemon/stop_event.hpp"
 #include "daemon/this_host.hpp"
@@ -292,6 +293,9 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     run.host.compilers = activation.situation.host.compilers;
     run.host.toolkits = activation.situation.host.toolkits;
     run.libraries = host::probe_libraries(files, environment, tools.layout, library_path);
+    run.grounds =
+        grounds_before(files, run.libraries, wishes.full,
+                       tools.layout ? tools.layout->bin + "/nvcc" : "", run.host.compilers);
     // Before the child runs: libcuda makes nodes for root.
     const bool device_files = host::has_gpu_device(files);
     const host::ProbeRequest request{wishes.full ? host::ProbeDepth::Full : host::ProbeDepth::Quick,

@@ -5,6 +5,7 @@
 
 #include "daemon/activation/activation.hpp"
 #include "host/probe/probe_request.hpp"
+#include "host/probe/verdict_store.hpp"
 #include "solver/facts/probe.hpp"
 #include "solver/plan/probe/judge.hpp"
 
@@ -25,6 +26,7 @@ std::chrono::seconds ladder_deadline(bool full, std::size_t gpus);
 struct ProbeRun {
     facts::Host host; // the driver and the GPUs as the machine's files show them
     host::ProbeLibraries libraries;
+    host::VerdictGrounds grounds; // as they were before the child was started
     facts::ProbeReport report;
     plan::ProbeOutcome ladder;  // what cudaenv-probe alone showed
     plan::ProbeOutcome outcome; // with what was built

@@ -1,12 +1,19 @@
 #include "host/probe/verdict_store.hpp"
 
+#include "base/ascii.hpp"
+#include "base/fd.hpp"
 #include "base/private_files.hpp"
-#include "host/probe/driver_files.hpp"
+#include "base/text.hpp"
+#include "solver/facts/probe.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <thread>
 
 namespace cudaenv::host {
 
@@ -15,9 +22,14 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* k_file = "probes.json";
-constexpr const char* k_schema = "cudaenv.probes/2";
+constexpr const char* k_schema = "cudaenv.probes/3";
 constexpr std::size_t k_size_limit = std::size_t{1024} * 1024;
-constexpr std::size_t k_entry_limit = 200; // environments; then it is begun anew
+constexpr std::size_t k_entry_limit = 200; // environments and shells; then the oldest goes
+// Beyond this a lock is not waited for: a store that loses an entry is better than a probe that
+// does not end.
+constexpr std::chrono::seconds k_lock_patience{2};
+constexpr std::string_view k_loader_cache = "ld.so.cache";
+constexpr std::size_t k_loader_cache_limit = std::size_t{4} * 1024 * 1024;
 
 // The names of the store's environments with their verdicts; an empty object where there is none.
 json entries_in(const std::string& directory) {
@@ -33,11 +45,64 @@ json entries_in(const std::string& directory) {
     return entries != document.end() && entries->is_object() ? *entries : json::object();
 }
 
-// Size and time; a package's upgrade changes one of them.
-std::string stamp_of(FileSystem& files, const std::string& path) {
+// FNV-1a of 64 bits: what is compared with itself from one run to the next, and what it was of is
+// nobody's business.
+std::string fingerprint(const std::string& text) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const char byte : text) {
+        hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+    }
+    return std::to_string(hash);
+}
+
+// A file that a probe so deep may load; libcuda and libcudart every one.
+bool may_be_loaded(std::string_view name, VerdictDepth depth) {
+    return name.starts_with("libcuda") ||
+           (depth == VerdictDepth::Full &&
+            std::ranges::any_of(facts::k_probed_libraries, [&](const auto& library) {
+                return name.starts_with(library.file);
+            }));
+}
+
+// Of a directory, and of the loader's cache, which names it has of those; of nvidia/ of wheels all:
+// each is a package.
+std::string names_of(const std::vector<std::string>& names, VerdictDepth depth, bool all) {
+    std::string text;
+    for (const std::string& name : names) {
+        if (all || may_be_loaded(base_name(name), depth)) {
+            text += name + '\n';
+        }
+    }
+    return "names:" + fingerprint(text);
+}
+
+std::vector<std::string> cached_names(FileSystem& files, const std::string& path) {
+    const std::string text = files.read_file(path, k_loader_cache_limit).value_or("");
+    std::vector<std::string> names;
+    for (const std::string_view name : split(text, '\0')) {
+        if (name.starts_with("lib")) { // each is there a second time with its directory
+            names.emplace_back(name);
+        }
+    }
+    return names;
+}
+
+// Size and time; a package's upgrade changes one of them. What else is in a directory or known to
+// the loader changes with every package, so that only names which matter count.
+std::string stamp_of(FileSystem& files, const std::string& path,
+                     VerdictDepth depth = VerdictDepth::Quick) {
     const auto status = files.status(path);
-    return status ? std::to_string(status->size) + ':' + std::to_string(status->modified_ns)
-                  : "absent";
+    if (!status) {
+        return "absent";
+    }
+    if (status->kind == FileKind::Directory) {
+        const auto names = files.list_directory(path);
+        return names ? names_of(*names, depth, base_name(path) == "nvidia") : "closed";
+    }
+    if (base_name(path) == k_loader_cache) {
+        return names_of(cached_names(files, path), depth, false);
+    }
+    return std::to_string(status->size) + ':' + std::to_string(status->modified_ns);
 }
 
 // Directories below `root` and theirs, `depth` levels: GPUs, MIG instances and their parts.
@@ -54,9 +119,9 @@ void add_names(FileSystem& files, const std::string& root, int depth, std::strin
     }
 }
 
-std::string machine_now(FileSystem& files) {
+std::string machine_now(FileSystem& files, const std::optional<DriverFiles>& looked_at = {}) {
     std::string text = files.read_file("/proc/sys/kernel/random/boot_id").value_or("");
-    const DriverFiles driver = look_at_driver(files);
+    const DriverFiles driver = looked_at ? *looked_at : look_at_driver(files);
     text += driver.module_text;
     if (!driver.library.empty()) {
         text += driver.library + ' ' + stamp_of(files, driver.library);
@@ -64,6 +129,21 @@ std::string machine_now(FileSystem& files) {
     add_names(files, "/proc/driver/nvidia/gpus", 1, text);
     // gpu0/mig/gi1/ci0/access
     add_names(files, "/proc/driver/nvidia/capabilities", 4, text);
+    return text;
+}
+
+// /dev/nvidia0 and the like: a container has those that it was given, /proc shows all. Not among
+// what a probe's grounds are, since the driver may make them for it.
+std::string devices_now(FileSystem& files) {
+    std::string text;
+    const auto names = files.list_directory("/dev");
+    for (const std::string& name : names ? *names : std::vector<std::string>()) {
+        constexpr std::string_view k_begin = "nvidia";
+        if (name.starts_with(k_begin) && name.size() > k_begin.size() &&
+            is_digit(name[k_begin.size()])) {
+            text += '\n' + name;
+        }
+    }
     return text;
 }
 
@@ -76,16 +156,6 @@ std::string in_utf8(const std::string& text) {
     // What is none is kept as its JSON would have it, on both sides of the comparison.
     return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace))
         .get<std::string>();
-}
-
-// FNV-1a of 64 bits: what is compared with itself from one run to the next, and what it was of is
-// nobody's business.
-std::string fingerprint(const std::string& text) {
-    std::uint64_t hash = 0xcbf29ce484222325;
-    for (const char byte : text) {
-        hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
-    }
-    return std::to_string(hash);
 }
 
 constexpr auto k_depths = std::to_array<std::string_view>({"quick", "full", "build"});
@@ -114,11 +184,15 @@ json verdict_to_json(const KeptVerdict& verdict) {
             {"at", verdict.at}};
 }
 
+bool passes(const KeptVerdict& verdict) {
+    return is_transient(verdict.verdict) || is_of_the_system(verdict.code);
+}
+
 // Whether one of an entry's verdicts still rests on what it rested on.
 bool holds(FileSystem& files, const json& kept, const KeptVerdict& verdict,
            const VerdictQuestion& question, std::int64_t now) {
-    if (is_transient(verdict.verdict) &&
-        (now < verdict.at || now - verdict.at >= std::chrono::seconds(k_transient_life).count())) {
+    if (now < verdict.at ||
+        (passes(verdict) && now - verdict.at >= std::chrono::seconds(k_transient_life).count())) {
         return false;
     }
     if (verdict.depth == VerdictDepth::Build &&
@@ -130,19 +204,25 @@ bool holds(FileSystem& files, const json& kept, const KeptVerdict& verdict,
         return false;
     }
     return std::ranges::all_of(stamps->items(), [&](const auto& item) {
-        return item.value().is_string() && item.value() == stamp_of(files, item.key());
+        return item.value().is_string() &&
+               item.value() == stamp_of(files, item.key(), verdict.depth);
     });
 }
 
-// The verdicts of `question`'s environment that hold, as they are kept. None where the shell or the
+// In one shell a verdict says nothing of another: each has its own.
+std::string name_of_entry(const VerdictQuestion& question) {
+    return in_utf8(question.prefix) + '\n' + fingerprint(question.shell);
+}
+
+// The verdicts of `question`'s environment and shell that hold, as they are kept. None where the
 // machine is another.
 json verdicts_that_hold(FileSystem& files, const json& entries, const VerdictQuestion& question,
                         std::int64_t now) {
     json held = json::array();
-    const auto entry = entries.find(in_utf8(question.prefix));
+    const auto entry = entries.find(name_of_entry(question));
     if (entry == entries.end() || !entry->is_object() ||
-        text_at(*entry, "shell") != fingerprint(question.shell) ||
-        text_at(*entry, "machine") != in_utf8(machine_now(files))) {
+        text_at(*entry, "machine") !=
+            fingerprint(machine_now(files, question.driver) + devices_now(files))) {
         return held;
     }
     const auto list = entry->find("verdicts");
@@ -162,13 +242,17 @@ bool looks_as_far(VerdictDepth depth, VerdictDepth other) {
     return depth == other || (depth == VerdictDepth::Full && other == VerdictDepth::Quick);
 }
 
-bool replaces(const KeptVerdict& verdict, const KeptVerdict& earlier) {
-    return looks_as_far(verdict.depth, earlier.depth) &&
-           (!is_transient(verdict.verdict) || is_transient(earlier.verdict));
-}
-
 bool is_well(const KeptVerdict& verdict) {
     return verdict.verdict == "ok" || verdict.verdict == "warns";
+}
+
+bool replaces(const KeptVerdict& verdict, const KeptVerdict& earlier) {
+    if (!looks_as_far(verdict.depth, earlier.depth)) {
+        return false;
+    }
+    // What the system's state breaks is no chance: that all was well is over.
+    return !passes(verdict) || passes(earlier) ||
+           (!is_transient(verdict.verdict) && is_well(earlier));
 }
 
 int badness(const KeptVerdict& verdict) {
@@ -176,6 +260,47 @@ int badness(const KeptVerdict& verdict) {
            : verdict.verdict == "warns" ? 1
            : verdict.verdict == "busy"  ? 2
                                         : 3;
+}
+
+std::int64_t kept_at(const json& entry) {
+    const auto at = entry.is_object() ? entry.find("at") : entry.end();
+    return at != entry.end() && at->is_number_integer() ? at->get<std::int64_t>() : 0;
+}
+
+void drop_oldest(json& entries) {
+    while (entries.size() >= k_entry_limit) {
+        auto oldest = entries.begin();
+        for (auto entry = entries.begin(); entry != entries.end(); ++entry) {
+            if (kept_at(*entry) < kept_at(*oldest)) {
+                oldest = entry;
+            }
+        }
+        entries.erase(oldest);
+    }
+}
+
+// Orders those who read, add and write. Best effort: some network file systems have no such lock.
+Fd lock_of(const std::string& directory) {
+    Fd place;
+    if (directory.starts_with('/') && make_private_directories(directory)) {
+        place.reset(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    }
+    const auto deadline = std::chrono::steady_clock::now() + k_lock_patience;
+    while (place && ::flock(place.get(), LOCK_EX | LOCK_NB) != 0) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) ||
+            std::chrono::steady_clock::now() > deadline) {
+            break;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return place;
+}
+
+bool are_as_they_were(FileSystem& files, const VerdictGrounds& grounds) {
+    return machine_now(files) == grounds.machine &&
+           std::ranges::all_of(grounds.stamps, [&](const auto& stamp) {
+               return stamp_of(files, stamp.first, grounds.depth) == stamp.second;
+           });
 }
 
 } // namespace
@@ -186,6 +311,23 @@ std::string_view name_of(VerdictDepth depth) {
 
 bool is_transient(std::string_view verdict) {
     return verdict == "busy" || verdict == "crashed" || verdict == "timeout";
+}
+
+bool is_of_the_system(std::string_view code) {
+    constexpr auto k_codes =
+        std::to_array<std::string_view>({"CE302", "CE313", "CE314", "CE339", "CE356", "CE357"});
+    return std::ranges::find(k_codes, code) != k_codes.end();
+}
+
+VerdictGrounds grounds_of(FileSystem& files, VerdictDepth depth,
+                          const std::vector<std::string>& paths) {
+    VerdictGrounds grounds{machine_now(files), depth, {}};
+    for (const std::string& path : paths) {
+        if (path.starts_with('/')) {
+            grounds.stamps.try_emplace(path, stamp_of(files, path, depth));
+        }
+    }
+    return grounds;
 }
 
 std::optional<KeptVerdict> VerdictStore::find(FileSystem& files, const VerdictQuestion& question,
@@ -204,15 +346,21 @@ std::optional<KeptVerdict> VerdictStore::find(FileSystem& files, const VerdictQu
 
 std::string VerdictStore::key(FileSystem& files, const VerdictQuestion& question) {
     const char end = '\0'; // in none of the texts
-    return question.prefix + end + question.shell + end + machine_now(files);
+    return question.prefix + end + question.shell + end + machine_now(files, question.driver);
 }
 
-void VerdictStore::keep(FileSystem& files, const VerdictQuestion& question,
-                        const std::vector<std::string>& rests_on,
+bool VerdictStore::keep(FileSystem& files, const VerdictQuestion& question,
+                        const VerdictGrounds& grounds, const std::vector<std::string>& rests_on,
                         const KeptVerdict& verdict) const {
+    if (!are_as_they_were(files, grounds)) {
+        return false;
+    }
+    VerdictQuestion now = question;
+    now.driver.reset(); // it may be older than the grounds
+    const Fd lock = lock_of(m_directory);
     json entries = entries_in(m_directory);
     json verdicts = json::array();
-    for (json& earlier : verdicts_that_hold(files, entries, question, verdict.at)) {
+    for (json& earlier : verdicts_that_hold(files, entries, now, verdict.at)) {
         if (!replaces(verdict, *verdict_of(earlier))) {
             verdicts.push_back(std::move(earlier));
         }
@@ -221,22 +369,26 @@ void VerdictStore::keep(FileSystem& files, const VerdictQuestion& question,
         json stamps = json::object();
         for (const std::string& path : rests_on) {
             if (path.starts_with('/') && in_utf8(path) == path) {
-                stamps[path] = stamp_of(files, path);
+                const auto before = grounds.stamps.find(path);
+                stamps[path] = before != grounds.stamps.end()
+                                   ? before->second
+                                   : stamp_of(files, path, verdict.depth);
             }
         }
         json& kept = verdicts.emplace_back(verdict_to_json(verdict));
         kept["files"] = std::move(stamps);
         kept["building"] = fingerprint(question.building);
     }
-    if (entries.size() >= k_entry_limit) {
-        entries = json::object();
-    }
-    entries[in_utf8(question.prefix)] = {{"shell", fingerprint(question.shell)},
-                                         {"machine", machine_now(files)},
-                                         {"verdicts", std::move(verdicts)}};
+    const std::string name = name_of_entry(question);
+    entries.erase(name);
+    drop_oldest(entries);
+    entries[name] = {{"machine", fingerprint(grounds.machine + devices_now(files))},
+                     {"at", verdict.at},
+                     {"verdicts", std::move(verdicts)}};
     const std::string text = json{{"schema", k_schema}, {"environments", std::move(entries)}}.dump(
         -1, ' ', false, json::error_handler_t::replace);
     write_private_file(m_directory, k_file, text);
+    return true;
 }
 
 } // namespace cudaenv::host

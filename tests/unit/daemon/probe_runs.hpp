@@ -24,6 +24,8 @@ inline daemon::ProbeRun run_of(plan::ProbeVerdict verdict, std::vector<plan::Jud
     made.ladder.summary = "a summary";
     made.ladder.steps = std::move(steps);
     made.outcome = made.ladder;
+    host::DiskFileSystem files;
+    made.grounds = host::grounds_of(files, host::VerdictDepth::Quick, {});
     return made;
 }
 

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <sys/stat.h>
+#include <thread>
 
 namespace cudaenv::host {
 namespace {
@@ -32,7 +33,7 @@ public:
 
 const std::string k_driver = "/usr/lib/" + machine_name() + "-linux-gnu/libcuda.so.580.95.05";
 const std::string k_runtime = "/e/lib/libcudart.so.13";
-const VerdictQuestion k_question{"/e", "CUDA_VISIBLE_DEVICES=0\n", "PATH=/usr/bin\n"};
+const VerdictQuestion k_question{"/e", "CUDA_VISIBLE_DEVICES=0\n", "PATH=/usr/bin\n", {}};
 constexpr std::int64_t k_now = 1'790'000'500;
 const KeptVerdict k_bad{"fails", "runtime", "CE322", "the driver is too old", 1'790'000'000};
 
@@ -52,7 +53,16 @@ FakeDisk machine(const std::string& change = {}) {
     if (change == "mig") {
         disk.directory("/proc/driver/nvidia/capabilities/gpu0/mig/gi1/ci0");
     }
+    if (change == "device") {
+        disk.file("/dev/nvidia0");
+    }
     return disk;
+}
+
+// As after a probe under which nothing changed.
+void keep(const VerdictStore& store, FakeDisk& disk, const VerdictQuestion& question,
+          const std::vector<std::string>& rests_on, const KeptVerdict& verdict) {
+    CHECK(store.keep(disk, question, grounds_of(disk, verdict.depth, rests_on), rests_on, verdict));
 }
 
 TEST_CASE("a verdict is given back as long as nothing that it rests on has changed") {
@@ -60,8 +70,8 @@ TEST_CASE("a verdict is given back as long as nothing that it rests on has chang
     const VerdictStore store(scratch.path + "/cache/cudaenv");
     FakeDisk disk = machine();
     CHECK_FALSE(store.find(disk, k_question, k_now));
-    store.keep(disk, k_question, {k_driver, k_runtime, "libnccl.so.2", "/e/lib/libcudnn.so.9"},
-               k_bad);
+    keep(store, disk, k_question, {k_driver, k_runtime, "libnccl.so.2", "/e/lib/libcudnn.so.9"},
+         k_bad);
     const auto kept = store.find(disk, k_question, k_now);
     REQUIRE(kept);
     CHECK(kept->verdict == "fails");
@@ -70,7 +80,7 @@ TEST_CASE("a verdict is given back as long as nothing that it rests on has chang
     CHECK(kept->summary == k_bad.summary);
     CHECK(kept->at == k_bad.at);
 
-    for (const char* change : {"boot", "module", "driver", "runtime", "gpu", "mig"}) {
+    for (const char* change : {"boot", "module", "driver", "runtime", "gpu", "mig", "device"}) {
         INFO(change);
         FakeDisk changed = machine(change);
         CHECK_FALSE(store.find(changed, k_question, k_now));
@@ -93,11 +103,11 @@ TEST_CASE("each environment has its own verdict, and the last one of its depth c
     FakeDisk disk = machine();
     VerdictQuestion none;
     KeptVerdict fine{"ok", "", "", "all right", 1'790'000'100};
-    store.keep(disk, k_question, {}, k_bad);
-    store.keep(disk, none, {}, fine);
+    keep(store, disk, k_question, {}, k_bad);
+    keep(store, disk, none, {}, fine);
     CHECK(store.find(disk, k_question, k_now)->verdict == "fails");
     CHECK(store.find(disk, none, k_now)->verdict == "ok");
-    store.keep(disk, k_question, {}, fine);
+    keep(store, disk, k_question, {}, fine);
     CHECK(store.find(disk, k_question, k_now)->verdict == "ok");
     // One file, private, and nothing beside it.
     CHECK(std::distance(fs::directory_iterator(scratch.path), {}) == 1);
@@ -109,8 +119,8 @@ TEST_CASE("a path that is no UTF-8 has its verdict too") {
     const Scratch scratch;
     const VerdictStore store(scratch.path);
     FakeDisk disk = machine();
-    const VerdictQuestion question{"/caf\xe9", "LD_LIBRARY_PATH=/\xff\n", ""};
-    store.keep(disk, question, {"/caf\xe9/lib/libcudart.so.13"}, k_bad);
+    const VerdictQuestion question{"/caf\xe9", "LD_LIBRARY_PATH=/\xff\n", "", {}};
+    keep(store, disk, question, {"/caf\xe9/lib/libcudart.so.13"}, k_bad);
     CHECK(store.find(disk, question, k_now));
 }
 
@@ -124,14 +134,14 @@ TEST_CASE("a store that is garbage, or that others can write, holds nothing") {
         std::ofstream(file) << text;
         CHECK_FALSE(store.find(disk, k_question, k_now));
     }
-    store.keep(disk, k_question, {k_driver}, k_bad);
+    keep(store, disk, k_question, {k_driver}, k_bad);
     REQUIRE(store.find(disk, k_question, k_now));
     std::ifstream written(file);
     const auto good = nlohmann::json::parse(written);
-    const nlohmann::json::json_pointer entry("/environments/~1e");
-    for (const char* member :
-         {"", "/shell", "/machine", "/verdicts", "/verdicts/0", "/verdicts/0/depth",
-          "/verdicts/0/at", "/verdicts/0/files", "file"}) {
+    const auto entry =
+        nlohmann::json::json_pointer("/environments") / good.at("environments").begin().key();
+    for (const char* member : {"", "/machine", "/verdicts", "/verdicts/0", "/verdicts/0/depth",
+                               "/verdicts/0/at", "/verdicts/0/files", "file"}) {
         INFO(member);
         const auto pointer = member == std::string("file")
                                  ? entry / "verdicts" / 0 / "files" / k_driver
@@ -162,7 +172,7 @@ std::string worst_after(const std::vector<Said>& said, std::int64_t seconds_late
     FakeDisk disk = machine();
     std::int64_t at = 1'790'000'000;
     for (const auto& [depth, verdict] : said) {
-        store.keep(disk, k_question, {k_runtime}, {verdict, "", "", "", at++, depth});
+        keep(store, disk, k_question, {k_runtime}, {verdict, "", "", "", at++, depth});
     }
     const auto kept = store.find(disk, k_question, at + seconds_later);
     return kept ? std::string(name_of(kept->depth)) + ' ' + kept->verdict : "nothing";
@@ -215,8 +225,8 @@ TEST_CASE("a verdict that no longer holds takes the others of its entry with it 
     FakeDisk disk = machine();
     const KeptVerdict full{"fails", "nccl", "CE355", "", k_now - 2, k_full};
     const KeptVerdict quick{"ok", "", "", "", k_now - 1, k_quick};
-    store.keep(disk, k_question, {"/e/lib/libnccl.so.2"}, full);
-    store.keep(disk, k_question, {k_runtime}, quick);
+    keep(store, disk, k_question, {"/e/lib/libnccl.so.2"}, full);
+    keep(store, disk, k_question, {k_runtime}, quick);
     CHECK(store.find(disk, k_question, k_now)->step == "nccl");
     FakeDisk replaced = machine();
     replaced.file("/e/lib/libnccl.so.2", "another");
@@ -231,8 +241,8 @@ TEST_CASE("another compiler or pin lets go of what was built alone") {
     const Scratch scratch;
     const VerdictStore store(scratch.path);
     FakeDisk disk = machine();
-    store.keep(disk, k_question, {}, {"ok", "", "", "", k_now - 2, k_quick});
-    store.keep(disk, k_question, {}, {"fails", "build", "CE360", "", k_now - 1, k_build});
+    keep(store, disk, k_question, {}, {"ok", "", "", "", k_now - 2, k_quick});
+    keep(store, disk, k_question, {}, {"fails", "build", "CE360", "", k_now - 1, k_build});
     CHECK(store.find(disk, k_question, k_now)->step == "build");
     VerdictQuestion other = k_question;
     other.building = "PATH=/opt/cuda/bin\n";
@@ -243,11 +253,159 @@ TEST_CASE("what variables say is kept as no text") {
     const Scratch scratch;
     const VerdictStore store(scratch.path);
     FakeDisk disk = machine();
-    store.keep(disk, {"/e", "NVCC_APPEND_FLAGS=-DTOKEN=hunter2\n", "X=hunter2\n"}, {}, k_bad);
+    keep(store, disk, {"/e", "NVCC_APPEND_FLAGS=-DTOKEN=hunter2\n", "X=hunter2\n", {}}, {}, k_bad);
     std::ifstream written(scratch.path + "/probes.json");
     const std::string text{std::istreambuf_iterator<char>(written), {}};
     CHECK(text.find("CE322") != std::string::npos);
     CHECK(text.find("hunter2") == std::string::npos);
+}
+
+TEST_CASE("each kind of shell has its own verdict, and one takes nothing from another") {
+    const Scratch scratch;
+    const VerdictStore store(scratch.path);
+    FakeDisk disk = machine();
+    VerdictQuestion other = k_question;
+    other.shell = "CUDA_VISIBLE_DEVICES=1\n";
+    keep(store, disk, k_question, {}, {"fails", "cublas", "CE350", "", k_now - 2, k_full});
+    keep(store, disk, other, {}, {"ok", "", "", "", k_now - 1, k_quick});
+    REQUIRE(store.find(disk, k_question, k_now));
+    CHECK(store.find(disk, k_question, k_now)->code == "CE350");
+    REQUIRE(store.find(disk, other, k_now));
+    CHECK(store.find(disk, other, k_now)->verdict == "ok");
+}
+
+TEST_CASE("what the system's state broke is told for an hour, and that all was well is over") {
+    constexpr std::int64_t k_hour = 3600;
+    for (const char* code : {"CE302", "CE313", "CE314", "CE339", "CE356", "CE357"}) {
+        INFO(code);
+        const Scratch scratch;
+        const VerdictStore store(scratch.path);
+        FakeDisk disk = machine();
+        keep(store, disk, k_question, {}, {"ok", "", "", "", k_now - 1, k_quick});
+        keep(store, disk, k_question, {}, {"driver-broken", "driver", code, "", k_now, k_quick});
+        CHECK(store.find(disk, k_question, k_now + k_hour - 1)->code == code);
+        CHECK_FALSE(store.find(disk, k_question, k_now + k_hour));
+    }
+    // What files show is told until they change.
+    const Scratch scratch;
+    const VerdictStore store(scratch.path);
+    FakeDisk disk = machine();
+    keep(store, disk, k_question, {}, {"fails", "runtime", "CE322", "", k_now, k_quick});
+    CHECK(store.find(disk, k_question, k_now + 1000 * k_hour));
+    keep(store, disk, k_question, {}, {"fails", "nccl", "CE357", "", k_now + 1, k_full});
+    CHECK(store.find(disk, k_question, k_now + k_hour)->code == "CE357");
+    CHECK(store.find(disk, k_question, k_now + 2 * k_hour)->code == "CE322");
+}
+
+TEST_CASE("what was kept later than now is not believed") {
+    const Scratch scratch;
+    const VerdictStore store(scratch.path);
+    FakeDisk disk = machine();
+    keep(store, disk, k_question, {}, k_bad);
+    CHECK(store.find(disk, k_question, k_bad.at));
+    CHECK_FALSE(store.find(disk, k_question, k_bad.at - 1));
+}
+
+TEST_CASE("what changed while the probe ran leaves no verdict, and the earlier one is gone too") {
+    const Scratch scratch;
+    const VerdictStore store(scratch.path);
+    for (const char* change : {"runtime", "driver", "module", "gpu", "mig"}) {
+        INFO(change);
+        FakeDisk before = machine();
+        const VerdictGrounds grounds = grounds_of(before, k_quick, {k_runtime});
+        FakeDisk after = machine(change);
+        CHECK_FALSE(store.keep(after, k_question, grounds, {k_runtime}, k_bad));
+        CHECK_FALSE(store.find(after, k_question, k_now));
+    }
+    // The driver made the GPU's file for the probe itself.
+    FakeDisk before = machine();
+    const VerdictGrounds grounds = grounds_of(before, k_quick, {k_runtime});
+    FakeDisk after = machine("device");
+    CHECK(store.keep(after, k_question, grounds, {k_runtime}, k_bad));
+    CHECK(store.find(after, k_question, k_now));
+}
+
+TEST_CASE("what appears where a library was looked for lets go of a verdict, other files do not") {
+    const std::string lib = "/e/lib";
+    const std::string wheels = "/e/site/nvidia";
+    const std::string cache = "/etc/ld.so.cache";
+    const auto disk_with = [&](const char* path) {
+        FakeDisk disk = machine();
+        disk.directory(wheels + "/cudnn/lib");
+        disk.file(cache, std::string("glibc\0libz.so.1\0/lib/libz.so.1\0", 32));
+        if (*path != '\0') {
+            disk.file(path, "x");
+        }
+        return disk;
+    };
+    const auto holds_with = [&](VerdictDepth depth, FakeDisk changed) {
+        const Scratch scratch;
+        const VerdictStore store(scratch.path);
+        FakeDisk disk = disk_with("");
+        keep(store, disk, k_question, {lib, wheels, cache}, {"ok", "", "", "", k_now, depth});
+        return store.find(changed, k_question, k_now).has_value();
+    };
+    CHECK(holds_with(k_full, disk_with("")));
+    CHECK(holds_with(k_full, disk_with("/e/lib/libpng.so.16")));
+    CHECK_FALSE(holds_with(k_quick, disk_with("/e/lib/libcudart.so.12")));
+    CHECK(holds_with(k_quick, disk_with("/e/lib/libnvrtc.so.12"))); // it does not look so far
+    CHECK_FALSE(holds_with(k_full, disk_with("/e/lib/libnvrtc.so.12")));
+    CHECK_FALSE(holds_with(k_quick, disk_with("/e/site/nvidia/cuda_runtime/x")));
+    const auto known_to_the_loader = [&](const std::string& name) {
+        FakeDisk disk = machine();
+        disk.directory(wheels + "/cudnn/lib");
+        return std::move(
+            disk.file(cache, std::string("glibc\0libz.so.1\0/lib/libz.so.1\0", 32) + name + '\0'));
+    };
+    CHECK_FALSE(holds_with(k_quick, known_to_the_loader("libcudart.so.12")));
+    CHECK(holds_with(k_quick, known_to_the_loader("libpng.so.16")));
+}
+
+TEST_CASE("a store that is full lets go of the oldest") {
+    const Scratch scratch;
+    const VerdictStore store(scratch.path);
+    FakeDisk disk = machine();
+    const auto environment = [](int number) {
+        return VerdictQuestion{"/e" + std::to_string(number), "", "", {}};
+    };
+    for (int number = 0; number < 201; ++number) {
+        keep(store, disk, environment(number), {}, {"ok", "", "", "", k_now + number, k_quick});
+    }
+    CHECK_FALSE(store.find(disk, environment(0), k_now + 300));
+    CHECK(store.find(disk, environment(1), k_now + 300));
+    CHECK(store.find(disk, environment(200), k_now + 300));
+}
+
+TEST_CASE("of what several keep at once nothing is lost") {
+    const Scratch scratch;
+    const VerdictStore store(scratch.path);
+    constexpr int k_each = 12;
+    const auto environment = [](int thread, int number) {
+        return VerdictQuestion{
+            "/e" + std::to_string(thread) + '-' + std::to_string(number), "", "", {}};
+    };
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 4; ++thread) {
+        threads.emplace_back([&, thread] {
+            FakeDisk disk = machine();
+            const VerdictGrounds grounds = grounds_of(disk, k_quick, {});
+            for (int number = 0; number < k_each; ++number) {
+                store.keep(disk, environment(thread, number), grounds, {},
+                           {"ok", "", "", "", k_now, k_quick});
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    FakeDisk disk = machine();
+    int kept = 0;
+    for (int thread = 0; thread < 4; ++thread) {
+        for (int number = 0; number < k_each; ++number) {
+            kept += store.find(disk, environment(thread, number), k_now) ? 1 : 0;
+        }
+    }
+    CHECK(kept == 4 * k_each);
 }
 
 } // namespace
