@@ -131,7 +131,9 @@ Finding explain_loading(const Scene& scene, const facts::ProbeRung& rung) {
         return std::move(*closed);
     }
     const facts::ProbedLibrary& library = library_of(rung.step);
-    const std::string_view name = library.name;
+    const bool is_built =
+        rung.step == facts::ProbeStep::Build || rung.step == facts::ProbeStep::TorchExtension;
+    const std::string_view name = is_built ? "what was built" : library.name;
     const std::string& said = rung.message;
     const std::string others = "another copy, found first on LD_LIBRARY_PATH or mixed in one "
                                "directory, is older than what it goes with";
@@ -174,7 +176,10 @@ Finding explain_loading(const Scene& scene, const facts::ProbeRung& rung) {
                     bring_anew(scene, rung),
                     ProbeVerdict::Fails};
     if (contains(said, "cannot open shared object file")) {
-        const std::string missing = file_name(said.substr(0, said.find(':')));
+        // Behind what a started program or Python says before it.
+        const auto end = said.find(": cannot open shared object file");
+        const auto before = said.substr(0, end);
+        const std::string missing = file_name(before.substr(before.find_last_of(" \n") + 1));
         finding.cause = contains(missing, library.file)
                             ? fmt::format("{} is not where this environment looks", missing)
                             : fmt::format("it needs {}, which is not found", missing);

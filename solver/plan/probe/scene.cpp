@@ -307,14 +307,17 @@ std::string refusal(const facts::ProbeRung& rung) {
 }
 
 std::string loader_words(std::string_view message, std::size_t most) {
+    const auto cannot = message.find(": cannot open shared object file: No such file");
+    if (cannot != std::string_view::npos) {
+        const auto before = message.substr(0, cannot);
+        return one_line(before.substr(before.find_last_of(" \n/") + 1), most - 13) +
+               " is not found";
+    }
     // It begins with a path, whose directories would fill the line.
     const auto colon = message.find(':');
     const auto slash = colon == std::string_view::npos ? colon : message.rfind('/', colon);
     const auto said = slash == std::string_view::npos ? message : message.substr(slash + 1);
-    const auto cannot = said.find(": cannot open shared object file: No such file");
-    return cannot == std::string_view::npos
-               ? one_line(said, most)
-               : one_line(said.substr(0, cannot), most - 13) + " is not found";
+    return one_line(said, most);
 }
 
 } // namespace cudaenv::plan::probe

@@ -18,7 +18,8 @@ namespace {
 struct Arguments {
     const std::uint32_t* in = nullptr;
     std::uint32_t* out = nullptr;
-    unsigned count = 0; // 0 where the kernel takes none
+    unsigned count = 0;     // 0 where the kernel takes none
+    void** given = nullptr; // all of them
     unsigned blocks = 0;
     unsigned threads = 0;
 };
@@ -121,9 +122,26 @@ std::size_t nvrtc(const Arguments& of) {
     return count;
 }
 
+// What `cudaenv probe --build` has nvcc compile (host/probe/trial): (in, out, count, by).
+std::size_t scale(const Arguments& of) {
+    const float by = *static_cast<const float*>(of.given[3]);
+    for (std::size_t i = 0; i < of.count; ++i) {
+        of.out[i] = std::bit_cast<std::uint32_t>(std::bit_cast<float>(of.in[i]) * by + 1.0F);
+    }
+    return of.count;
+}
+// And torch: (values, count).
+std::size_t add_one(const Arguments& of) {
+    for (std::size_t i = 0; i < of.count; ++i) {
+        of.out[i] = std::bit_cast<std::uint32_t>(std::bit_cast<float>(of.in[i]) + 1.0F);
+    }
+    return of.count;
+}
+
+enum class Takes { InOutCount, InOut, ValuesCount };
 struct Kernel {
     Computation compute;
-    bool takes_count = true;
+    Takes takes = Takes::InOutCount;
 };
 
 const std::map<std::string_view, Kernel, std::less<>>& kernels() {
@@ -135,7 +153,9 @@ const std::map<std::string_view, Kernel, std::less<>>& kernels() {
         {"cudaenv_tensor_fp16", {short_product<from_binary16>}},
         {"cudaenv_tensor_bf16", {short_product<from_bfloat16>}},
         {"cudaenv_tensor_tf32", {tf32_product}},
-        {"cudaenv_nvrtc", {nvrtc, false}}};
+        {"cudaenv_nvrtc", {nvrtc, Takes::InOut}},
+        {"_Z5scalePKfPfif", {scale}},
+        {"_Z7add_onePfi", {add_one, Takes::ValuesCount}}};
     return table;
 }
 
@@ -148,11 +168,14 @@ bool knows_kernel(std::string_view name) {
 void run_kernel(std::string_view name, const Launch& launch) {
     const auto& kernel = kernels().find(name)->second;
     void** given = launch.parameters;
-    const Arguments of{.in = *static_cast<const std::uint32_t* const*>(given[0]),
-                       .out = *static_cast<std::uint32_t* const*>(given[1]),
-                       .count = kernel.takes_count ? *static_cast<const unsigned*>(given[2]) : 0,
-                       .blocks = launch.grid[0],
-                       .threads = launch.block[0]};
+    const std::size_t out = kernel.takes == Takes::ValuesCount ? 0 : 1;
+    const Arguments of{
+        .in = *static_cast<const std::uint32_t* const*>(given[0]),
+        .out = *static_cast<std::uint32_t* const*>(given[out]),
+        .count = kernel.takes == Takes::InOut ? 0 : *static_cast<const unsigned*>(given[out + 1]),
+        .given = given,
+        .blocks = launch.grid[0],
+        .threads = launch.block[0]};
     const auto written = kernel.compute(of);
     if (launch.wrong && written > 0) {
         of.out[written / 2] ^= 1U;
