@@ -31,12 +31,13 @@ int rows_of_terminal() {
     return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
 }
 
-// The terminal's other screen, which goes with this object.
+// The terminal's other screen, which goes with this object. Without a cursor; a line that is longer
+// than the narrowest page is cut, so that rows stay what was counted.
 class Screen {
 public:
     static Result<Screen> open() {
         Screen screen;
-        CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, "\x1b[?1049h\x1b[?25l"));
+        CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, "\x1b[?1049h\x1b[?25l\x1b[?7l"));
         return screen;
     }
     Screen(Screen&& other) noexcept : m_open(std::exchange(other.m_open, false)) {}
@@ -45,7 +46,7 @@ public:
     Screen& operator=(Screen&&) = delete;
     ~Screen() {
         if (m_open) {
-            static_cast<void>(write_all(STDOUT_FILENO, "\x1b[?25h\x1b[?1049l"));
+            static_cast<void>(write_all(STDOUT_FILENO, "\x1b[?7h\x1b[?25h\x1b[?1049l"));
         }
     }
 
