@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """The quick probe beside a bare program (cuInit, one kernel, its result compared), alternating in one run.
 
-usage: bench_probe.py --cudaenv BIN --probe BIN [--nvcc NVCC] [--runs N] [--limit RATIO]
+usage: bench_probe.py --cudaenv BIN --probe BIN [--cudart FILE] [--nvcc NVCC] [--runs N] [--limit RATIO]
+                      [--json FILE]
 
-Three commands: the bare program (tests/bench/bare_kernel.cu, built here for this GPU), `cudaenv-probe` with a quick
-request, and `cudaenv probe` itself with a daemon that is warm. Prints medians and the ratios to the bare program.
-Exit status: 0 within the limit (1.25 for cudaenv-probe), 1 over it, 77 no GPU or no nvcc here.
+Three commands: the bare program (tests/bench/bare_kernel.cu, built here for this GPU), `cudaenv-probe` with the quick
+request that `cudaenv probe` would make, and `cudaenv probe` itself with a daemon that is warm. The request has the
+libcudart that `cudaenv probe` finds here, else the one of nvcc's toolkit; --cudart takes another. Prints medians and
+the ratios to the bare program; --json writes them to a file with every single time.
+Exit status: 0 both within the limit (1.25), 1 one over it, 77 no GPU, no nvcc or no libcudart here.
 """
 import argparse
+import json
 import os
 import shutil
 import statistics
@@ -28,13 +32,51 @@ def seconds(command, environment):
     return took
 
 
+def libcudart(cudaenv, nvcc, environment):
+    """The file that `cudaenv probe` tries here; else the toolkit's; None where there is neither."""
+    said = subprocess.run([cudaenv, "probe", "--json"], env=environment, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, check=False)
+    try:
+        found = json.loads(said.stdout).get("runtime_path")
+    except ValueError:
+        raise SystemExit(f"cudaenv probe --json: status {said.returncode}: {said.stderr[-500:]}") from None
+    if found:
+        return found
+    toolkit = Path(os.path.realpath(nvcc)).parent.parent
+    return next((str(file) for place in ("lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "lib")
+                 for file in sorted((toolkit / place).glob("libcudart.so.*"))), None)
+
+
+def measure(told, bare, cudaenv, cudart, environment):
+    """Seconds of each command, alternating; the first of each warms the files and is left out."""
+    libraries = {"cudart": [cudart], "nvrtc": [], "cublas": [], "cudnn": [], "nccl": []}
+    request = json.dumps({"depth": "quick", "all_gpus": False, "libraries": libraries})
+    commands = {"bare": [bare], "cudaenv-probe": [os.path.abspath(told.probe), "--ladder", request],
+                "cudaenv probe": [cudaenv, "probe"]}
+    climbed = subprocess.run(commands["cudaenv-probe"], env=environment, stdin=subprocess.DEVNULL,
+                             capture_output=True, text=True, check=True).stdout
+    rungs = {line["step"]: line["result"] for line in map(json.loads, climbed.splitlines()) if "result" in line}
+    # What ends early is quick, and no measure.
+    if rungs.get("runtime") != "ok" or rungs.get("kernel") != "ok":
+        raise SystemExit(f"the ladder with {cudart} is not climbed to its end: {rungs}")
+    times = {label: [] for label in commands}
+    for turn in range(told.runs + 1):
+        for label, command in commands.items():
+            took = seconds(command, environment)
+            if turn > 0:
+                times[label].append(took)
+    return times
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cudaenv", required=True)
     parser.add_argument("--probe", required=True)
+    parser.add_argument("--cudart")
     parser.add_argument("--nvcc", default=shutil.which("nvcc"))
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--limit", type=float, default=1.25)
+    parser.add_argument("--json", type=Path)
     told = parser.parse_args()
     if not told.nvcc:
         print("skipped: no nvcc on PATH for the bare program")
@@ -52,23 +94,25 @@ def main():
                        "CUDAENV_START_DAEMON": "1"}
         cudaenv = os.path.abspath(told.cudaenv)
         subprocess.run([cudaenv, "daemon", "start"], env=environment, check=True, stdout=subprocess.DEVNULL)
-        commands = {"bare": [bare],
-                    "cudaenv-probe": [os.path.abspath(told.probe), "--ladder", '{"depth": "quick"}'],
-                    "cudaenv probe": [cudaenv, "probe"]}
-        times = {name: [] for name in commands}
         try:
-            for turn in range(told.runs + 1):
-                for label, command in commands.items():
-                    took = seconds(command, environment)
-                    if turn > 0:  # the first of each warms the files
-                        times[label].append(took)
+            cudart = told.cudart or libcudart(cudaenv, told.nvcc, environment)
+            if cudart is None:
+                print("skipped: no libcudart here; --cudart FILE names one")
+                return 77
+            times = measure(told, bare, cudaenv, cudart, environment)
         finally:
             subprocess.run([cudaenv, "daemon", "stop"], env=environment, check=False, stdout=subprocess.DEVNULL)
     medians = {label: statistics.median(taken) for label, taken in times.items()}
+    ratios = {label: median / medians["bare"] for label, median in medians.items()}
+    print(f"libcudart: {cudart}")
     for label, median in medians.items():
-        print(f"{label:14} {median * 1000:7.1f} ms   {median / medians['bare']:.2f} of bare   "
-              f"(least {min(times[label]) * 1000:.1f}, {len(times[label])} runs)")
-    return 1 if medians["cudaenv-probe"] > told.limit * medians["bare"] else 0
+        print(f"{label:14} {median * 1000:7.1f} ms   {ratios[label]:.2f} of bare   "
+              f"(least {min(times[label]) * 1000:.1f}, {len(times[label])} runs)"
+              f"{'   over the limit' if ratios[label] > told.limit else ''}")
+    if told.json:
+        told.json.write_text(json.dumps({"cudart": cudart, "limit": told.limit, "ratios": ratios,
+                                         "medians_s": medians, "times_s": times}, indent=1) + "\n")
+    return 1 if max(ratios.values()) > told.limit else 0
 
 
 if __name__ == "__main__":
