@@ -15,16 +15,16 @@ constexpr std::chrono::seconds k_deadline{60};
 // A first solve may have to read a channel of hundreds of megabytes from a slow disk.
 constexpr std::chrono::seconds k_solve_deadline{600};
 
-// Longer than the daemon's own deadlines for `probe --full --build` on a machine with 32 GPUs: it is
-// the daemon that ends a driver which never answers, and tells where.
+// Longer than the daemon's own deadlines for `probe --full --build` on a machine with 32 GPUs: it
+// is the daemon that ends a driver which never answers, and tells where.
 constexpr std::chrono::seconds k_probe_deadline{1800};
 
 bool solves(std::string_view method) {
     return method == "resolve" || method == "explain" || method == "pin";
 }
 
-std::chrono::seconds deadline_of(std::string_view method) {
-    return solves(method) ? k_solve_deadline : method == "probe" ? k_probe_deadline : k_deadline;
+bool probes(std::string_view method, const nlohmann::json& params) {
+    return method == "probe" || (method == "host" && params.value("probe", false));
 }
 
 // It happens once, by this process's own child, with this shell's umask and groups.
@@ -34,6 +34,12 @@ bool writes(std::string_view method) {
 
 } // namespace
 
+std::chrono::seconds deadline_of(std::string_view method, const nlohmann::json& params) {
+    return solves(method)           ? k_solve_deadline
+           : probes(method, params) ? k_probe_deadline
+                                    : k_deadline;
+}
+
 Result<protocol::Reply> ask_daemon(std::string_view method, nlohmann::json params,
                                    const protocol::Caller& caller, TellWay tell,
                                    Afterwards afterwards) {
@@ -41,8 +47,8 @@ Result<protocol::Reply> ask_daemon(std::string_view method, nlohmann::json param
                                                    .start = afterwards == Afterwards::Execs
                                                                 ? StartDaemon::Never
                                                                 : StartDaemon::IfTerminal}));
-    auto reply =
-        connection.ask({0, std::string(method), std::move(params), caller}, deadline_of(method));
+    const auto deadline = deadline_of(method, params);
+    auto reply = connection.ask({0, std::string(method), std::move(params), caller}, deadline);
     if (tell == TellWay::Yes && !connection.from_daemon() && !connection.why_no_daemon().empty()) {
         say("answered without the daemon: " + connection.why_no_daemon());
     }

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <string_view>
 
 namespace cudaenv::cli {
@@ -17,6 +18,9 @@ enum class TellWay { No, Yes };
 // What becomes of this process after the answer. Execs: a command of the user's takes its place
 // (`run`), and a daemon started now would be that command's child; none is.
 enum class Afterwards { Ends, Execs };
+
+// How long an answer may take before whoever asked is told that there is none.
+std::chrono::seconds deadline_of(std::string_view method, const nlohmann::json& params);
 
 // Errors: those of Connection.
 Result<protocol::Reply> ask_daemon(std::string_view method, nlohmann::json params,

@@ -12,16 +12,28 @@ void Service::add(std::string method, Handler handler, Lane lane) {
                                                               const protocol::Caller& caller, int) {
                                      return whole(params, caller);
                                  },
-                                 lane, false});
+                                 lane,
+                                 false,
+                                 {}});
 }
 
 void Service::add_stoppable(std::string method, StoppableHandler handler, Lane lane) {
-    m_handlers.insert_or_assign(std::move(method), Entry{std::move(handler), lane, true});
+    m_handlers.insert_or_assign(std::move(method), Entry{std::move(handler), lane, true, {}});
 }
 
-Lane Service::lane_of(std::string_view method) const {
-    const auto found = m_handlers.find(method);
-    return found == m_handlers.end() ? Lane::Long : found->second.lane;
+void Service::add_probing(std::string method, std::string probes, StoppableHandler handler) {
+    m_handlers.insert_or_assign(std::move(method),
+                                Entry{std::move(handler), Lane::Long, true, std::move(probes)});
+}
+
+Lane Service::lane_of(const protocol::Request& request) const {
+    const auto found = m_handlers.find(request.method);
+    if (found == m_handlers.end()) {
+        return Lane::Long;
+    }
+    const std::string& probes = found->second.probes;
+    const auto asked = probes.empty() ? request.params.end() : request.params.find(probes);
+    return asked != request.params.end() && *asked == true ? Lane::Probe : found->second.lane;
 }
 
 bool Service::is_stoppable(std::string_view method) const {

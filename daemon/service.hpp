@@ -43,8 +43,11 @@ class Service {
 public:
     void add(std::string method, Handler handler, Lane lane = Lane::Long);
     void add_stoppable(std::string method, StoppableHandler handler, Lane lane);
+    // One that waits for a driver where its parameter `probes` is true, and is long where it is
+    // not.
+    void add_probing(std::string method, std::string probes, StoppableHandler handler);
     // Long for a method that there is not.
-    [[nodiscard]] Lane lane_of(std::string_view method) const;
+    [[nodiscard]] Lane lane_of(const protocol::Request& request) const;
     // Method names, sorted: the capabilities of `hello`.
     [[nodiscard]] std::vector<std::string> methods() const;
     // False for a method that there is not.
@@ -57,6 +60,7 @@ private:
         StoppableHandler handler;
         Lane lane = Lane::Long;
         bool stoppable = false;
+        std::string probes; // the parameter by which it is of Lane::Probe; empty: there is none
     };
     std::map<std::string, Entry, std::less<>> m_handlers;
 };

@@ -122,7 +122,7 @@ asio::awaitable<std::string> answer_stoppably(Streams& streams, Lifetime lifetim
     watch_hang_up(streams, lifetime, stop);
     door.can_stop(stop);
     auto answer = co_await asio::co_spawn(
-        lanes.of(service.lane_of(request.method)),
+        lanes.of(service.lane_of(request)),
         [&]() -> asio::awaitable<std::string> {
             co_return encode(service.answer(request, stop->descriptor()));
         },
@@ -179,7 +179,7 @@ asio::awaitable<void> serve(Streams& streams, const Service& service, Lanes& lan
             unsent += encode({request->id, tl::unexpected(*std::move(refused))});
         } else {
             was_request = true;
-            const Lane lane = service.lane_of(request->method);
+            const Lane lane = service.lane_of(*request);
             // Whoever waits for a long answer is to know at once that somebody is there.
             if (lane != Lane::Here && lane != Lane::Quick && !unsent.empty()) {
                 if (!co_await write(out, unsent)) {

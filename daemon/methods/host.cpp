@@ -86,12 +86,11 @@ Result<protocol::Reply> toolkits(const nlohmann::json& params, const protocol::C
 } // namespace
 
 void add_host_methods(Service& service, const std::shared_ptr<Machine>& machine) {
-    service.add_stoppable(
-        "host",
+    service.add_probing(
+        "host", "probe",
         [machine](const nlohmann::json& params, const protocol::Caller& caller, int stop_event) {
             return host(params, caller, *machine, stop_event);
-        },
-        Lane::Long);
+        });
     service.add("toolkits", toolkits);
 }
 

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unistd.h>
 
 namespace cudaenv::daemon {
 
@@ -188,25 +189,6 @@ void put_bin_first(plan::Variables& variables, const std::string& prefix) {
     }
 }
 
-// The architectures of the GPUs that were seen, and why nothing is to be run on them.
-void aim(host::BuildTrial& trial, const facts::ProbeReport& report) {
-    bool runs_kernels = false;
-    for (const facts::ProbeRung& rung : report.rungs) {
-        if (rung.step == facts::ProbeStep::Gpu && rung.compute_capability &&
-            std::ranges::find(trial.gpus, *rung.compute_capability) == trial.gpus.end()) {
-            trial.gpus.push_back(*rung.compute_capability);
-        }
-        runs_kernels = runs_kernels || (rung.step == facts::ProbeStep::Kernel &&
-                                        rung.result == facts::ProbeResult::Ok);
-    }
-    std::ranges::sort(trial.gpus);
-    if (trial.gpus.empty()) {
-        trial.not_run = "no GPU was found here";
-    } else if (!runs_kernels) {
-        trial.not_run = "no GPU here ran a kernel";
-    }
-}
-
 void add_build_rungs(facts::ProbeReport& report, const Activation& activation, Tools tools,
                      const ProbeWishes& wishes, const protocol::Caller& caller, std::size_t gpus,
                      host::ProcessRunner& processes, int stop_event) {
@@ -230,7 +212,7 @@ void add_build_rungs(facts::ProbeReport& report, const Activation& activation, T
     }
     trial.environment = as_list(tools.variables, wishes, caller);
     trial.longest_run = ladder_deadline(false, gpus);
-    aim(trial, report);
+    host::aim(trial, report);
     report.rungs.push_back(host::try_program(trial, processes, k_program));
     if (is_stopped(stop_event)) {
         return;
@@ -248,8 +230,14 @@ void add_build_rungs(facts::ProbeReport& report, const Activation& activation, T
 // The library that was taken in a broken link's place is not the one that somebody meant.
 void tell_broken_links(plan::ProbeOutcome& outcome, const host::ProbeLibraries& libraries) {
     for (plan::JudgedStep& step : outcome.steps) {
-        const std::string begin =
-            "/lib" + (step.name == "runtime" ? std::string("cudart") : step.name) + ".so.";
+        const auto library = std::ranges::find_if(
+            facts::k_probed_libraries, [&](const facts::ProbedLibrary& probed) {
+                return step.name == facts::k_probe_steps.at(static_cast<std::size_t>(probed.step));
+            });
+        if (library == facts::k_probed_libraries.end()) {
+            continue;
+        }
+        const std::string begin = '/' + std::string(library->file) + ".so.";
         const auto link = std::ranges::find_if(libraries.broken_links, [&](const auto& path) {
             return path.find(begin, path.rfind('/')) != std::string::npos;
         });
@@ -299,7 +287,7 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     // Before the child runs: libcuda makes nodes for root.
     const bool device_files = host::has_gpu_device(files);
     const host::ProbeRequest request{wishes.full ? host::ProbeDepth::Full : host::ProbeDepth::Quick,
-                                     wishes.all_gpus, run.libraries};
+                                     wishes.all_gpus, run.libraries, ::getpid()};
     run.report = host::read_probe_report(processes.run(
         {{program, "--ladder", host::write_probe_request(request)},
          as_list({caller.environment.begin(), caller.environment.end()}, wishes, caller)},

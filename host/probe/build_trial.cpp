@@ -32,20 +32,14 @@ constexpr std::size_t k_longest_message = 4096; // as facts::ProbeRung says
 // nvcc tells its version in 20 ms.
 constexpr milliseconds k_longest_version{10'000};
 
-// What the rung took, whatever way it ends.
-class Watch {
-public:
-    explicit Watch(facts::ProbeRung& rung) : m_rung(rung) {}
-    Watch(const Watch&) = delete;
-    Watch& operator=(const Watch&) = delete;
-    ~Watch() {
-        m_rung.took_ms = std::chrono::duration<double, std::milli>(Clock::now() - m_begun).count();
-    }
-
-private:
-    facts::ProbeRung& m_rung;
-    Clock::time_point m_begun = Clock::now();
-};
+// The rung as `work` leaves it, with what that took, whatever way it ended.
+template <typename Work>
+facts::ProbeRung timed(facts::ProbeRung rung, Work&& work) {
+    const auto begun = Clock::now();
+    work(rung);
+    rung.took_ms = std::chrono::duration<double, std::milli>(Clock::now() - begun).count();
+    return rung;
+}
 
 // 0 or an errno.
 int write_text(const std::string& path, std::string_view text) {
@@ -251,87 +245,73 @@ bool has(const std::vector<std::string>& environment, std::string_view name) {
     });
 }
 
-} // namespace
-
-std::string last_words(const ChildOutcome& outcome, std::size_t most) {
-    // ninja tells compilers' words on its standard output.
-    const std::string_view text = trim(outcome.error).empty() ? outcome.output : outcome.error;
-    std::vector<std::string> lines;
-    for (const std::string_view line : split(text, '\n')) {
-        const auto said = trim(line);
-        if (!said.empty() && !said.starts_with("ninja: build stopped") &&
-            !said.starts_with("compilation terminated")) {
-            lines.emplace_back(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
-        }
-    }
-    if (lines.size() > most) {
-        lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
-    }
-    std::string words = join(lines, "\n");
-    if (words.size() > k_longest_message) {
-        words.erase(0, words.size() - k_longest_message);
-    }
-    return words;
+bool ran_a_kernel(const facts::ProbeReport& report, std::optional<int> ordinal) {
+    return std::ranges::any_of(report.rungs, [&](const facts::ProbeRung& rung) {
+        return rung.step == facts::ProbeStep::Kernel && rung.gpu == ordinal &&
+               rung.result == facts::ProbeResult::Ok;
+    });
 }
 
-facts::ProbeRung unwritten_trial(const std::string& why) {
-    facts::ProbeRung rung;
-    rung.step = facts::ProbeStep::Build;
-    cannot_write(rung, why);
-    return rung;
+// As CUDA_VISIBLE_DEVICES takes it; empty where the driver told none of its own.
+std::string name_to_show(const facts::ProbeRung& gpu) {
+    return gpu.mig && !gpu.uuid.starts_with("MIG-") ? std::string() : gpu.uuid;
 }
 
-facts::ProbeRung try_program(const BuildTrial& trial, ProcessRunner& processes,
-                             milliseconds deadline) {
-    facts::ProbeRung rung = rung_of(facts::ProbeStep::Build, trial);
-    if (trial.nvcc.empty()) {
-        skip(rung, trial.no_nvcc);
-        return rung;
+// Why what was built does not run on that one, on which a kernel of the probe's did; empty: it
+// does.
+std::string why_not_on(const facts::ProbeRung& gpu) {
+    const std::string name = "GPU " + std::to_string(gpu.gpu.value_or(0));
+    const int mode = gpu.compute_mode.value_or(0);
+    if (mode == 1 || mode == 3) {
+        return name + " is in exclusive mode, and tried quickly only";
     }
-    const Watch watch(rung);
+    if (gpu.message.starts_with("busy: ")) {
+        return name + " is " + gpu.message;
+    }
+    // What was built takes the first that it sees.
+    return name_to_show(gpu).empty() && gpu.gpu.value_or(0) != 0
+               ? "the driver gives " + name + " no UUID, by which it could be chosen"
+               : std::string();
+}
+
+void build_program(facts::ProbeRung& rung, const BuildTrial& trial, ProcessRunner& processes,
+                   milliseconds deadline) {
     const auto until = Clock::now() + deadline;
     const std::string source = trial.directory + "/program.cu";
     const std::string program = trial.directory + "/program";
     if (!write_sources(trial, rung, {{"program.cu", k_trial_program_cu}})) {
-        return rung;
+        return;
     }
     const auto built =
         processes.run({compile_command(trial, source, program), trial.environment}, deadline);
     if (!built.failure.empty()) {
         fail_to_build(rung, trial, built, processes);
-        return rung;
+        return;
     }
     if (!trial.not_run.empty()) {
         skip(rung, tools_of(trial) + " compiles and links; not run: " + trial.not_run);
-        return rung;
+        return;
     }
     const auto ran = processes.run({{program}, trial.environment},
                                    std::min(trial.longest_run, left_until(until)));
     const auto said = last_line(ran.output);
     if (ran.failure.empty() && said == "ok") {
         rung.message = tools_of(trial);
-        return rung;
+        return;
     }
     if (!take_refusal(rung, said) && !take_wrong(rung, said)) {
         fail(rung, "the program", ran);
     }
-    return rung;
 }
 
-facts::ProbeRung try_torch_extension(const BuildTrial& trial, const std::string& python,
-                                     ProcessRunner& processes, milliseconds deadline) {
-    facts::ProbeRung rung = rung_of(facts::ProbeStep::TorchExtension, trial);
-    if (trial.nvcc.empty()) {
-        skip(rung, trial.no_nvcc);
-        return rung;
-    }
-    const Watch watch(rung);
+void build_extension(facts::ProbeRung& rung, const BuildTrial& trial, const std::string& python,
+                     ProcessRunner& processes, milliseconds deadline) {
     const std::string script = trial.directory + "/extension.py";
     if (!write_sources(trial, rung,
                        {{"extension.py", k_trial_extension_py},
                         {"extension.cpp", k_trial_extension_cpp},
                         {"extension.cu", k_trial_extension_cu}})) {
-        return rung;
+        return;
     }
     std::vector<std::string> environment = trial.environment;
     environment.push_back("TORCH_EXTENSIONS_DIR=" + trial.directory);
@@ -363,7 +343,89 @@ facts::ProbeRung try_torch_extension(const BuildTrial& trial, const std::string&
     } else if (!take_wrong(rung, said)) {
         fail(rung, "torch.utils.cpp_extension.load", outcome);
     }
+}
+
+} // namespace
+
+std::string last_words(const ChildOutcome& outcome, std::size_t most) {
+    // ninja tells compilers' words on its standard output.
+    const std::string_view text = trim(outcome.error).empty() ? outcome.output : outcome.error;
+    std::vector<std::string> lines;
+    for (const std::string_view line : split(text, '\n')) {
+        const auto said = trim(line);
+        if (!said.empty() && !said.starts_with("ninja: build stopped") &&
+            !said.starts_with("compilation terminated")) {
+            lines.emplace_back(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
+        }
+    }
+    if (lines.size() > most) {
+        lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
+    }
+    std::string words = join(lines, "\n");
+    if (words.size() > k_longest_message) {
+        words.erase(0, words.size() - k_longest_message);
+    }
+    return words;
+}
+
+facts::ProbeRung unwritten_trial(const std::string& why) {
+    facts::ProbeRung rung;
+    rung.step = facts::ProbeStep::Build;
+    cannot_write(rung, why);
     return rung;
+}
+
+void aim(BuildTrial& trial, const facts::ProbeReport& report) {
+    for (const facts::ProbeRung& rung : report.rungs) {
+        if (rung.step == facts::ProbeStep::Gpu && rung.compute_capability &&
+            std::ranges::find(trial.gpus, *rung.compute_capability) == trial.gpus.end()) {
+            trial.gpus.push_back(*rung.compute_capability);
+        }
+    }
+    std::ranges::sort(trial.gpus);
+    trial.not_run = trial.gpus.empty() ? "no GPU was found here" : "no GPU here ran a kernel";
+    std::optional<std::string> shown; // none: as the caller has it
+    for (const facts::ProbeRung& gpu : report.rungs) {
+        if (gpu.step != facts::ProbeStep::Gpu || !ran_a_kernel(report, gpu.gpu)) {
+            continue;
+        }
+        trial.not_run = why_not_on(gpu);
+        if (trial.not_run.empty()) {
+            shown = name_to_show(gpu);
+            break;
+        }
+    }
+    if (!trial.not_run.empty()) {
+        shown = ""; // torch's own extension runs where it sees any
+    } else if (shown->empty()) {
+        return;
+    }
+    std::erase_if(trial.environment, [](const std::string& variable) {
+        return variable.starts_with("CUDA_VISIBLE_DEVICES=");
+    });
+    trial.environment.push_back("CUDA_VISIBLE_DEVICES=" + *shown);
+}
+
+facts::ProbeRung try_program(const BuildTrial& trial, ProcessRunner& processes,
+                             milliseconds deadline) {
+    return timed(rung_of(facts::ProbeStep::Build, trial), [&](facts::ProbeRung& rung) {
+        if (trial.nvcc.empty()) {
+            skip(rung, trial.no_nvcc);
+        } else {
+            build_program(rung, trial, processes, deadline);
+        }
+    });
+}
+
+facts::ProbeRung try_torch_extension(const BuildTrial& trial, const std::string& python,
+                                     ProcessRunner& processes, milliseconds deadline) {
+    return timed(rung_of(facts::ProbeStep::TorchExtension, trial), [&](facts::ProbeRung& rung) {
+        if (trial.nvcc.empty()) {
+            skip(rung, trial.no_nvcc);
+        } else {
+            build_extension(rung, trial, python, processes, deadline);
+        }
+    });
 }
 
 } // namespace cudaenv::host

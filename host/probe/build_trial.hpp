@@ -2,8 +2,8 @@
 // and what the environment's torch makes of a small extension.
 //
 // Law: everything is written into one directory of the caller's; children have a deadline and are
-// killed whole; a GPU is touched only by the programs that were built, and only where `run` says
-// so.
+// killed whole; a GPU is touched only by the programs that were built, and only the one that
+// aim() chose.
 #pragma once
 
 #include "base/compute_capability.hpp"
@@ -38,6 +38,11 @@ inline constexpr const char* k_write_call = "write";
 // words.
 inline constexpr const char* k_nvcc_call = "nvcc itself";
 facts::ProbeRung unwritten_trial(const std::string& why);
+
+// Takes from the ladder's report which GPUs to compile for, and the one on which what was built is
+// to run: on which the probe's kernel did, and which is neither exclusive nor busy. The
+// environment's CUDA_VISIBLE_DEVICES then shows that one alone, and none where there is none. Pure.
+void aim(BuildTrial& trial, const facts::ProbeReport& report);
 
 // Compiles, links and runs.
 facts::ProbeRung try_program(const BuildTrial& trial, ProcessRunner& processes,

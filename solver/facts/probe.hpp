@@ -38,7 +38,7 @@ inline constexpr std::array k_probe_steps = std::to_array<std::string_view>(
     {"library", "driver", "gpu", "runtime", "memory", "kernel", "ptx", "ptx-runtime", "nvrtc",
      "cublas", "cudnn", "nccl", "build", "torch-extension"});
 
-// The libraries that are the environment's own, each with a rung: the only list of them.
+// The environment's own libraries, the only list but of what climbs them (kernels/ladder.cpp).
 struct ProbedLibrary {
     ProbeStep step;
     std::string_view word; // in requests: "cudart"

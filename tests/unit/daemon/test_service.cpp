@@ -176,6 +176,20 @@ TEST_CASE("what can be stopped is, where the input has ended; the rest is answer
     CHECK(answers[2]["error"]["data"]["code"] == "stopped");
 }
 
+TEST_CASE(
+    "host --probe waits on the lane of probes, where no status and no solve waits behind it") {
+    const Service service = make_service();
+    const auto lane_of = [&](const char* method, nlohmann::json params) {
+        return service.lane_of({0, method, std::move(params), {}});
+    };
+    CHECK(lane_of("host", {{"probe", true}}) == Lane::Probe);
+    CHECK(lane_of("host", {{"probe", false}}) == Lane::Long);
+    CHECK(lane_of("host", {{"probe", "true"}}) == Lane::Long);
+    CHECK(lane_of("host", nlohmann::json::object()) == Lane::Long);
+    CHECK(lane_of("probe", nlohmann::json::object()) == Lane::Probe);
+    CHECK(lane_of("none such", nlohmann::json::object()) == Lane::Long);
+}
+
 TEST_CASE("a session for one request is not stopped by the end of its input") {
     const auto answers = answers_to(k_hello + request(1, "look"), Lifetime::OneRequest);
     REQUIRE(answers.size() == 2);
