@@ -183,7 +183,33 @@ class Verdicts(VerdictTest):
     def test_a_runtime_that_sees_another_driver_than_the_one_that_was_tried_is_told(self):
         # The first who asks is the probe itself.
         self.machine("cuDriverGetVersion garbage 13010 call 2")
-        self.check(self.probe(), "warns", "runtime", code="CE323", words="13.1,13.0,libcuda")
+        self.check(self.probe(), "warns", "runtime", status="warns", code="CE323",
+                   words="13.1,13.0,libcuda")
+
+    def test_a_gpu_on_which_somebody_works_is_spared_what_is_heavy_and_told_as_busy(self):
+        uuid = " uuid " + "0123456789abcdef" * 2 + "\n"
+        runtime = self.stand_in(devices=H200.strip() + uuid)
+        self.search(self.environment["LD_LIBRARY_PATH"], Path(PROGRAMS["nvml"]).parent)
+        for nvml, is_busy in (("two-gpus", False), ("occupied", True)):
+            with self.subTest(nvml):
+                self.environment["FAKE_NVML"] = nvml
+                ladder = self.climb(runtime)
+                self.assertEqual(ladder.rung("kernel")["result"], "ok")
+                self.assertEqual(ladder.rung("gpu").get("message"),
+                                 "busy: 2 processes compute on it" if is_busy else None)
+                for step in ("cublas", "cudnn"):
+                    self.assertEqual(ladder.rung(step)["message"].startswith("busy, 2 processes"),
+                                     is_busy, ladder)
+                self.assertFalse(ladder.rung("nvrtc")["message"].startswith("busy"), ladder)
+
+    def test_a_probe_whose_asker_is_gone_by_then_tries_nothing(self):
+        self.stand_in()
+        for parent, status in ((os.getpid(), 0), (1 << 22, 2)):
+            with self.subTest(parent):
+                ran = subprocess.run([PROGRAMS["probe"], "--ladder", json.dumps({"parent": parent})],
+                                     capture_output=True, env=self.environment, timeout=WAIT)
+                self.assertEqual(ran.returncode, status, ran.stderr)
+                self.assertEqual(bool(ran.stdout), status == 0)
 
     def test_a_wrong_result_is_told_loudly(self):
         self.machine("cuLaunchKernel wrong")
