@@ -45,12 +45,17 @@ set(_host_compiler "")
 if(CMAKE_CUDA_HOST_COMPILER)
     set(_host_compiler "-ccbin=${CMAKE_CUDA_HOST_COMPILER}")
 endif()
+# Several architectures at once, where nvcc can.
+set(_threads "")
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 11.2)
+    set(_threads --threads 2)
+endif()
 set(CUDAENV_FATBIN "${CMAKE_CURRENT_BINARY_DIR}/probe_kernels.fatbin")
 # None of the build's own flags: device code is the same under sanitizers. Uncompressed, because
 # nvcc 13 compresses in a way that drivers before 12.4 cannot read.
 add_custom_command(
     OUTPUT "${CUDAENV_FATBIN}"
-    COMMAND "${CMAKE_CUDA_COMPILER}" -fatbin -std=c++17 -O3 --threads 2 --no-compress
+    COMMAND "${CMAKE_CUDA_COMPILER}" -fatbin -std=c++17 -O3 ${_threads} --no-compress
             -Wno-deprecated-gpu-targets ${_host_compiler} ${_generate} "-I${CMAKE_SOURCE_DIR}"
             -MD -MF probe_kernels.fatbin.d
             -o "${CUDAENV_FATBIN}" "${CMAKE_CURRENT_SOURCE_DIR}/device/probe_kernels.cu"
