@@ -202,6 +202,17 @@ class Verdicts(VerdictTest):
                                      is_busy, ladder)
                 self.assertFalse(ladder.rung("nvrtc")["message"].startswith("busy"), ladder)
 
+    def test_an_instance_of_mig_is_climbed_and_named_as_one(self):
+        devices = ('device 0 "NVIDIA A100-SXM4-40GB MIG 1g.5gb" cc 8.0 memory 5100273664 uuid '
+                   + "0123456789abcdef" * 2 + "\n")
+        gpu = self.climb(self.stand_in(devices=devices)).rung("gpu", 0)
+        self.assertEqual((gpu["mig"], gpu["uuid"]),
+                         (True, "MIG-01234567-89ab-cdef-0123-456789abcdef"))
+        self.machine(devices=devices)
+        answer = self.probe()
+        self.check(answer, "ok", "gpu", status="ok", words="MIG 1g.5gb,a MIG instance", gpu=0)
+        self.check(answer, "ok", "kernel", status="ok", gpu=0)
+
     def test_a_probe_whose_asker_is_gone_by_then_tries_nothing(self):
         self.stand_in()
         for parent, status in ((os.getpid(), 0), (1 << 22, 2)):
