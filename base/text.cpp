@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace cudaenv {
@@ -110,13 +111,61 @@ std::string redact_urls(std::string_view text) {
             out += "***";
             path.remove_prefix(token_end);
         }
-        // What a query carries may be a token under any name.
-        const std::size_t query = path.find('?');
+        // What a query, a parameter or a fragment carries may be a token under any name.
+        const std::size_t query = path.find_first_of("?;#");
         out += path.substr(0, query);
         if (query != std::string_view::npos) {
-            out += "?***";
+            out += path[query];
+            out += "***";
         }
         at = end;
+    }
+}
+
+namespace {
+
+// Up to and with what says that a secret follows; npos: nothing does. `lower` is in lower case.
+std::size_t end_of_secret_name(std::string_view lower, std::size_t from) {
+    constexpr std::array k_names = std::to_array<std::string_view>(
+        {"bearer ", "basic ", "token=", "token: ", "password=", "password: ", "passwd=", "secret=",
+         "secret: ", "api_key=", "apikey=", "api-key: ", "access_key=", "access_key_id="});
+    std::size_t first = std::string_view::npos;
+    std::size_t end = std::string_view::npos;
+    for (const std::string_view name : k_names) {
+        if (const std::size_t at = lower.find(name, from); at < first) {
+            first = at;
+            end = at + name.size();
+        }
+    }
+    return end;
+}
+
+} // namespace
+
+std::string redact_secrets(std::string_view text) {
+    std::string plain(text);
+    for (std::size_t at = 0; (at = plain.find("\\/", at)) != std::string::npos; ++at) {
+        plain.erase(at, 1);
+    }
+    // A URL without its scheme: "//user:pw@host".
+    for (std::size_t at = 0; (at = plain.find("//", at)) != std::string::npos; at += 2) {
+        const std::size_t end = std::min(plain.find_first_of(" \t\r\n\"'/", at + 2), plain.size());
+        const std::size_t user_end = plain.rfind('@', end);
+        if (user_end != std::string::npos && user_end > at + 2 && user_end < end) {
+            plain.replace(at + 2, user_end - at - 2, "***");
+        }
+    }
+    plain = redact_urls(plain);
+    std::string out;
+    const std::string lower = to_lower_ascii(plain);
+    std::size_t at = 0;
+    while (true) {
+        const std::size_t secret = end_of_secret_name(lower, at);
+        if (secret == std::string_view::npos) {
+            return out + plain.substr(at);
+        }
+        out += plain.substr(at, secret - at) + "***";
+        at = std::min(plain.find_first_of(" \t\r\n\"',;&", secret), plain.size());
     }
 }
 

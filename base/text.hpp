@@ -23,5 +23,8 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 // `text` with the password, token and query of every URL in it replaced by "***":
 // `https://user:pw@host/` and conda's `/t/TOKEN/`.
 std::string redact_urls(std::string_view text);
+// The same for words of other programs, which may also hold `Authorization: Bearer TOKEN`,
+// `AWS_SECRET_ACCESS_KEY=...`, URLs without their scheme or with `\/` as JSON writes it.
+std::string redact_secrets(std::string_view text);
 
 } // namespace cudaenv

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace cudaenv::cli {
 
@@ -63,6 +64,21 @@ Kept kept_environment() {
         }
     }
     return kept;
+}
+
+// The user's own, but for what is about the user's programs: an old libstdc++ of an environment on
+// LD_LIBRARY_PATH would keep cudaenvd from starting. The request carries them.
+std::vector<char*> environment_of_child() {
+    std::vector<char*> out;
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+        const std::string_view text(*variable);
+        if (!text.starts_with("LD_LIBRARY_PATH=") && !text.starts_with("LD_PRELOAD=") &&
+            !text.starts_with("LD_AUDIT=")) {
+            out.push_back(*variable);
+        }
+    }
+    out.push_back(nullptr);
+    return out;
 }
 
 // vfork, because it costs one system call where posix_spawn costs six, and because the child can
@@ -119,7 +135,8 @@ Result<ChildDaemon> start_child_daemon(ChildKind kind) {
         const Kept kept = kept_environment();
         pid = start(candidates, "--stay", build.c_str(), kept.data(), theirs.get());
     } else {
-        pid = start(candidates, "--stdio", nullptr, environ, theirs.get());
+        const std::vector<char*> environment = environment_of_child();
+        pid = start(candidates, "--stdio", nullptr, environment.data(), theirs.get());
     }
     if (pid < 0) {
         return system_error("no-process", "cannot start cudaenvd");
@@ -134,6 +151,16 @@ std::string child_daemon_places() {
         places += (i == 0 ? "" : ", ") + candidates.paths[i];
     }
     return places;
+}
+
+std::string child_daemon_found() {
+    const Candidates candidates = daemon_candidates();
+    for (std::size_t i = 0; i < candidates.count; ++i) {
+        if (::access(candidates.paths[i], X_OK) == 0) {
+            return candidates.paths[i];
+        }
+    }
+    return "";
 }
 
 } // namespace cudaenv::cli

@@ -32,6 +32,8 @@ constexpr int k_status_not_started = 126;
 
 // The places above, for a message.
 std::string child_daemon_places();
+// The one of them that is there; empty: none. ld.so, too, ends with k_status_not_found.
+std::string child_daemon_found();
 
 // Where this program was started with a standard descriptor closed, a new one takes its number;
 // what is printed must not go into the socket.

@@ -278,6 +278,15 @@ Error Connection::died() {
         error.message += ": status " + std::to_string(code);
         return error;
     }
+    if (const std::string found = child_daemon_found();
+        code == k_status_not_found && !found.empty()) {
+        error.kind = ErrorKind::Unavailable;
+        error.code = "daemon-does-not-load";
+        error.message = found + " does not start: the loader does not find its libraries, or loads "
+                                "others than those it was built with";
+        error.hint = "the loader's words are above; ldd " + found + " shows them all";
+        return error;
+    }
     error.code = "daemon-not-found";
     error.message =
         code == k_status_not_found ? "cudaenvd is not there" : "cudaenvd does not start";

@@ -61,7 +61,8 @@ public:
 
     // Sends `hello` before the first request, in the same write. A request that the listening
     // daemon did not answer is asked of a child, in the time that is left. Errors: the daemon's
-    // own; "daemon-not-found", "daemon-died", "bad-response" (Defect); "timed-out" (Unavailable).
+    // own; "daemon-not-found", "daemon-died", "bad-response" (Defect); "timed-out",
+    // "daemon-does-not-load" (Unavailable).
     Result<protocol::Reply> ask(protocol::Request request, std::chrono::milliseconds deadline);
 
     // Of the last answer: whether it came from a daemon that listens, the one that was there or the

@@ -215,7 +215,7 @@ std::optional<int> signal_of(const ChildOutcome& outcome) {
 // The last lines of standard error, as many as have room.
 std::string last_words_of(const ChildOutcome& outcome) {
     // Before anything is cut off: of half a URL nobody knows that it was one.
-    const std::string text = redact_urls(outcome.error);
+    const std::string text = redact_secrets(outcome.error);
     std::string_view rest = trim(text);
     if (rest.size() > k_most_message) {
         rest.remove_prefix(rest.size() - k_most_message);

@@ -24,4 +24,20 @@ TEST_CASE("passwords and tokens never survive in a URL") {
     CHECK(redact_urls("https://host/c?token=abc and more") == "https://host/c?*** and more");
     CHECK(redact_urls("https://me:pw@host/t/tk/c?key=1") == "https://***@host/t/***/c?***");
     CHECK(redact_urls("no url") == "no url");
+    CHECK(redact_urls("https://host/x#access_token=abc") == "https://host/x#***");
+    CHECK(redact_urls("https://host/a;token=abc") == "https://host/a;***");
+}
+
+TEST_CASE("what other programs say is told without the secrets in it") {
+    CHECK(redact_secrets("//user:pw@host/path of") == "//***@host/path of");
+    CHECK(redact_secrets(R"(at https:\/\/u:pw@h\/x)") == "at https://***@h/x");
+    CHECK(redact_secrets("Authorization: Bearer abc.def, retried") ==
+          "Authorization: Bearer ***, retried");
+    CHECK(redact_secrets("AWS_SECRET_ACCESS_KEY=abc HF_TOKEN=hf_x end") ==
+          "AWS_SECRET_ACCESS_KEY=*** HF_TOKEN=*** end");
+    CHECK(redact_secrets("/usr/lib//x and a@b, https://host/x?key=1") ==
+          "/usr/lib//x and a@b, https://host/x?***");
+    CHECK(redact_secrets("Could not load library libcudnn_ops.so.9") ==
+          "Could not load library libcudnn_ops.so.9");
+    CHECK(redact_secrets("password=") == "password=***");
 }
