@@ -2,6 +2,7 @@
 """`cudaenv probe` from end to end: a stand-in driver and runtime, a venv made of files, the real
 client, daemon and probe."""
 
+import fcntl
 import json
 import os
 import pty
@@ -123,6 +124,18 @@ class ProbeCommandTest(CommandTest):
         # With --verbose it would be said if a child had answered.
         probe, status = self.probe("--verbose")
         self.assertEqual((probe["verdict"], status), ("no-gpu", 1))
+
+    def test_of_another_machine_nothing_that_was_probed_here_is_told(self):
+        self.machine("cuLaunchKernel fault 700\n")
+        self.assertEqual(self.probe()[0]["verdict"], "fails")
+        here = json.loads(self.cudaenv("env", "--json").stdout)
+        self.assertIn("! probe fails", here["line"])
+        there = json.loads(self.cudaenv("env", "--json", "--driver", "580.159.04").stdout)
+        self.assertNotIn("probe", there["line"] or "")
+        facts = self.root / "other.json"
+        facts.write_text(self.cudaenv("host", "--json", "--facts-only").stdout)
+        there = self.cudaenv("env", "--json", CUDAENV_HOST=str(facts))
+        self.assertNotIn("probe", json.loads(there.stdout)["line"] or "", there)
 
     def test_status_and_the_quiet_line_tell_a_bad_verdict_until_something_changes(self):
         runtime = self.machine("cuLaunchKernel fault 700\n")
@@ -318,8 +331,8 @@ class BackgroundTest(CommandTest):
         config.parent.mkdir(parents=True)
         config.write_text("[probe]\nbackground = true\n")
 
-    def another_environment(self):
-        other = self.root / "home" / "code" / "other" / ".venv"
+    def another_environment(self, name="other"):
+        other = self.root / "home" / "code" / name / ".venv"
         shutil.copytree(self.prefix, other, symlinks=True)
         return {"VIRTUAL_ENV": str(other)}
 
@@ -411,6 +424,30 @@ class BackgroundTest(CommandTest):
         self.wait_until(lambda: self.kept(**other))  # which is looked at after the first
         self.assertIsNone(self.kept())
         self.assertEqual(sum(call.startswith("cuInit") for call in self.calls()), 2)
+
+    def test_a_cache_directory_that_answers_slowly_delays_no_prompt(self):
+        self.turn_on()
+        cache = self.root / "home" / ".cache" / "cudaenv"
+        cache.mkdir(parents=True, mode=0o700)
+        held = os.open(cache, os.O_RDONLY)
+        self.addCleanup(os.close, held)
+        fcntl.flock(held, fcntl.LOCK_EX)
+
+        def waits_for_it():
+            links = Path(f"/proc/{self.daemon.pid}/fd")
+            for link in links.iterdir():
+                try:
+                    if link.readlink() == cache:
+                        return True
+                except OSError:
+                    pass  # it was closed
+            return False
+        self.prompt()
+        self.wait_until(waits_for_it)
+        self.prompt(**self.another_environment())
+        self.assertFalse((cache / "probes.json").exists(), "the prompt waited for the store")
+        fcntl.flock(held, fcntl.LOCK_UN)
+        self.wait_until(self.kept)
 
     def test_a_driver_that_hangs_delays_neither_prompts_nor_the_daemons_end(self):
         self.scenario("cuInit hang\n")

@@ -50,6 +50,15 @@ public:
         const auto kept = kept_verdict(m_project, caller);
         return kept ? in_short(*kept) + ": " + command_for(*kept) : "nothing";
     }
+    // At the prompt of a shell that is about to have this.
+    [[nodiscard]] bool is_told_with(const std::string& library_path) const {
+        Activation activation;
+        activation.project = m_project;
+        activation.situation.base = caller.environment;
+        activation.applied.environment = caller.environment;
+        activation.applied.environment["LD_LIBRARY_PATH"] = library_path;
+        return kept_verdict(activation, caller).has_value();
+    }
     [[nodiscard]] std::string status() const {
         return kept_to_json(kept_verdict(m_project, caller))["text"].get<std::string>();
     }
@@ -139,4 +148,37 @@ TEST_CASE("where there was no nvcc to try, nothing is said of building") {
     ProbeRun none = built("", StepStatus::Skipped, "CE362");
     shell.keep(none, k_build);
     CHECK(shell.status() == "ok, just now");
+}
+
+TEST_CASE("a verdict is told to shells with the LD_LIBRARY_PATH that the probe ran with") {
+    Shell shell;
+    shell.caller.cwd = "/home/u/code";
+    shell.caller.environment["LD_LIBRARY_PATH"] = "/opt/cuda/lib64:lib";
+    shell.keep(bad(), k_full);
+    CHECK(shell.told() != "nothing");
+    // A shell at its first prompt does not have it yet.
+    shell.caller.environment.erase("LD_LIBRARY_PATH");
+    CHECK(shell.told() == "nothing");
+    CHECK(shell.is_told_with("/opt/cuda/lib64:lib"));
+    CHECK_FALSE(shell.is_told_with("/opt/cuda-12.4/lib64:lib"));
+    // What is relative is another directory elsewhere.
+    shell.caller.cwd = "/home/u";
+    CHECK_FALSE(shell.is_told_with("/opt/cuda/lib64:lib"));
+}
+
+TEST_CASE("of what changed under a probe nothing is kept, and whoever keeps it is told so") {
+    const test::TemporaryTree tree;
+    const std::string runtime = tree.file("lib/libcudart.so.13", "13.0");
+    protocol::Caller caller;
+    caller.environment = {{"HOME", tree.path()}};
+    project::LoadedProject project;
+    ProbeRun run = good();
+    run.libraries.cudart = {runtime};
+    host::DiskFileSystem files;
+    run.grounds = grounds_before(files, run.libraries, false, "", {});
+    CHECK(keep_verdict(run, project, k_quick, caller));
+    CHECK(kept_verdict(project, caller));
+    static_cast<void>(tree.file("lib/libcudart.so.13", "13.0.1"));
+    CHECK_FALSE(keep_verdict(run, project, k_quick, caller));
+    CHECK_FALSE(kept_verdict(project, caller));
 }

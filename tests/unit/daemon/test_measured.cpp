@@ -5,6 +5,9 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <fstream>
+#include <iterator>
+
 using namespace cudaenv;
 using namespace cudaenv::daemon;
 using plan::JudgedStep;
@@ -169,4 +172,16 @@ TEST_CASE("a variable that changes the driver's answers is another machine to me
     CHECK(kept_measured(caller));
     caller.environment["CUDA_FORCE_PTX_JIT"] = "1";
     CHECK_FALSE(kept_measured(caller));
+}
+
+TEST_CASE("what a shell's variables say is not in the file of what was measured") {
+    const test::TemporaryTree tree;
+    auto caller = caller_in(tree.path(), "/opt/hunter2/lib");
+    const auto good = run(ProbeVerdict::Ok, {step("kernel", StepStatus::Ok)});
+    keep_measured(measured_of(good, {}, caller), good, {}, caller);
+    CHECK(kept_measured(caller));
+    std::ifstream file(tree.path() + "/.cache/cudaenv/probes.json");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    CHECK(text.find("machine") != std::string::npos);
+    CHECK(text.find("hunter2") == std::string::npos);
 }

@@ -1,6 +1,8 @@
 #include "host/environments/environments.hpp"
 #include "host/probe/probe_request.hpp"
+#include "host/probe/verdict_store.hpp"
 #include "tests/support/fake_disk.hpp"
+#include "tests/support/temporary_tree.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
@@ -305,6 +307,49 @@ TEST_CASE("LD_LIBRARY_PATH names directories as ld.so has it") {
           Names{"/here/lib", "/here/./lib", "/here/../lib"});
     CHECK(loader_directories("lib:", "/") == Names{"/lib", "/"});
     CHECK(loader_directories("lib:/a:", "") == Names{"/a"}); // whose directory is not known
+}
+
+// Whether what was found in `before` is still told in `after`.
+bool is_told_after(VerdictDepth depth, FakeDisk before, FakeDisk after,
+                   const std::vector<std::string>& library_path = {}) {
+    const test::TemporaryTree tree;
+    const VerdictStore store(tree.path());
+    const VerdictQuestion question{k_venv, "", "", {}};
+    const ProbeLibraries libraries = asked(before, k_venv, library_path);
+    std::vector<std::string> paths = libraries.cudart;
+    for (const auto* list : {&libraries.nvrtc, &libraries.broken_links, &libraries.looked_at}) {
+        paths.insert(paths.end(), list->begin(), list->end());
+    }
+    CHECK(store.keep(before, question, grounds_of(before, depth, paths), paths,
+                     {"fails", "", "CE341", "", 1, depth}));
+    return store.find(after, question, 2).has_value();
+}
+
+TEST_CASE("a library that is added where it was looked for is a reason to probe again") {
+    const auto with = [](std::initializer_list<std::string> paths) {
+        FakeDisk disk;
+        add_venv(disk, "2.6.0", "12.4");
+        disk.directory("/opt/lib");
+        for (const std::string& path : paths) {
+            disk.file(path);
+        }
+        return disk;
+    };
+    constexpr auto quick = VerdictDepth::Quick;
+    constexpr auto full = VerdictDepth::Full;
+    const std::string cudart = k_site + "/nvidia/cuda_runtime/lib/libcudart.so.12";
+    const std::string nvrtc = k_site + "/nvidia/cuda_nvrtc/lib/libnvrtc.so.12";
+    CHECK(is_told_after(quick, with({}), with({})));
+    // The first wheel of NVIDIA's, and another beside it.
+    CHECK_FALSE(is_told_after(quick, with({}), with({cudart})));
+    CHECK_FALSE(is_told_after(full, with({cudart}), with({cudart, nvrtc})));
+    CHECK_FALSE(is_told_after(quick, with({}), with({k_site + "/torch/lib/libcudart.so.12"})));
+    CHECK_FALSE(is_told_after(quick, with({}), with({"/opt/lib/libcudart.so.12"}), {"/opt/lib"}));
+    CHECK_FALSE(is_told_after(quick, with({}), with({"/new/libcudart.so.12"}), {"/new"}));
+    // What has nothing to do with CUDA.
+    CHECK(is_told_after(full, with({cudart}),
+                        with({cudart, k_site + "/requests/__init__.py", "/opt/lib/libpng.so.16"}),
+                        {"/opt/lib"}));
 }
 
 } // namespace
