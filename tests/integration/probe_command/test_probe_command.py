@@ -132,10 +132,6 @@ class ProbeCommandTest(CommandTest):
         self.assertIn("! probe fails", here["line"])
         there = json.loads(self.cudaenv("env", "--json", "--driver", "580.159.04").stdout)
         self.assertNotIn("probe", there["line"] or "")
-        facts = self.root / "other.json"
-        facts.write_text(self.cudaenv("host", "--json", "--facts-only").stdout)
-        there = self.cudaenv("env", "--json", CUDAENV_HOST=str(facts))
-        self.assertNotIn("probe", json.loads(there.stdout)["line"] or "", there)
 
     def test_status_and_the_quiet_line_tell_a_bad_verdict_until_something_changes(self):
         runtime = self.machine("cuLaunchKernel fault 700\n")
