@@ -156,7 +156,7 @@ std::string child_daemon_places() {
 std::string child_daemon_found() {
     const Candidates candidates = daemon_candidates();
     for (std::size_t i = 0; i < candidates.count; ++i) {
-        if (::access(candidates.paths[i], X_OK) == 0) {
+        if (::access(candidates.paths[i].c_str(), X_OK) == 0) {
             return candidates.paths[i];
         }
     }
