@@ -32,7 +32,7 @@ def differences(documented, source):
 def check(root):
     root = pathlib.Path(root)
     sources = [file.read_text() for folder in ("solver", "host", "daemon", "cli")
-               for file in sorted((root / folder).rglob("*.cpp"))]
+               for file in sorted((root / folder).rglob("*.[ch]pp"))]
     return list(differences((root / "docs/findings.md").read_text(), "\n".join(sources)))
 
 
