@@ -26,8 +26,9 @@ struct WatchedFile {
     long long modified_ns = 0; // 0: not known, so that it has changed
     // What has to be seen at least; to see more is right as well. bash pays 4 microseconds at every
     // prompt for another time, 2 for a newer one (directories: the kernel only ever sets them to
-    // now) and 1 for existence.
-    enum class Seen { Time, Newer, Existence } seen = Seen::Time;
+    // now) and 1 for existence. WhereFree: bash and zsh leave it out; the others compare times by
+    // themselves, at no price that is felt.
+    enum class Seen { Time, Newer, Existence, WhereFree } seen = Seen::Time;
     // Files a nanosecond older and newer (zsh, where -nt is false of a file that is not there, so
     // that it need not be looked for besides).
     std::string stamp_before{};

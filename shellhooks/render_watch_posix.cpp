@@ -3,6 +3,7 @@
 // microseconds in both.
 #include "shellhooks/quote.hpp"
 #include "shellhooks/renderers.hpp"
+#include "solver/plan/activation/managed.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -26,14 +27,18 @@ struct Row {
 // Unquoted on the left of != in both shells, and nothing that a pattern knows.
 constexpr std::string_view k_marks = ",:%@=";
 
-// What expands to nothing as long as what was unset or empty still is.
-std::string expansion_of_empty(const plan::Change& variable) {
-    return "${" + variable.name + (variable.value ? "-x}" : "+x}");
-}
-
 // How a value is read: `$A` costs half of `${A-}`, and under `set -u` ends the prompt's command
 // where A is unset.
 enum class Read : std::uint8_t { Plain, UnsetToo };
+
+// What expands to nothing as long as what was unset or empty still is. `read`: where both mean the
+// same, the shorter form that cannot tell them apart.
+std::string expansion_of_empty(const plan::Change& variable, Read read = Read::UnsetToo) {
+    if (read == Read::Plain && plan::empty_means_unset(variable.name)) {
+        return '$' + variable.name;
+    }
+    return "${" + variable.name + (variable.value ? "-x}" : "+x}");
+}
 
 std::string expansion_of(const std::string& name, Read read) {
     return read == Read::Plain ? '$' + name : "${" + name + "-}";
@@ -71,7 +76,8 @@ bool is_comparable(const Watch& watch, std::string WatchedFile::*stamp) {
     return !watch.directory.empty() &&
            std::ranges::all_of(watch.files, [&](const WatchedFile& file) {
                return !file.exists || !(file.*stamp).empty() ||
-                      file.seen == WatchedFile::Seen::Existence;
+                      file.seen == WatchedFile::Seen::Existence ||
+                      file.seen == WatchedFile::Seen::WhereFree;
            });
 }
 
@@ -141,16 +147,18 @@ std::string render_watch_bash(const Watch& watch) {
     }
     BashWords words;
     std::string empty;
+    std::string plain_empty;
     for (const plan::Change& variable : watch.variables) {
         if (is_variable_name(variable.name) && variable.value.value_or("").empty()) {
             empty += expansion_of_empty(variable);
+            plain_empty += expansion_of_empty(variable, Read::Plain);
         }
     }
     std::vector<std::string> quick{"-o nounset"};
     std::vector<std::string> differences;
     std::string subject = "a";
     std::string pattern = "[!A]";
-    const std::vector<Row> plain = rows(watch, empty, Read::Plain);
+    const std::vector<Row> plain = rows(watch, plain_empty, Read::Plain);
     const std::vector<Row> guarded = rows(watch, empty, Read::UnsetToo);
     for (std::size_t i = 0; i < plain.size(); ++i) {
         std::string value = words.variable(plain[i].value);
@@ -168,9 +176,12 @@ std::string render_watch_bash(const Watch& watch) {
         differences.push_back(difference);
     };
     const bool alone = std::ranges::count_if(watch.files, [](const WatchedFile& file) {
-                           return !file.stamp.empty();
+                           return !file.stamp.empty() && file.seen != WatchedFile::Seen::WhereFree;
                        }) < 2;
     for (const WatchedFile& file : watch.files) {
+        if (file.seen == WatchedFile::Seen::WhereFree) {
+            continue;
+        }
         const std::string path = words.variable(path_from_here(watch, file));
         if (!file.exists || file.seen == WatchedFile::Seen::Existence) {
             add((file.exists ? "! -e " : "-e ") + path);
@@ -209,6 +220,9 @@ std::string render_watch_zsh(const Watch& watch) {
         differences.push_back(row.expansions + " != " + quote_word(Shell::Zsh, row.value));
     }
     for (const WatchedFile& file : watch.files) {
+        if (file.seen == WatchedFile::Seen::WhereFree) {
+            continue;
+        }
         const std::string path = quote_word(Shell::Zsh, path_from_here(watch, file));
         if (!file.exists || file.seen == WatchedFile::Seen::Existence) {
             differences.push_back((file.exists ? "! -e " : "-e ") + path);

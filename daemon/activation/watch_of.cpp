@@ -47,10 +47,6 @@ std::vector<std::string> watched_paths(const Activation& activation, const proto
         }
         paths.push_back(found->directory + '/' + project::k_local_file);
     }
-    const auto config = project::config_paths(caller.environment);
-    if (!config.user.empty()) {
-        paths.push_back(config.user); // the administrator's shows with the next change of anything
-    }
     const auto& environment = activation.situation.environment;
     if (environment) {
         const bool conda = environment->kind == facts::EnvironmentKind::Conda;
@@ -148,6 +144,13 @@ shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller&
         if (!path.ends_with(".toml") && !path.ends_with("/pyvenv.cfg")) {
             watch.files.back().seen = shellhooks::WatchedFile::Seen::Newer;
         }
+    }
+    // `cudaenv config` is followed by an update in every shell; what an editor writes, and what the
+    // administrator's file says, shows in bash and zsh with the next change of anything: looking at
+    // a file that hardly ever changes would cost them up to 3 microseconds at every prompt.
+    if (const auto config = project::config_paths(caller.environment); !config.user.empty()) {
+        watch.files.push_back(watched_file(config.user, comparing));
+        watch.files.back().seen = shellhooks::WatchedFile::Seen::WhereFree;
     }
     const Comparing existence{{}, comparing.asked, comparing.clock};
     if (activation.choice.toolkit) {

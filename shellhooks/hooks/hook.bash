@@ -181,7 +181,8 @@ function cudaenv {
         __cudaenv_result=$?
         ;;
     esac
-    if __cudaenv_stale; then __cudaenv_update_now; fi
+    # The user's configuration is not looked at by prompts.
+    if [[ ${1-} == config ]] || __cudaenv_stale; then __cudaenv_update_now; fi
     return "$__cudaenv_result"
 }
 

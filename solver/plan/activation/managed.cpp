@@ -57,7 +57,20 @@ constexpr std::array k_watched = std::to_array<std::string_view>({
 });
 static_assert(std::ranges::is_sorted(k_watched));
 
+constexpr std::array k_empty_means_unset = std::to_array<std::string_view>({
+    "CONDA_PREFIX",
+    "CUDAENV_CUDA",
+    "CUDAENV_DISABLE",
+    "LOADEDMODULES",
+    "VIRTUAL_ENV",
+});
+static_assert(std::ranges::includes(k_watched, k_empty_means_unset));
+
 } // namespace
+
+bool empty_means_unset(std::string_view name) {
+    return std::ranges::binary_search(k_empty_means_unset, name);
+}
 
 std::span<const std::string_view> managed_variables() {
     return k_managed;

@@ -14,6 +14,8 @@ std::span<const std::string_view> managed_lists();
 // What tells a shell that another decision may be due, sorted: the managed ones that decide about
 // others, CONDA_PREFIX, VIRTUAL_ENV, LOADEDMODULES, CUDAENV_CUDA, CUDAENV_DISABLE.
 std::span<const std::string_view> watched_variables();
+// Of some of these: unset and empty come to the same decision.
+bool empty_means_unset(std::string_view name);
 
 bool is_managed(std::string_view name);
 bool is_managed_list(std::string_view name);

@@ -365,11 +365,16 @@ TEST_CASE("bash's check of a prompt tells what its function tells, and with set 
 TEST_CASE("a watch compares the variables in one row, and then the files") {
     const Watch watch{
         "/p",
-        {{"CC", std::nullopt}, {"CONDA_PREFIX", "/e"}, {"CXX", ""}, {"Z", {}}, {"not a name", {}}},
+        {{"CC", std::nullopt},
+         {"CONDA_PREFIX", "/e"},
+         {"CXX", ""},
+         {"VIRTUAL_ENV", {}},
+         {"not a name", {}}},
         {{"/p/cudaenv.toml", true, "/s/1", 1, WatchedFile::Seen::Time, "/s/0", "/s/2"},
          {"/cudaenv.toml", false, "", 0},
          {"/usr/bin/nvcc", true, "", 1, WatchedFile::Seen::Existence},
-         {"/usr/local", true, "/s/2", 2, WatchedFile::Seen::Newer, "/s/1", "/s/3"}}};
+         {"/usr/local", true, "/s/2", 2, WatchedFile::Seen::Newer, "/s/1", "/s/3"},
+         {"/config.toml", true, "", 2, WatchedFile::Seen::WhereFree}}};
     const std::string files = "$__cudaenv_1 -nt $__cudaenv_2 ||\n"
                               "$__cudaenv_1 -ot $__cudaenv_2 ||\n"
                               "-e $__cudaenv_3 ||\n"
@@ -385,17 +390,18 @@ TEST_CASE("a watch compares the variables in one row, and then the files") {
           "__cudaenv_6=/s/2\n"
           "__cudaenv_check=" +
               quote_word(Shell::Bash, "[[ -o nounset ||\n"
-                                      "a$PWD,${CC+x}${CXX-x}${Z+x},$CONDA_PREFIX != "
+                                      "a$PWD,${CC+x}${CXX-x}$VIRTUAL_ENV,$CONDA_PREFIX != "
                                       "[!A]$__cudaenv_0 ||\n" +
                                           files + " ]]") +
               "\n\\command export -n __cudaenv_0 __cudaenv_1 __cudaenv_2 __cudaenv_3 __cudaenv_4 "
               "__cudaenv_5 __cudaenv_6 __cudaenv_check\n"
               "function __cudaenv_stale {\n"
-              "[[ a${PWD-},${CC+x}${CXX-x}${Z+x},${CONDA_PREFIX-} != [!A]$__cudaenv_0 ||\n" +
+              "[[ a${PWD-},${CC+x}${CXX-x}${VIRTUAL_ENV+x},${CONDA_PREFIX-} != [!A]$__cudaenv_0 "
+              "||\n" +
               files + " ]]\n}\n");
     CHECK(render_watch(Shell::Zsh, watch) == "function __cudaenv_stale {\n"
                                              "[[ -v CC ||\n"
-                                             "-v Z ||\n"
+                                             "-v VIRTUAL_ENV ||\n"
                                              "${PWD-},${CXX-x},${CONDA_PREFIX-} != /p,,/e ||\n"
                                              "! /s/2 -nt ./cudaenv.toml ||\n"
                                              "! ./cudaenv.toml -nt /s/0 ||\n"
