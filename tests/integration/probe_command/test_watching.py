@@ -129,10 +129,13 @@ class WatchTest(CommandTest):
             self.assertTrue(ready, f"it is not drawn; the screen is\n{self.terminal.text()}")
             self.terminal.take(os.read(self.controller, 65536))
 
-    def ended(self, child, status=0):
-        self.assertEqual(child.wait(timeout=WAIT), status)
+    def take_the_rest(self):
         while select.select([self.controller], [], [], 0)[0]:
             self.terminal.take(os.read(self.controller, 65536))
+
+    def ended(self, child):
+        self.assertEqual(child.wait(timeout=WAIT), 0)
+        self.take_the_rest()
         self.assertEqual(self.terminal.modes, {25, 7})
         self.assertEqual(self.terminal.text(), "")
         self.assertEqual(termios.tcgetattr(self.side), self.before)
@@ -210,7 +213,8 @@ class Ending(WatchTest):
     def test_where_nvml_does_not_start_the_other_screen_is_never_opened(self):
         self.behaves("mismatch")
         child = self.watch()
-        self.ended(child, 1)
+        self.assertEqual(child.wait(timeout=WAIT), 1)
+        self.take_the_rest()
         self.assertEqual(self.terminal.modes, {25, 7})
         self.assertRegex(self.terminal.text(), "CE30[56]")
 
