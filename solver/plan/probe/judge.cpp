@@ -503,8 +503,10 @@ ProbeOutcome judge_probe(const facts::ProbeReport& report, const ProbeContext& c
         step.fix = placed.finding.fix;
         step.took_ms = placed.took_ms;
         step.gpu = placed.gpu;
+        step.machine_is_right = placed.finding.machine_is_right;
         outcome.steps.push_back(std::move(step));
     }
+    outcome.not_looked_at = probe::not_looked_at(scene, steps);
     const bool has_driver = std::any_of(steps.begin(), steps.end(), [](const Placed& placed) {
         return probe::is_right(placed, ProbeStep::Driver);
     });

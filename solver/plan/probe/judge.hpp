@@ -38,6 +38,8 @@ struct JudgedStep {
     std::optional<StepFix> fix;
     double took_ms = 0;
     std::optional<int> gpu;
+    // It fails by what the environment has; driver and GPU did there what they were asked to.
+    bool machine_is_right = false;
 };
 
 enum class ProbeVerdict {
@@ -63,6 +65,10 @@ struct ProbeOutcome {
     ProbeVerdict verdict = ProbeVerdict::Ok;
     std::string summary; // one line: "driver 13.0 >= runtime 13.0, and the GPU is served"
     std::vector<JudgedStep> steps;
+    // Rungs that were asked for and, on some GPU, not tried though there was something to try: it
+    // is busy, exclusive, left alone or broken, or the child was lost. Each once, in the ladder's
+    // order. While one is here, this is no whole answer: it takes nothing back that another found.
+    std::vector<std::string> not_looked_at;
     std::optional<DottedVersion> driver_cuda; // measured
     std::optional<ProbeVersion> runtime;
     std::optional<ProbeVersion> cudnn;

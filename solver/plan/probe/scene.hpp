@@ -21,6 +21,7 @@ struct Finding {
     std::string cause;
     std::optional<StepFix> fix;
     ProbeVerdict verdict = ProbeVerdict::Fails; // of a failure: what the whole comes to by it
+    bool machine_is_right = false;              // JudgedStep's
 };
 
 struct Scene {

@@ -118,6 +118,49 @@ std::string summary_of(const Scene& scene, const std::vector<Placed>& steps, Pro
     return "no kernel was run";
 }
 
+namespace {
+
+// Somebody is on it, or may not be kept out for long: the driver's and NVML's words of it.
+bool is_spared(const facts::ProbeRung& gpu) {
+    constexpr int k_exclusive_thread = 1;
+    constexpr int k_exclusive_process = 3;
+    return gpu.compute_mode == k_exclusive_thread || gpu.compute_mode == k_exclusive_process ||
+           gpu.message.starts_with("busy: ");
+}
+
+// Broken, or nobody's to try: what rests on that rung was not reached.
+bool breaks_off(const Placed& below, const Placed& step) {
+    return below.step < step.step && below.step <= ProbeStep::Kernel &&
+           below.finding.status == StepStatus::Fails &&
+           (!below.gpu || !step.gpu || below.gpu == step.gpu);
+}
+
+} // namespace
+
+std::vector<std::string> not_looked_at(const Scene& scene, const std::vector<Placed>& steps) {
+    std::vector<std::string> found;
+    for (const Placed& placed : steps) {
+        // What is not here at all has a code that says so.
+        if (placed.finding.status != StepStatus::Skipped || !placed.finding.code.empty() ||
+            placed.step >= ProbeStep::Build) {
+            continue;
+        }
+        const auto gpu = scene.gpus.find(placed.gpu.value_or(0));
+        const bool was_left_out =
+            scene.report->ending != facts::ProbeReport::Ending::Finished ||
+            // One GPU has nobody to exchange with; several have, unless they are spared.
+            (placed.step == ProbeStep::Nccl ? scene.gpus.size() > 1
+                                            : gpu != scene.gpus.end() && is_spared(*gpu->second)) ||
+            std::any_of(steps.begin(), steps.end(),
+                        [&](const Placed& below) { return breaks_off(below, placed); });
+        const std::string word(word_of(placed.step));
+        if (was_left_out && (found.empty() || found.back() != word)) {
+            found.push_back(word);
+        }
+    }
+    return found;
+}
+
 } // namespace probe
 
 std::string_view name_of(ProbeVerdict verdict) {

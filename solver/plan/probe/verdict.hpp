@@ -28,5 +28,7 @@ bool is_right(const Placed& placed, facts::ProbeStep step);
 
 ProbeVerdict verdict_of(const std::vector<Placed>& steps);
 std::string summary_of(const Scene& scene, const std::vector<Placed>& steps, ProbeVerdict verdict);
+// ProbeOutcome::not_looked_at.
+std::vector<std::string> not_looked_at(const Scene& scene, const std::vector<Placed>& steps);
 
 } // namespace cudaenv::plan::probe

@@ -170,6 +170,48 @@ TEST_CASE("a ladder that ran no kernel is not ok") {
     CHECK(outcome.summary == "no kernel was run: memory, gpu 0: left out");
 }
 
+TEST_CASE("what was asked for and not tried for the GPU's state is no whole answer") {
+    using Words = std::vector<std::string>;
+    Bench bench;
+    CHECK(bench.judged().not_looked_at.empty());
+    bench.climbs_all(); // one GPU has nobody to exchange with: nothing was left out
+    CHECK(bench.judged().not_looked_at.empty());
+    bench.rung(ProbeStep::Gpu).message = "busy: 2 processes compute on it";
+    CHECK(bench.judged().not_looked_at.empty());
+    bench.skips(ProbeStep::Cublas, "busy, 2 processes compute on it: not tried");
+    bench.skips(ProbeStep::Cudnn, "busy, 2 processes compute on it: not tried");
+    CHECK(plan::name_of(bench.judged().verdict) == "ok");
+    CHECK(bench.judged().not_looked_at == Words{"cublas", "cudnn"});
+    bench.rung(ProbeStep::Gpu).message.clear();
+    bench.rung(ProbeStep::Gpu).compute_mode = 3;
+    bench.skips(ProbeStep::Ptx, "exclusive mode: the quick probe only");
+    CHECK(bench.judged().not_looked_at == Words{"ptx", "cublas", "cudnn"});
+}
+
+TEST_CASE("a library that is not here, and PTX that cannot be asked for, were looked at") {
+    Bench bench;
+    bench.climbs_all();
+    bench.skips(ProbeStep::Cudnn, "no cuDNN was found");
+    bench.skips(ProbeStep::PtxRuntime, "there is no runtime whose version could be asked for");
+    CHECK(bench.judged().not_looked_at.empty());
+}
+
+TEST_CASE("what a failure, a loss or a second GPU that is spared kept from being tried is named") {
+    using Words = std::vector<std::string>;
+    Bench two;
+    two.climbs_all();
+    second_gpu(two);
+    two.skips(ProbeStep::Nccl, "one GPU: nothing to exchange"); // the other one is busy
+    CHECK(two.judged().not_looked_at == Words{"nccl"});
+    Bench broken;
+    broken.fails(ProbeStep::Memory, "cudaMalloc", 2);
+    CHECK(broken.judged().not_looked_at == Words{"kernel"});
+    Bench lost;
+    lost.climbs_all();
+    lost.lost(ProbeStep::Cublas, facts::ProbeReport::Ending::Crashed, "ended by signal 6");
+    CHECK(lost.judged().not_looked_at == Words{"cudnn", "nccl"});
+}
+
 TEST_CASE("a kernel that the driver had to compile says so") {
     Bench bench;
     bench.rung(ProbeStep::Kernel).architecture = "compute_50";
