@@ -8,10 +8,9 @@ namespace cudaenv::daemon {
 
 void Service::add(std::string method, Handler handler, Lane lane) {
     m_handlers.insert_or_assign(
-        std::move(method), Entry{[whole = std::move(handler)](const nlohmann::json& params,
-                                                              const protocol::Caller& caller, int) {
-                                     return whole(params, caller);
-                                 },
+        std::move(method), Entry{[whole = std::move(handler)](
+                                     const nlohmann::json& params, const protocol::Caller& caller,
+                                     const Waiter&) { return whole(params, caller); },
                                  lane,
                                  false,
                                  {}});
@@ -50,7 +49,7 @@ std::vector<std::string> Service::methods() const {
     return names;
 }
 
-protocol::Response Service::answer(const protocol::Request& request, int stop_event) const {
+protocol::Response Service::answer(const protocol::Request& request, const Waiter& waiter) const {
     const auto fail = [&](tl::unexpected<Error> error) {
         return protocol::Response{request.id, std::move(error)};
     };
@@ -67,7 +66,7 @@ protocol::Response Service::answer(const protocol::Request& request, int stop_ev
     }
     try {
         auto reply =
-            entry.handler(request.params, request.caller.value_or(protocol::Caller()), stop_event);
+            entry.handler(request.params, request.caller.value_or(protocol::Caller()), waiter);
         if (!reply) {
             return fail(tl::unexpected(std::move(reply).error()));
         }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "daemon/waiter.hpp"
 #include "protocol/message.hpp"
 
 #include <nlohmann/json.hpp>
@@ -23,10 +24,9 @@ namespace cudaenv::daemon {
 using Handler = std::function<Result<protocol::Reply>(const nlohmann::json& params,
                                                       const protocol::Caller& caller)>;
 
-// One that ends soon, with an Error, once the descriptor `stop_event` is readable: nobody waits for
-// its answer any more. -1: somebody always does.
+// One that ends soon, with an Error, once the waiter is gone.
 using StoppableHandler = std::function<Result<protocol::Reply>(
-    const nlohmann::json& params, const protocol::Caller& caller, int stop_event)>;
+    const nlohmann::json& params, const protocol::Caller& caller, const Waiter& waiter)>;
 
 // Where a method runs.
 enum class Lane {
@@ -53,7 +53,7 @@ public:
     // False for a method that there is not.
     [[nodiscard]] bool is_stoppable(std::string_view method) const;
     [[nodiscard]] protocol::Response answer(const protocol::Request& request,
-                                            int stop_event = -1) const;
+                                            const Waiter& waiter = {}) const;
 
 private:
     struct Entry {

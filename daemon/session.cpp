@@ -10,8 +10,11 @@
 #include <boost/asio/write.hpp>
 
 #include <array>
+#include <cerrno>
 #include <string>
 #include <string_view>
+#include <unistd.h>
+#include <utility>
 
 namespace cudaenv::daemon {
 
@@ -115,21 +118,58 @@ void forget_hang_up(Streams& streams) {
     }
 }
 
+// Tells the other side, from a handler's thread, how far its answer is: until that is made nobody
+// else writes there. Never waits: what finds no room is left out, and what found room in part is
+// ended before the answer.
+class Teller {
+public:
+    explicit Teller(int out) : m_out(out) {}
+
+    void tell(const protocol::Progress& progress) {
+        const std::string line = protocol::encode_progress(progress);
+        if (!m_rest.empty()) {
+            return;
+        }
+        ssize_t written = -1; // the descriptor does not block
+        while ((written = ::write(m_out, line.data(), line.size())) < 0 && errno == EINTR) {
+        }
+        if (written > 0) {
+            m_rest = line.substr(static_cast<std::size_t>(written));
+        }
+    }
+    std::string take_rest() { return std::move(m_rest); }
+
+private:
+    int m_out;
+    std::string m_rest;
+};
+
+// Whether whoever asked wants to hear how far the answer is.
+bool wants_progress(const protocol::Request& request) {
+    const auto wish = request.params.find("progress");
+    return wish != request.params.end() && *wish == true;
+}
+
 asio::awaitable<std::string> answer_stoppably(Streams& streams, Lifetime lifetime, const Door& door,
                                               const protocol::Request& request,
                                               const Service& service, Lanes& lanes) {
     const auto stop = std::make_shared<const StopEvent>();
     watch_hang_up(streams, lifetime, stop);
     door.can_stop(stop);
+    Teller teller((streams.out ? *streams.out : streams.in).native_handle());
     auto answer = co_await asio::co_spawn(
         lanes.of(service.lane_of(request)),
         [&]() -> asio::awaitable<std::string> {
-            co_return encode(service.answer(request, stop->descriptor()));
+            Waiter waiter{stop->descriptor(), {}};
+            if (wants_progress(request)) {
+                waiter.hear = [&](const protocol::Progress& progress) { teller.tell(progress); };
+            }
+            co_return encode(service.answer(request, waiter));
         },
         asio::use_awaitable);
     forget_hang_up(streams);
     door.can_stop(nullptr);
-    co_return answer;
+    co_return teller.take_rest() + answer;
 }
 
 asio::awaitable<std::string> answer_on(Lane lane, const protocol::Request& request,

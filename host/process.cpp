@@ -208,7 +208,8 @@ bool is_readable(int event) {
 }
 
 // One look at every running child; true when none runs any more.
-bool advance(std::vector<Child>& children, std::vector<ChildOutcome>& outcomes) {
+bool advance(std::span<const ChildCommand> commands, std::vector<Child>& children,
+             std::vector<ChildOutcome>& outcomes) {
     bool all_ended = true;
     for (std::size_t i = 0; i < children.size(); ++i) {
         auto& child = children[i];
@@ -218,7 +219,12 @@ bool advance(std::vector<Child>& children, std::vector<ChildOutcome>& outcomes) 
         const bool gone = reap(child, outcomes[i]);
         // After its end too: what it wrote last. A grandchild may hold the pipe; it is not waited
         // for.
-        drain(child.output, outcomes[i].output, k_output_limit);
+        std::string& output = outcomes[i].output;
+        const std::size_t known = output.size();
+        drain(child.output, output, k_output_limit);
+        if (commands[i].on_output && output.size() > known) {
+            commands[i].on_output(std::string_view(output).substr(known));
+        }
         drain(child.error, outcomes[i].error, k_error_limit);
         all_ended = all_ended && gone;
     }
@@ -254,12 +260,12 @@ std::vector<ChildOutcome> ChildProcessRunner::run_all(std::span<const ChildComma
     for (std::size_t i = 0; i < commands.size(); ++i) {
         children.push_back(start(commands[i], outcomes[i]));
     }
-    bool all_ended = advance(children, outcomes);
+    bool all_ended = advance(commands, children, outcomes);
     bool stopped = is_readable(m_stop_event);
     while (!all_ended && !stopped && Clock::now() < until) {
         wait_for_any(children, until, m_stop_event);
         stopped = is_readable(m_stop_event);
-        all_ended = advance(children, outcomes);
+        all_ended = advance(commands, children, outcomes);
     }
     if (all_ended) {
         return outcomes;
@@ -273,7 +279,7 @@ std::vector<ChildOutcome> ChildProcessRunner::run_all(std::span<const ChildComma
     const auto grace_end = Clock::now() + m_grace;
     while (!all_ended && Clock::now() < grace_end) {
         wait_for_any(children, grace_end, -1);
-        all_ended = advance(children, outcomes);
+        all_ended = advance(commands, children, outcomes);
     }
     for (std::size_t i = 0; i < children.size(); ++i) {
         if (outcomes[i].timed_out) {

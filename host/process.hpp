@@ -6,8 +6,10 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,9 @@ namespace cudaenv::host {
 struct ChildCommand {
     std::vector<std::string> arguments;   // [0] is the program's path; no search
     std::vector<std::string> environment; // "NAME=value"
+    // What it has written on its standard output since the last call, on the caller's thread while
+    // it runs. Where there is none the output is only in the outcome.
+    std::function<void(std::string_view)> on_output = {};
 };
 
 struct ChildOutcome {

@@ -50,6 +50,8 @@ nlohmann::json id_to_json(std::optional<std::int64_t> id) {
     return id ? nlohmann::json(*id) : nlohmann::json();
 }
 
+constexpr const char* k_progress_method = "progress";
+
 bool is_version_two(const nlohmann::json& object) {
     const auto version = string_field(object, "jsonrpc");
     return version && *version == "2.0";
@@ -202,6 +204,35 @@ Result<Response> decode_response(std::string_view line) {
         failure.message = message && *message ? **message : "the daemon gave no reason";
     }
     return Response{id, tl::unexpected(std::move(failure))};
+}
+
+std::string encode_progress(const Progress& progress) {
+    nlohmann::json params = {{"step", progress.step}};
+    if (progress.gpu) {
+        params["gpu"] = *progress.gpu;
+    }
+    return encode_frame(
+               {{"jsonrpc", "2.0"}, {"method", k_progress_method}, {"params", std::move(params)}})
+        .value_or(std::string());
+}
+
+std::optional<Progress> decode_progress(std::string_view line) {
+    const auto object = parse_json(line);
+    if (!object || !object->is_object() || !is_version_two(*object) || object->contains("id") ||
+        object->value("method", nlohmann::json()) != k_progress_method) {
+        return std::nullopt;
+    }
+    const auto params = object->find("params");
+    if (params == object->end()) {
+        return std::nullopt;
+    }
+    auto step = string_field(*params, "step");
+    const auto gpu = integer_field(*params, "gpu", 0, 1'000'000, -1);
+    if (!step || !*step || !gpu) {
+        return std::nullopt;
+    }
+    return Progress{**std::move(step),
+                    *gpu < 0 ? std::nullopt : std::optional(static_cast<int>(*gpu))};
 }
 
 } // namespace cudaenv::protocol

@@ -84,4 +84,14 @@ Result<std::string> encode_refusal(const BadRequest& refused);
 // Error: "bad-response".
 Result<Response> decode_response(std::string_view line);
 
+// How far a request is that asked to hear it ("progress": true), before its response: the only
+// notification.
+struct Progress {
+    std::string step;       // "cudnn", facts::k_probe_steps
+    std::optional<int> gpu; // the driver's ordinal
+};
+std::string encode_progress(const Progress& progress);
+// None where the line is something else.
+std::optional<Progress> decode_progress(std::string_view line);
+
 } // namespace cudaenv::protocol

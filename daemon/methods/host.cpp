@@ -25,12 +25,12 @@ void add_fits(nlohmann::json& toolkits, const facts::Host& host) {
 
 // The quick probe of this machine, kept like one that `cudaenv probe` asked for.
 Result<facts::Measured> measure(const nlohmann::json& params, const protocol::Caller& caller,
-                                Machine& machine, int stop_event) {
+                                Machine& machine, const Waiter& waiter) {
     protocol::Caller asking = caller;
     asking.environment.erase("CUDAENV_DISABLE"); // a probe changes nothing
     const ProbeWishes wishes;
     CUDAENV_TRY(const auto activation, activation_of(params, asking, machine));
-    CUDAENV_TRY(const auto run, run_probe(activation, wishes, asking, machine, stop_event));
+    CUDAENV_TRY(const auto run, run_probe(activation, wishes, asking, machine, waiter));
     auto measured = measured_of(run, wishes, asking);
     keep_verdict(run, activation.project, wishes, asking);
     keep_measured(measured, run, wishes, asking);
@@ -52,13 +52,13 @@ Result<void> refuse_described(const nlohmann::json& params, const protocol::Call
 }
 
 Result<protocol::Reply> host(const nlohmann::json& params, const protocol::Caller& caller,
-                             Machine& machine, int stop_event) {
+                             Machine& machine, const Waiter& waiter) {
     CUDAENV_TRY(const bool facts_only, protocol::bool_field(params, "facts_only", false));
     CUDAENV_TRY(const bool probes, protocol::bool_field(params, "probe", false));
     std::optional<facts::Measured> measured;
     if (probes) {
         CUDAENV_TRY_VOID(refuse_described(params, caller));
-        CUDAENV_TRY(measured, measure(params, caller, machine, stop_event));
+        CUDAENV_TRY(measured, measure(params, caller, machine, waiter));
     }
     CUDAENV_TRY(auto found, host_of(params, caller));
     if (measured) { // also where nothing can be kept
@@ -88,9 +88,8 @@ Result<protocol::Reply> toolkits(const nlohmann::json& params, const protocol::C
 void add_host_methods(Service& service, const std::shared_ptr<Machine>& machine) {
     service.add_probing(
         "host", "probe",
-        [machine](const nlohmann::json& params, const protocol::Caller& caller, int stop_event) {
-            return host(params, caller, *machine, stop_event);
-        });
+        [machine](const nlohmann::json& params, const protocol::Caller& caller,
+                  const Waiter& waiter) { return host(params, caller, *machine, waiter); });
     service.add("toolkits", toolkits);
 }
 

@@ -95,7 +95,7 @@ int exit_status(const plan::ProbeOutcome& outcome, bool allow_missing) {
 }
 
 Result<protocol::Reply> probe(const nlohmann::json& params, const protocol::Caller& caller,
-                              Machine& machine, int stop_event) {
+                              Machine& machine, const Waiter& waiter) {
     ProbeWishes wishes;
     CUDAENV_TRY(wishes.full, protocol::bool_field(params, "full", false));
     CUDAENV_TRY(wishes.build, protocol::bool_field(params, "build", false));
@@ -106,7 +106,7 @@ Result<protocol::Reply> probe(const nlohmann::json& params, const protocol::Call
     protocol::Caller asking = caller;
     asking.environment.erase("CUDAENV_DISABLE");
     CUDAENV_TRY(const auto activation, activation_of(params, asking, machine));
-    CUDAENV_TRY(const auto run, run_probe(activation, wishes, asking, machine, stop_event));
+    CUDAENV_TRY(const auto run, run_probe(activation, wishes, asking, machine, waiter));
     keep_verdict(run, activation.project, wishes, asking);
     keep_measured(measured_of(run, wishes, asking), run, wishes, asking);
     nlohmann::json object = outcome_to_json(run.outcome);
@@ -120,9 +120,8 @@ Result<protocol::Reply> probe(const nlohmann::json& params, const protocol::Call
 void add_probe_methods(Service& service, const std::shared_ptr<Machine>& machine) {
     service.add_stoppable(
         "probe",
-        [machine](const nlohmann::json& params, const protocol::Caller& caller, int stop_event) {
-            return probe(params, caller, *machine, stop_event);
-        },
+        [machine](const nlohmann::json& params, const protocol::Caller& caller,
+                  const Waiter& waiter) { return probe(params, caller, *machine, waiter); },
         Lane::Probe);
 }
 

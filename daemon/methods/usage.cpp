@@ -96,7 +96,7 @@ std::optional<plan::Finding> why_not_started(const host::UsageNow& now, host::Fi
 }
 
 Result<protocol::Reply> usage(const json& /*params*/, const protocol::Caller& caller,
-                              int stop_event) {
+                              const Waiter& waiter) {
     const std::string program = probe_beside_this_program();
     if (program.empty()) {
         return unavailable("no-probe",
@@ -109,7 +109,7 @@ Result<protocol::Reply> usage(const json& /*params*/, const protocol::Caller& ca
             environment.push_back(std::string(name) + '=' + *value);
         }
     }
-    host::ChildProcessRunner children(stop_event);
+    host::ChildProcessRunner children(waiter.stop_event);
     const auto outcome = children.run({{program, "--usage"}, std::move(environment)}, k_deadline);
     if (!outcome.failure.empty()) {
         return unavailable("bad-probe-answer", "cudaenv-probe gave no answer: " + outcome.failure);

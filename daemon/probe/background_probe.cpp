@@ -177,7 +177,7 @@ void BackgroundProbe::probe(const Job& job) {
     m_busy.erase(key);
     m_tried.insert(key);
     const ProbeWishes quick;
-    const auto run = run_probe(*activation, quick, caller, *job.machine, m_stop_event.get());
+    const auto run = run_probe(*activation, quick, caller, *job.machine, {m_stop_event.get(), {}});
     if (!run || is_stopped()) {
         return;
     }

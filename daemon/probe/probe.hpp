@@ -4,6 +4,7 @@
 #pragma once
 
 #include "daemon/activation/activation.hpp"
+#include "daemon/waiter.hpp"
 #include "host/probe/probe_request.hpp"
 #include "host/probe/verdict_store.hpp"
 #include "solver/facts/probe.hpp"
@@ -32,10 +33,10 @@ struct ProbeRun {
     plan::ProbeOutcome outcome; // with what was built
 };
 
-// Once `stop_event` is readable children are killed (host/process.hpp), what was written is
+// Tells the waiter each rung as it is begun. Once it is gone children are killed (host/process.hpp), what was written is
 // removed, and nothing more is begun. Errors (Unavailable): "no-probe", cudaenv-probe is not there;
-// "stopped", by `stop_event`.
+// "stopped", nobody waits any more.
 Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wishes,
-                           const protocol::Caller& caller, Machine& machine, int stop_event = -1);
+                           const protocol::Caller& caller, Machine& machine, const Waiter& waiter = {});
 
 } // namespace cudaenv::daemon

@@ -40,8 +40,8 @@ Service test_service() {
     service.add_stoppable(
         "wait",
         [](const nlohmann::json&, const protocol::Caller&,
-           int stop_event) -> Result<protocol::Reply> {
-            pollfd watched{stop_event, POLLIN, 0};
+           const Waiter& waiter) -> Result<protocol::Reply> {
+            pollfd watched{waiter.stop_event, POLLIN, 0};
             return ::poll(&watched, 1, 60'000) == 1
                        ? Result<protocol::Reply>(unavailable("stopped", "m"))
                        : protocol::Reply{0, {{"schema", "wait/1"}}};
@@ -50,8 +50,8 @@ Service test_service() {
     service.add_stoppable(
         "look",
         [](const nlohmann::json&, const protocol::Caller&,
-           int stop_event) -> Result<protocol::Reply> {
-            return protocol::Reply{0, {{"schema", "look/1"}, {"stopped", is_stopped(stop_event)}}};
+           const Waiter& waiter) -> Result<protocol::Reply> {
+            return protocol::Reply{0, {{"schema", "look/1"}, {"stopped", waiter.is_gone()}}};
         },
         Lane::Probe);
     service.add("huge", [](const nlohmann::json&, const protocol::Caller&) {

@@ -1,0 +1,18 @@
+// The variables that cudaenv-probe and what --build starts run with.
+#pragma once
+
+#include "daemon/probe/probe.hpp"
+#include "protocol/caller.hpp"
+#include "solver/plan/activation/patch.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cudaenv::daemon {
+
+// What has to do with this program alone is not the children's. They run in another directory than
+// the shell: what LD_LIBRARY_PATH has of relative entries is made absolute.
+std::vector<std::string> child_environment(plan::Variables variables, const ProbeWishes& wishes,
+                                           const protocol::Caller& caller);
+
+} // namespace cudaenv::daemon
