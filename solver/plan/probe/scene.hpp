@@ -90,11 +90,11 @@ std::string refusal(const facts::ProbeRung& rung);
 // What dlopen said, without directories: "libcublasLt.so.13 is not found".
 std::string loader_words(std::string_view message, std::size_t most = 64);
 
-// --- the explanations, each beside what it explains ---------------------------------------------
-
 Finding failure(const char* code, std::string detail, std::string cause, std::optional<StepFix> fix,
                 ProbeVerdict verdict = ProbeVerdict::Fails);
 Finding warning(const char* code, std::string detail, std::string cause, StepFix fix);
+
+// --- explain_error.cpp --------------------------------------------------------------------------
 
 // CUDA's error numbers, of the driver's calls and of the runtime's: those of runtimes before 10.1
 // are translated by their names.
@@ -102,6 +102,8 @@ std::optional<int> cuda_error(const facts::ProbeRung& rung);
 // Every number has one; `k_unexplained` is the code of those that have none of their own.
 Finding explain_cuda_error(const Scene& scene, const facts::ProbeRung& rung, int error);
 inline constexpr std::string_view k_unexplained = "CE359";
+
+// --- explain_busy.cpp ---------------------------------------------------------------------------
 
 // A rung `memory` that made no context, so that nobody is disturbed: skipped or failed, by one of
 // these calls, which are none of CUDA's.
@@ -113,24 +115,39 @@ Finding explain_left_alone(const Scene& scene, const facts::ProbeRung& rung);
 Finding explain_unavailable(const Scene& scene, const facts::ProbeRung& rung);
 Finding explain_no_memory(const Scene& scene, const facts::ProbeRung& rung);
 
+// --- explain_libcuda.cpp ------------------------------------------------------------------------
+
 // libcuda is not there, or does not load.
 Finding explain_missing_driver(const Scene& scene, const facts::ProbeRung& rung);
 // The probe found libcuda where programs do not look; none where they do.
 std::optional<Finding> explain_unfound_driver(const facts::ProbeRung& rung);
-// A call of the driver's before there is a context; `error` as cuInit returned it.
-Finding explain_driver_error(const Scene& scene, const facts::ProbeRung& rung, int error);
-Finding explain_no_device(const Scene& scene, std::string seen);
+
+// --- explain_other_libcuda.cpp ------------------------------------------------------------------
+
 Finding explain_mismatch(const Scene& scene, std::string seen, int error);
 Finding explain_stub(const Scene& scene, std::string seen);
-// An answer that no driver gives: `seen` tells it.
-Finding explain_implausible(const Scene& scene, std::string seen);
 // libcuda that works and is not of the module's version; none where that is meant (compat).
 std::optional<Finding> explain_working_mismatch(const Scene& scene);
+
+// --- explain_driver.cpp -------------------------------------------------------------------------
+
+// A call of the driver's before there is a context; `error` as cuInit returned it.
+Finding explain_driver_error(const Scene& scene, const facts::ProbeRung& rung, int error);
+// An answer that no driver gives: `seen` tells it.
+Finding explain_implausible(const Scene& scene, std::string seen);
+
+// --- explain_no_device.cpp ----------------------------------------------------------------------
+
+Finding explain_no_device(const Scene& scene, std::string seen);
+
+// --- explain_closed.cpp -------------------------------------------------------------------------
 
 // A file that is there and closed to this user, which looks as if it were not there: of the
 // devices; of a library's rung. None where there is none.
 std::optional<Finding> explain_closed_device(const Scene& scene, const std::string& seen);
 std::optional<Finding> explain_closed_library(const Scene& scene, const facts::ProbeRung& rung);
+
+// --- explain_runtime.cpp ------------------------------------------------------------------------
 
 // The newest toolkit release that the driver gives in full: 12.6 of 12.7, for which there is none.
 // What is to be pinned or built for is this one, not the driver's own number.
@@ -141,11 +158,16 @@ Finding explain_old_driver(const Scene& scene, std::string seen);
 Finding explain_ceiling(const Scene& scene, std::string seen);
 // The runtime answers, and sees another driver than the one that was tried.
 std::optional<Finding> explain_other_driver(const Scene& scene, const facts::ProbeRung& rung);
+
+// --- explain_code.cpp ---------------------------------------------------------------------------
+
 // A build for a GPU: nothing of `runtime` or the environment's framework is for it.
 Finding explain_no_code(const Scene& scene, const facts::ProbeRung& rung, std::string seen);
 // Machine code was not tried, for a variable's sake.
 std::optional<Finding> explain_forced_ptx(const facts::ProbeRung& rung);
 std::optional<Finding> explain_unserved(const Scene& scene, const facts::ProbeRung& rung);
+
+// --- explain_library.cpp ------------------------------------------------------------------------
 
 // A library of the environment's: the loader's refusal, then the library's own status.
 Finding explain_loading(const Scene& scene, const facts::ProbeRung& rung);
@@ -153,10 +175,14 @@ Finding explain_library_status(const Scene& scene, const facts::ProbeRung& rung)
 std::optional<Finding> explain_foreign_cudnn(const Scene& scene, const facts::ProbeRung& rung);
 Finding explain_missing_library(const Scene& scene, const facts::ProbeRung& rung);
 
+// --- explain_build.cpp --------------------------------------------------------------------------
+
 // A compiler's or torch's words.
 Finding explain_untried_build(const facts::ProbeRung& rung);
 Finding explain_build(const Scene& scene, const facts::ProbeRung& rung);
 std::optional<Finding> explain_build_warning(const Scene& scene, const facts::ProbeRung& rung);
+
+// --- explain_ending.cpp -------------------------------------------------------------------------
 
 // The rung that the child hung or died on.
 Finding explain_ending(const Scene& scene, facts::ProbeStep step);

@@ -1,0 +1,219 @@
+#include "solver/plan/probe/judge_rung.hpp"
+
+#include "solver/plan/probe/details.hpp"
+
+#include <fmt/format.h>
+
+namespace cudaenv::plan::probe {
+
+using facts::ProbeResult;
+using facts::ProbeRung;
+using facts::ProbeStep;
+
+namespace {
+
+Finding right(std::string detail) {
+    return {{}, StepStatus::Ok, std::move(detail), {}, std::nullopt, ProbeVerdict::Ok};
+}
+
+Finding judge_right(const Scene& scene, const ProbeRung& rung) {
+    switch (rung.step) {
+    case ProbeStep::Library:
+        if (auto finding = explain_unfound_driver(rung)) {
+            return std::move(*finding);
+        }
+        if (auto finding = explain_working_mismatch(scene); finding && scene.driver_cuda) {
+            return std::move(*finding);
+        }
+        break;
+    case ProbeStep::Driver:
+        // A stub says 0, a damaged driver anything; the first CUDA whose drivers count as here
+        // is 5.
+        if (!scene.driver_cuda || scene.driver_cuda->major() < 5 ||
+            scene.driver_cuda->major() > 99 || scene.driver_cuda->minor() > 30) {
+            return explain_implausible(
+                scene, scene.driver_cuda
+                           ? fmt::format("the driver gives CUDA \"{}\", which is none",
+                                         one_line(scene.driver_cuda->str(), 24))
+                           : "the driver does not say which CUDA it gives");
+        }
+        break;
+    case ProbeStep::Gpu:
+        if (rung.compute_mode == 2) {
+            ProbeRung prohibited = rung;
+            prohibited.call = k_compute_mode;
+            return explain_left_alone(scene, prohibited);
+        }
+        break;
+    case ProbeStep::Runtime:
+        if (scene.runtime && scene.driver_cuda &&
+            *scene.driver_cuda < DottedVersion::of(scene.runtime->version.major_minor())) {
+            return explain_ceiling(scene, fmt::format("{} on a driver for {}",
+                                                      scene.runtime->version.major_minor(),
+                                                      scene.driver_cuda->str()));
+        }
+        if (auto finding = explain_other_driver(scene, rung)) {
+            return std::move(*finding);
+        }
+        break;
+    case ProbeStep::Kernel:
+        if (auto finding = explain_forced_ptx(rung)) {
+            return std::move(*finding);
+        }
+        if (auto finding = explain_unserved(scene, rung)) {
+            return std::move(*finding);
+        }
+        break;
+    case ProbeStep::Cudnn:
+        if (auto finding = explain_foreign_cudnn(scene, rung)) {
+            return std::move(*finding);
+        }
+        break;
+    case ProbeStep::TorchExtension:
+        if (auto finding = explain_build_warning(scene, rung)) {
+            return std::move(*finding);
+        }
+        break;
+    default:
+        break;
+    }
+    return right(detail_of(scene, rung));
+}
+
+Finding judge_failed(const Scene& scene, const ProbeRung& rung) {
+    const bool by_loader = rung.call.starts_with("dl") || (!rung.error && rung.error_name.empty());
+    const auto error = cuda_error(rung);
+    switch (rung.step) {
+    case ProbeStep::Library:
+        if (!by_loader && error) {
+            return explain_driver_error(scene, rung, *error);
+        }
+        return explain_missing_driver(scene, rung);
+    case ProbeStep::Driver:
+        if (!by_loader) {
+            return explain_driver_error(scene, rung, error.value_or(999));
+        }
+        break;
+    case ProbeStep::PtxRuntime:
+        if (error == 222) {
+            return explain_ceiling(scene,
+                                   fmt::format("PTX{} is refused (222)",
+                                               rung.isa ? " " + rung.isa->str() : std::string()));
+        }
+        break;
+    case ProbeStep::Nvrtc:
+        if (error == 222 && (scene.machine_code_ran ||
+                             contains(rung.message, "machine code of the same source ran"))) {
+            Finding finding = explain_ceiling(scene, "NVRTC's PTX is refused (222)");
+            finding.code = "CE343";
+            finding.cause = "this NVRTC is newer than the driver's CUDA; what it compiles for a "
+                            "GPU itself (sm_, not compute_) runs";
+            return finding;
+        }
+        [[fallthrough]];
+    case ProbeStep::Cublas:
+    case ProbeStep::Cudnn:
+    case ProbeStep::Nccl:
+        return by_loader ? explain_loading(scene, rung) : explain_library_status(scene, rung);
+    case ProbeStep::Build:
+    case ProbeStep::TorchExtension:
+        return explain_build(scene, rung);
+    default:
+        break;
+    }
+    if (by_loader && rung.step == ProbeStep::Runtime) {
+        return explain_loading(scene, rung);
+    }
+    if (by_loader && !rung.message.empty()) {
+        return explain_missing_driver(scene, rung); // a function of libcuda's
+    }
+    return explain_cuda_error(scene, rung, error.value_or(999));
+}
+
+// The name of the error, which people search for, where the line has room for it.
+Finding with_name(Finding finding, const ProbeRung& rung) {
+    constexpr std::size_t k_room = 86; // of 100 columns, beside the step and its mark
+    const std::string name = one_line(rung.error_name, 48);
+    if (!name.empty() && !contains(finding.detail, name) &&
+        finding.detail.size() + name.size() + 3 <= k_room) {
+        finding.detail += " (" + name + ")";
+    }
+    return finding;
+}
+
+Finding judge_wrong(const Scene& scene, const ProbeRung& rung) {
+    if (rung.step <= ProbeStep::Gpu) {
+        return explain_implausible(scene, rung.message.empty()
+                                              ? "the driver's answer makes no sense"
+                                              : one_line(rung.message, 80));
+    }
+    return failure(
+        "CE336",
+        fmt::format("WRONG RESULT on {}{}", scene.gpu(rung.gpu),
+                    rung.message.empty() ? "" : ": " + one_line(rung.message, 44)),
+        "the GPU computes something else than the CPU, without an error: trust no result of "
+        "it until it is found why (memory, overclocking, heat, a damaged library)",
+        StepFix{"keep jobs off it, and test it: NVIDIA's dcgmi diag, compute-sanitizer",
+                "sudo dmesg | grep -i xid; dcgmi diag -r 3"});
+}
+
+Finding judge_skipped(const Scene& scene, const ProbeRung& rung, bool is_broken_below) {
+    const std::string said = rung.message.empty() ? "not tried" : one_line(rung.message, 80);
+    switch (rung.step) {
+    case ProbeStep::Library:
+        return explain_missing_driver(scene, rung);
+    case ProbeStep::Gpu:
+        if (!is_broken_below && !rung.gpu) {
+            return explain_no_device(scene, "0 devices");
+        }
+        break;
+    case ProbeStep::Runtime:
+        if (!is_broken_below) {
+            return explain_missing_library(scene, rung);
+        }
+        break;
+    case ProbeStep::Nvrtc:
+    case ProbeStep::Cublas:
+    case ProbeStep::Cudnn:
+    case ProbeStep::Nccl:
+        // "no cuDNN was found"; the other reasons are a GPU's: alone, out of reach, broken by then.
+        if (!is_broken_below && (rung.message.empty() || rung.message.ends_with(" was found"))) {
+            return explain_missing_library(scene, rung);
+        }
+        break;
+    case ProbeStep::Build:
+    case ProbeStep::TorchExtension:
+        return explain_untried_build(rung);
+    default:
+        break;
+    }
+    return skipped(said);
+}
+
+} // namespace
+
+Finding skipped(std::string detail) {
+    return {{}, StepStatus::Skipped, std::move(detail), {}, std::nullopt, ProbeVerdict::Ok};
+}
+
+Finding judge_rung(const Scene& scene, const ProbeRung& rung, bool is_broken_below) {
+    if (rung.result != ProbeResult::Ok && is_left_alone(rung)) {
+        // A prohibited GPU was told at its own rung.
+        return is_broken_below ? skipped("left alone") : explain_left_alone(scene, rung);
+    }
+    switch (rung.result) {
+    case ProbeResult::Ok:
+        return judge_right(scene, rung);
+    case ProbeResult::Failed:
+        return with_name(judge_failed(scene, rung), rung);
+    case ProbeResult::Wrong:
+        return judge_wrong(scene, rung);
+    case ProbeResult::Skipped:
+        return judge_skipped(scene, rung, is_broken_below);
+    case ProbeResult::Unfinished:
+        break;
+    }
+    return explain_ending(scene, rung.step);
+}
+
+} // namespace cudaenv::plan::probe
