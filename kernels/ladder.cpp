@@ -1,6 +1,7 @@
 #include "kernels/ladder.hpp"
 
 #include "kernels/gpu_under_test.hpp"
+#include "kernels/loaded_libraries.hpp"
 #include "kernels/reporter.hpp"
 #include "kernels/rungs/first_rungs.hpp"
 #include "kernels/rungs/gpu_work.hpp"
@@ -55,7 +56,8 @@ struct Climber {
 
 class Ladder {
 public:
-    explicit Ladder(const LadderRequest& request) : m_request(request) {}
+    explicit Ladder(const LadderRequest& request)
+        : m_request(request), m_loaded(request.libraries) {}
 
     void climb() {
         if (!climb_library(m_driver)) {
@@ -92,6 +94,12 @@ public:
         }
     }
 
+    // While the contexts are still there.
+    std::vector<std::string> loaded() {
+        m_loaded.look();
+        return m_loaded.files();
+    }
+
 private:
     [[nodiscard]] Steps steps_of_gpu() const {
         return m_request.full ? Steps{"memory", "kernel", "ptx", "ptx-runtime"}
@@ -121,6 +129,7 @@ private:
                 climber.out = "the driver does not describe this GPU";
             }
         }
+        m_loaded.look(); // NVML is unloaded here
     }
 
     // One rung of one GPU, skipped where the GPU is out by then. `climb_it` is false where it
@@ -197,6 +206,7 @@ private:
     }
 
     const LadderRequest& m_request;
+    LoadedLibraries m_loaded;
     DriverApi m_driver;
     RuntimeApi m_runtime;
     std::optional<DottedVersion> m_driver_cuda;
@@ -205,8 +215,10 @@ private:
 
 } // namespace
 
-void climb(const LadderRequest& request) {
-    Ladder(request).climb();
+std::vector<std::string> climb(const LadderRequest& request) {
+    Ladder ladder(request);
+    ladder.climb();
+    return ladder.loaded();
 }
 
 } // namespace cudaenv::kernels

@@ -3,11 +3,15 @@
 
 #include "kernels/ladder_request.hpp"
 
+#include <string>
+#include <vector>
+
 namespace cudaenv::kernels {
 
 // Writes the report (kernels/reporter.hpp) while it climbs. Every rung of the request's depth is in
 // it: what rests on a failed one as skipped, with the reason. It returns unless the driver hangs or
-// ends the process.
-void climb(const LadderRequest& request);
+// ends the process. Returned are the files that were loaded on the way
+// (kernels/loaded_libraries.hpp).
+std::vector<std::string> climb(const LadderRequest& request);
 
 } // namespace cudaenv::kernels

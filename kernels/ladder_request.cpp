@@ -1,5 +1,7 @@
 #include "kernels/ladder_request.hpp"
 
+#include "kernels/json_bytes.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <utility>
@@ -23,10 +25,11 @@ Result<std::vector<std::string>> read_files(const std::string& name, const json&
         return not_names();
     }
     for (const auto& file : value) {
-        if (!file.is_string() || file.get_ref<const std::string&>().empty()) {
+        auto bytes = bytes_of_json(file);
+        if (!bytes || bytes->empty()) {
             return not_names();
         }
-        files.push_back(file.get<std::string>());
+        files.push_back(std::move(*bytes));
     }
     return files;
 }
@@ -54,6 +57,14 @@ const std::vector<std::string>& LadderLibraries::of(std::string_view word) const
 
 void LadderLibraries::set(std::string word, std::vector<std::string> files) {
     m_files.insert_or_assign(std::move(word), std::move(files));
+}
+
+std::vector<std::string> LadderLibraries::all() const {
+    std::vector<std::string> all;
+    for (const auto& [word, files] : m_files) {
+        all.insert(all.end(), files.begin(), files.end());
+    }
+    return all;
 }
 
 Result<LadderRequest> read_ladder_request(std::string_view text) {

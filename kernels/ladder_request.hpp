@@ -19,6 +19,7 @@ public:
     // Empty where none is named.
     [[nodiscard]] const std::vector<std::string>& of(std::string_view word) const;
     void set(std::string word, std::vector<std::string> files);
+    [[nodiscard]] std::vector<std::string> all() const;
 
 private:
     std::map<std::string, std::vector<std::string>, std::less<>> m_files;

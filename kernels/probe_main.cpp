@@ -84,8 +84,7 @@ int climb_ladder(std::string_view argument) {
         ::unsetenv("CUDA_VISIBLE_DEVICES");
     }
     cudaenv::kernels::begin_report();
-    cudaenv::kernels::climb(*request);
-    cudaenv::kernels::finish_report();
+    cudaenv::kernels::finish_report(cudaenv::kernels::climb(*request));
     return 0;
 }
 

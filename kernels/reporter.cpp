@@ -1,5 +1,7 @@
 #include "kernels/reporter.hpp"
 
+#include "kernels/json_bytes.hpp"
+
 #include <cerrno>
 #include <cmath>
 #include <fcntl.h>
@@ -50,13 +52,23 @@ void begin_report() {
     }
 }
 
-void finish_report() {
-    write_line({{"event", "finished"}});
+void finish_report(const std::vector<std::string>& loaded) {
+    auto files = ordered_json::array();
+    for (const std::string& file : loaded) {
+        files.push_back(json_of_bytes(file));
+    }
+    ordered_json line = {{"event", "finished"}};
+    line["loaded"] = std::move(files);
+    write_line(line);
 }
 
 Rung::Rung(std::string_view step, std::optional<int> gpu)
     : m_step(step), m_gpu(gpu), m_begun(std::chrono::steady_clock::now()) {
     write_line(line_of("begin", m_step, m_gpu));
+}
+
+void Rung::set_file(std::string_view path) {
+    set("path", json_of_bytes(path));
 }
 
 void Rung::ok() {

@@ -8,14 +8,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cudaenv::kernels {
 
 // Before the first rung: from here on standard output holds these lines only. What a library prints
 // (NCCL does) goes to standard error.
 void begin_report();
-// The last line: the ladder was climbed as far as it goes.
-void finish_report();
+// The last line: the ladder was climbed as far as it goes. `loaded`: files.
+void finish_report(const std::vector<std::string>& loaded);
 
 // One rung that was begun. Exactly one of the five ends it; a rung that is destroyed without is
 // left without an end.
@@ -27,6 +28,7 @@ public:
     void set(const char* member, nlohmann::ordered_json value) {
         m_members[member] = std::move(value);
     }
+    void set_file(std::string_view path); // "path", whatever its bytes are
 
     void ok();
     // A call that returned `error`; its name as the library says, empty where it cannot.

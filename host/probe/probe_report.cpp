@@ -1,5 +1,6 @@
 #include "host/probe/probe_report.hpp"
 
+#include "base/raw_bytes.hpp"
 #include "base/text.hpp"
 
 #include <nlohmann/json.hpp>
@@ -24,6 +25,7 @@ constexpr std::size_t k_most_message = 4096;
 constexpr std::size_t k_most_path = 4096; // PATH_MAX
 constexpr std::size_t k_most_word = 256;
 constexpr std::size_t k_most_checks = 32;
+constexpr std::size_t k_most_loaded = 64;
 constexpr double k_most_ms = 24.0 * 3600 * 1000;
 constexpr std::uint64_t k_most_memory = std::uint64_t{1} << 50; // 1 PiB
 
@@ -43,6 +45,27 @@ std::string text_of(const json& line, const char* member, std::size_t most) {
     const auto found = line.find(member);
     return found != line.end() && found->is_string() ? cut(found->get<std::string>(), most)
                                                      : std::string();
+}
+
+// Text, or {"hex": "2f70ff"} where it is no UTF-8.
+std::optional<std::string> bytes_of(const json& value) {
+    if (value.is_string()) {
+        return value.get<std::string>();
+    }
+    if (!value.is_object()) {
+        return std::nullopt;
+    }
+    const auto hex = value.find("hex");
+    return hex != value.end() && hex->is_string() ? from_hex(hex->get_ref<const std::string&>())
+                                                  : std::nullopt;
+}
+
+// The name of a file is whole or it is another one's; so it is not cut.
+std::string path_of(const json& value) {
+    auto path = bytes_of(value);
+    const bool is_one = path && path->starts_with('/') && path->size() < k_most_path &&
+                        path->find('\0') == std::string::npos;
+    return is_one ? std::move(*path) : std::string();
 }
 
 template <typename Number>
@@ -117,7 +140,8 @@ void read_members(const json& line, facts::ProbeRung& rung) {
     rung.error_name = text_of(line, "error_name", k_most_word);
     rung.message = text_of(line, "message", k_most_message);
     rung.took_ms = milliseconds_of(line);
-    rung.path = text_of(line, "path", k_most_path);
+    const auto path = line.find("path");
+    rung.path = path != line.end() ? path_of(*path) : std::string();
     rung.found_by = text_of(line, "found_by", k_most_word);
     rung.version = version_of(line, "version");
     rung.cuda = version_of(line, "cuda");
@@ -154,8 +178,27 @@ bool is_same(const facts::ProbeRung& one, const facts::ProbeRung& other) {
 struct Reading {
     std::vector<facts::ProbeRung> ended;
     std::vector<facts::ProbeRung> begun; // and not ended
+    std::vector<std::string> loaded;
     bool finished = false;
 };
+
+std::vector<std::string> loaded_of(const json& line) {
+    std::vector<std::string> loaded;
+    const auto list = line.find("loaded");
+    if (list == line.end() || !list->is_array()) {
+        return loaded;
+    }
+    for (const json& file : *list) {
+        auto path = path_of(file);
+        if (!path.empty() && loaded.size() < k_most_loaded) {
+            loaded.push_back(std::move(path));
+        }
+    }
+    std::ranges::sort(loaded);
+    const auto repeated = std::ranges::unique(loaded);
+    loaded.erase(repeated.begin(), repeated.end());
+    return loaded;
+}
 
 void read_line(std::string_view text, Reading& reading) {
     const json line = json::parse(text, nullptr, false);
@@ -165,6 +208,7 @@ void read_line(std::string_view text, Reading& reading) {
     const auto event = text_of(line, "event", k_most_word);
     if (event == "finished") {
         reading.finished = true;
+        reading.loaded = loaded_of(line);
         return;
     }
     const auto step = step_of(line);
@@ -245,6 +289,7 @@ facts::ProbeReport read_probe_report(const ChildOutcome& outcome) {
     report.failure = outcome.failure;
     report.words = last_words_of(outcome);
     if (reading.finished) {
+        report.loaded = std::move(reading.loaded);
         // What happened afterwards (a crash in the driver's own farewell) stays in `failure`.
         report.signal = signal_of(outcome);
         return report;

@@ -248,13 +248,13 @@ void climb_cublas(std::span<const GpuUnderTest> gpus, const std::vector<std::str
             if (library.handle == nullptr) {
                 return;
             }
-            rung.set("path", library.path);
+            rung.set_file(library.path);
             if (const MaybeStop stop = load_cublas_api(library, api)) {
                 end_rung(rung, stop);
                 return;
             }
         }
-        rung.set("path", api.path);
+        rung.set_file(api.path);
         end_rung(rung, climb(rung, gpu, api));
     }
 }

@@ -248,7 +248,7 @@ MaybeStop climb(Rung& rung, const GpuUnderTest& gpu, const CudnnApi& api) {
 }
 
 void set_versions(Rung& rung, const CudnnApi& api) {
-    rung.set("path", api.path);
+    rung.set_file(api.path);
     if (const std::size_t number = api.get_version(); number > 0) {
         rung.set("version", cudnn_version(number));
     }
@@ -270,7 +270,7 @@ void climb_cudnn(std::span<const GpuUnderTest> gpus, const std::vector<std::stri
             if (library.handle == nullptr) {
                 return;
             }
-            rung.set("path", library.path);
+            rung.set_file(library.path);
             if (const MaybeStop stop = load_cudnn_api(library, api)) {
                 end_rung(rung, stop);
                 return;

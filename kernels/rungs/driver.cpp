@@ -16,7 +16,7 @@ bool climb_library(DriverApi& api) {
     Rung rung("library", std::nullopt);
     const auto stop = load_driver_api(api);
     if (!api.path.empty()) {
-        rung.set("path", api.path);
+        rung.set_file(api.path);
         rung.set("found_by", api.found_by);
     }
     if (const auto version = driver_of_file(api.path)) {

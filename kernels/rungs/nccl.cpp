@@ -213,7 +213,7 @@ void climb_nccl(std::span<const GpuUnderTest> gpus, const std::vector<std::strin
     if (library.handle == nullptr) {
         return;
     }
-    rung.set("path", library.path);
+    rung.set_file(library.path);
     rung.set("devices", gpus.size());
     NcclApi api;
     if (const MaybeStop stop = load_nccl_api(library, api)) {

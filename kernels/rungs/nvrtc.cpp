@@ -131,13 +131,13 @@ void climb_nvrtc(std::span<const GpuUnderTest> gpus, const std::vector<std::stri
             if (library.handle == nullptr) {
                 return;
             }
-            rung.set("path", library.path);
+            rung.set_file(library.path);
             if (const MaybeStop stop = load_nvrtc_api(library.handle, library.path, api)) {
                 end_rung(rung, stop);
                 return;
             }
         }
-        rung.set("path", api.path);
+        rung.set_file(api.path);
         if (gpu.driver == nullptr || lacks_launch(*gpu.driver)) {
             rung.skipped("the driver's library lacks what launches a kernel");
             continue;

@@ -10,7 +10,7 @@ RuntimeFound climb_runtime(const std::vector<std::string>& files, const DriverAp
     Rung rung("runtime", std::nullopt);
     if (const auto stop = load_runtime_api(files, api)) {
         if (!api.path.empty()) {
-            rung.set("path", api.path);
+            rung.set_file(api.path);
         }
         end_rung(rung, stop);
         return RuntimeFound::Fails;
@@ -19,7 +19,7 @@ RuntimeFound climb_runtime(const std::vector<std::string>& files, const DriverAp
         rung.skipped("there is no libcudart; what follows allocates by the driver API itself");
         return RuntimeFound::Absent;
     }
-    rung.set("path", api.path);
+    rung.set_file(api.path);
     const auto failed = [&](const char* call, int error) {
         rung.failed(call, error, runtime_error_name(api, error));
         return RuntimeFound::Fails;

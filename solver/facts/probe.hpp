@@ -110,7 +110,10 @@ struct ProbeReport {
         Garbled
     } ending = Ending::Finished;
     std::optional<int> signal; // Crashed
-    std::string failure;       // why there is no whole answer, in a few words
+    // Real paths of CUDA's libraries that were mapped into the child, those that another one opened
+    // among them; sorted. Empty where it did not finish.
+    std::vector<std::string> loaded;
+    std::string failure; // why there is no whole answer, in a few words
     // The end of what it wrote on standard error: lines as they came, but for secrets of URLs; at
     // most 4 KiB. The libraries' own words are among them (cuDNN's before it aborts).
     std::string words;

@@ -21,6 +21,14 @@ void check(const cudaenv::host::ChildOutcome& outcome) {
             std::abort();
         }
     }
+    if (report.loaded.size() > 64) {
+        std::abort();
+    }
+    for (const auto& file : report.loaded) {
+        if (!file.starts_with('/') || file.size() > 4096) {
+            std::abort();
+        }
+    }
     const auto judged = cudaenv::plan::judge_probe(report, {});
     if (judged.steps.empty() || judged.summary.find('\n') != std::string::npos) {
         std::abort();

@@ -38,7 +38,7 @@ class Ladder:
         self.lines = [json.loads(line) for line in text.splitlines()]
         self.status = status
         self.ends, self.open = [], []
-        self.finished = False
+        self.finished, self.loaded = False, []
         for line in self.lines:
             assert not self.finished, f"a line after the last: {line}"
             if line["event"] == "begin":
@@ -49,8 +49,8 @@ class Ladder:
                 self.open.clear()
                 self.ends.append(line)
             else:
-                assert line == {"event": "finished"}, line
-                self.finished = True
+                assert line.keys() == {"event", "loaded"} and line["event"] == "finished", line
+                self.finished, self.loaded = True, line["loaded"]
 
     def rungs(self, step):
         return [line for line in self.ends if line["step"] == step]

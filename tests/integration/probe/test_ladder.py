@@ -37,6 +37,38 @@ class Whole(ProbeTest):
         self.assertEqual(list(ladder.results()), QUICK)
         self.assertEqual(set(ladder.results().values()), {"ok"})
 
+    def test_what_was_loaded_is_told_by_real_paths_and_of_cuda_only(self):
+        uuid = "6c1d2b4e9f0a47c58e3d1a2b3c4d5e6f"
+        runtime = self.stand_in(devices=f"{H200.strip()} uuid {uuid}\n")
+        real = self.root / "elsewhere"
+        real.mkdir()
+        runtime.rename(real / "libcudart.so.13.0.96")
+        runtime.symlink_to(real / "libcudart.so.13.0.96")
+        nvml = Path(PROGRAMS["nvml"]).resolve()
+        self.search(self.environment["LD_LIBRARY_PATH"], nvml.parent)
+        self.environment["FAKE_NVML"] = "two-gpus"
+        for depth in ("quick", "full"):
+            with self.subTest(depth):
+                loaded = self.climb(runtime, depth=depth).loaded
+                self.assertEqual(loaded, sorted(loaded))
+                # NVML is closed again on the way.
+                self.assertEqual(set(loaded) - {str(nvml)},
+                                 {str(self.root / "driver/libcuda.so.580.159.04"),
+                                  str(real / "libcudart.so.13.0.96")})
+                self.assertIn(str(nvml), loaded)
+
+    def test_what_a_library_needs_beside_itself_is_told_as_loaded(self):
+        runtime = self.stand_in()
+        place = self.root / "libraries"
+        place.mkdir()
+        for name, needs in (("libhelps.so", []), ("libcublas.so.13", ["-L.", "-lhelps"])):
+            subprocess.run(["cc", "-shared", "-x", "c", "-", "-o", name, "-Wl,--no-as-needed",
+                            *needs, "-Wl,-rpath," + str(place)], cwd=place,
+                           input=b"int nothing;\n", check=True, timeout=WAIT)
+        loaded = self.climb(runtime, cublas=[place / "libcublas.so.13"]).loaded
+        self.assertIn(str(place / "libcublas.so.13"), loaded)
+        self.assertIn(str(place / "libhelps.so"), loaded)
+
     def test_everything_that_was_allocated_is_given_back_and_it_was_a_few_megabytes(self):
         ladder = self.climb(self.stand_in())
         self.assertTrue(ladder.finished)

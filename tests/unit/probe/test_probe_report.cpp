@@ -57,6 +57,36 @@ TEST_CASE("the lines of a whole ladder are read with all their members") {
     CHECK(report.rungs[5].checks.size() == 4);
 }
 
+TEST_CASE("what was loaded is read from the last line, absolute paths only") {
+    std::ifstream file(CUDAENV_SOURCE_DIR "/tests/fuzz/corpus/probe_report/h200.jsonl");
+    const auto report = read(std::string(std::istreambuf_iterator<char>(file), {}));
+    CHECK(report.loaded ==
+          std::vector<std::string>{
+              "/home/me/env/lib/python3.12/site-packages/nvidia/cu13/lib/libcudart.so.13",
+              "/usr/lib/x86_64-linux-gnu/libcuda.so.580.159.04"});
+    const auto odd = read(
+        R"({"event": "finished", "loaded": ["/b", 7, null, "b.so", "", "/b", {"hex": "2fe9"}, )"
+        R"({"hex": "2f0"}, {"hex": 7}, {"hex": "2f00"}, ["/c"], "/)" +
+        std::string(5000, 'x') + "\", \"/a\"]}");
+    CHECK(odd.loaded == std::vector<std::string>{"/a", "/b", "/\xe9"});
+    CHECK(odd.ending == Ending::Finished);
+    CHECK(read(R"({"event": "finished", "loaded": "/a"})").loaded.empty());
+}
+
+TEST_CASE("no more is read of what was loaded than a ladder loads") {
+    std::string list;
+    for (int i = 0; i < 100; ++i) {
+        list += (i == 0 ? "\"/" : ", \"/") + std::to_string(i) + '"';
+    }
+    CHECK(read("{\"event\": \"finished\", \"loaded\": [" + list + "]}").loaded.size() == 64);
+}
+
+TEST_CASE("a path that is no UTF-8 is read whole") {
+    const auto report = read(R"({"event": "end", "step": "runtime", "result": "ok", )"
+                             R"("path": {"hex": "2f636166e92f6c6962"}})");
+    CHECK(report.rungs.at(0).path == "/caf\xe9/lib");
+}
+
 TEST_CASE("an error is read with its call, number, name and message") {
     const auto report =
         read(R"({"event": "end", "step": "driver", "result": "failed", "call": "cuInit",

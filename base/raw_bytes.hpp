@@ -1,0 +1,74 @@
+// Bytes that need not be UTF-8 (names of files) where only text goes: whether they are text, and
+// the hexadecimal digits that stand for them where they are not.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cudaenv {
+
+// As RFC 3629 has it: no surrogates, no longer forms than needed, nothing above U+10FFFF.
+inline bool is_utf8(std::string_view text) {
+    std::size_t at = 0;
+    const auto next_in = [&](unsigned least, unsigned most) {
+        const unsigned byte = at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
+        ++at;
+        return byte >= least && byte <= most;
+    };
+    while (at < text.size()) {
+        const unsigned first = static_cast<unsigned char>(text[at++]);
+        unsigned tail = 0;
+        bool fits = true;
+        if (first >= 0xc2 && first <= 0xdf) {
+            tail = 1;
+        } else if (first >= 0xe0 && first <= 0xef) {
+            fits = next_in(first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf);
+            tail = 1;
+        } else if (first >= 0xf0 && first <= 0xf4) {
+            fits = next_in(first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf);
+            tail = 2;
+        } else {
+            fits = first < 0x80;
+        }
+        for (; fits && tail > 0; --tail) {
+            fits = next_in(0x80, 0xbf);
+        }
+        if (!fits) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// "2f70ff".
+inline std::string to_hex(std::string_view bytes) {
+    constexpr std::string_view k_digits = "0123456789abcdef";
+    std::string digits;
+    for (const char c : bytes) {
+        const auto byte = static_cast<unsigned char>(c);
+        (digits += k_digits[byte >> 4U]) += k_digits[byte & 0xfU];
+    }
+    return digits;
+}
+
+// None where it is not pairs of 0-9 and a-f.
+inline std::optional<std::string> from_hex(std::string_view digits) {
+    constexpr std::string_view k_digits = "0123456789abcdef";
+    if (digits.size() % 2 != 0) {
+        return std::nullopt;
+    }
+    std::string bytes;
+    for (std::size_t at = 0; at < digits.size(); at += 2) {
+        const std::size_t high = k_digits.find(digits[at]);
+        const std::size_t low = k_digits.find(digits[at + 1]);
+        if (high == std::string_view::npos || low == std::string_view::npos) {
+            return std::nullopt;
+        }
+        bytes += static_cast<char>(high << 4U | low);
+    }
+    return bytes;
+}
+
+} // namespace cudaenv

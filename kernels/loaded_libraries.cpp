@@ -1,0 +1,97 @@
+#include "kernels/loaded_libraries.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <link.h>
+#include <memory>
+#include <string_view>
+
+namespace cudaenv::kernels {
+
+namespace {
+
+constexpr std::size_t k_most_files = 64;
+
+std::string real_path(const std::string& path) {
+    const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                           &std::free);
+    return real ? real.get() : std::string();
+}
+
+std::string_view name_in(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);
+}
+
+std::string directory_of(const std::string& path) {
+    return path.substr(0, path.rfind('/'));
+}
+
+bool is_named_like_cuda(std::string_view name) {
+    constexpr auto k_begins =
+        std::to_array<std::string_view>({"libcu", "libnv", "libnccl", "libnpp"});
+    return std::ranges::any_of(k_begins,
+                               [&](std::string_view begin) { return name.starts_with(begin); });
+}
+
+struct Mapped {
+    std::string name; // as it was opened: a link may lead to a name that is not CUDA's
+    std::string file;
+};
+
+int take_one(dl_phdr_info* library, std::size_t /*size*/, void* list) {
+    const std::string name = library->dlpi_name == nullptr ? "" : library->dlpi_name;
+    if (name.starts_with('/')) { // neither this program nor the kernel's vdso
+        std::string file = real_path(name);
+        static_cast<std::vector<Mapped>*>(list)->push_back(
+            {name, file.empty() ? name : std::move(file)});
+    }
+    return 0;
+}
+
+std::vector<Mapped> mapped_now() {
+    std::vector<Mapped> mapped;
+    ::dl_iterate_phdr(&take_one, &mapped);
+    return mapped;
+}
+
+} // namespace
+
+LoadedLibraries::LoadedLibraries(const LadderLibraries& asked_for) {
+    for (const std::string& file : asked_for.all()) {
+        if (file.starts_with('/')) {
+            m_directories.insert(directory_of(file));
+            if (const std::string real = real_path(file); !real.empty()) {
+                m_directories.insert(directory_of(real));
+            }
+        }
+    }
+    for (const Mapped& library : mapped_now()) {
+        if (name_in(library.name).starts_with("libc.so.")) {
+            m_directories.erase(directory_of(library.name));
+            m_directories.erase(directory_of(library.file));
+        }
+    }
+}
+
+void LoadedLibraries::look() {
+    for (const Mapped& library : mapped_now()) {
+        if (is_named_like_cuda(name_in(library.name)) ||
+            is_named_like_cuda(name_in(library.file))) {
+            m_named.insert(library.file);
+        } else if (m_directories.contains(directory_of(library.name)) ||
+                   m_directories.contains(directory_of(library.file))) {
+            m_beside.insert(library.file);
+        }
+    }
+}
+
+std::vector<std::string> LoadedLibraries::files() const {
+    std::vector<std::string> files(m_named.begin(), m_named.end());
+    files.insert(files.end(), m_beside.begin(), m_beside.end());
+    files.resize(std::min(files.size(), k_most_files));
+    std::ranges::sort(files);
+    return files;
+}
+
+} // namespace cudaenv::kernels
