@@ -1,11 +1,16 @@
 #include "kernels/driver_api.hpp"
 
+#include "kernels/library_files.hpp"
+#include "kernels/rungs/rungs.hpp"
+
+#include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <dlfcn.h>
+#include <filesystem>
+#include <iterator>
 #include <link.h>
-#include <memory>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace cudaenv::kernels {
@@ -22,14 +27,23 @@ constexpr std::array<Place, 3> k_places = {{
     {"libcuda.so", "linker-name"},            // the name in a toolkit's stubs directory
 }};
 
-std::string real_path(void* library) {
+std::string file_of(void* library) {
     link_map* loaded = nullptr;
     if (::dlinfo(library, RTLD_DI_LINKMAP, &loaded) != 0 || loaded == nullptr) {
         return {};
     }
-    const std::unique_ptr<char, decltype(&std::free)> path(::realpath(loaded->l_name, nullptr),
-                                                           &std::free);
-    return path ? path.get() : loaded->l_name;
+    const std::string real = real_path(loaded->l_name);
+    return real.empty() ? loaded->l_name : real;
+}
+
+Stop link_to_nothing(const std::string& link) {
+    std::error_code error;
+    const auto target = std::filesystem::read_symlink(link, error);
+    Stop stop;
+    stop.kind = Stop::Kind::Refused;
+    stop.call = "dlopen";
+    stop.message = link + " leads to nothing: it is a link to " + target.string();
+    return stop;
 }
 
 // glibc's words on `place` itself; on a library that it needs they begin with that one's name.
@@ -83,24 +97,30 @@ MaybeStop load_driver_api(DriverApi& api) {
     stop.kind = Stop::Kind::Refused;
     stop.call = "dlopen";
     for (const auto& [place, found_by] : k_places) {
+        auto found = find_as_the_loader(place);
+        std::ranges::move(found.links_to_nothing, std::back_inserter(api.links_to_nothing));
         // Never closed: the runtime opens the same library, and drivers leave threads behind.
-        void* library = ::dlopen(place, RTLD_NOW | RTLD_LOCAL);
+        std::string words;
+        void* library = open_whole(place, words);
         if (library != nullptr) {
-            api.path = real_path(library);
+            api.path = file_of(library);
             api.found_by = found_by;
             find_functions(library, api);
             return api.init == nullptr ? MaybeStop(lacks_function("cuInit", api.path))
                                        : std::nullopt;
         }
-        const char* told = ::dlerror();
-        const std::string words = told == nullptr ? "the loader gave no reason" : told;
         if (stop.message.empty()) {
             stop.message = shortened(words);
         }
         if (!is_absence(words, place)) {
+            api.path = refused_file(words, place);
             stop.message = shortened(words); // what is there and broken, rather than what is not
-            break;
+            return stop;
         }
+    }
+    if (!api.links_to_nothing.empty()) {
+        api.path = api.links_to_nothing.front();
+        return link_to_nothing(api.path);
     }
     return stop;
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cudaenv::kernels {
 
@@ -18,7 +19,10 @@ using CuDevicePointer = unsigned long long;
 
 // Every pointer may be null: an old driver lacks the newer ones.
 struct DriverApi {
-    std::string path; // the file that was loaded, links followed
+    // The file that was loaded, links followed; where none was: the one that the loader refused, or
+    // the link to nothing that it passed over, by the name by which it was met.
+    std::string path;
+    std::vector<std::string> links_to_nothing; // which the loader passed over
     // Which place served: "loader", "wsl" or "linker-name". A runtime asks the loader only.
     std::string_view found_by;
     bool tells_instances = false; // cuDeviceGetUuid_v2 is there: a MIG instance has its own

@@ -1,10 +1,9 @@
 #include "kernels/loaded_libraries.hpp"
 
+#include "kernels/library_files.hpp"
+
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <link.h>
-#include <memory>
 #include <string_view>
 
 namespace cudaenv::kernels {
@@ -13,25 +12,12 @@ namespace {
 
 constexpr std::size_t k_most_files = 64;
 
-std::string real_path(const std::string& path) {
-    const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
-                                                           &std::free);
-    return real ? real.get() : std::string();
-}
-
 std::string_view name_in(std::string_view path) {
     return path.substr(path.rfind('/') + 1);
 }
 
 std::string directory_of(const std::string& path) {
     return path.substr(0, path.rfind('/'));
-}
-
-bool is_named_like_cuda(std::string_view name) {
-    constexpr auto k_begins =
-        std::to_array<std::string_view>({"libcu", "libnv", "libnccl", "libnpp"});
-    return std::ranges::any_of(k_begins,
-                               [&](std::string_view begin) { return name.starts_with(begin); });
 }
 
 struct Mapped {

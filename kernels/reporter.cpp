@@ -17,6 +17,12 @@ constexpr std::size_t k_longest_message = 4096;
 
 int report_descriptor = STDOUT_FILENO;
 
+struct Begun {
+    std::string step;
+    std::optional<int> gpu;
+};
+Begun begun_last;
+
 void write_line(const ordered_json& line) {
     // A driver's text that is no UTF-8 must not keep the rest from being told.
     const auto text = line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
@@ -62,8 +68,18 @@ void finish_report(const std::vector<std::string>& loaded) {
     write_line(line);
 }
 
+void report_opening(std::string_view path, std::string_view message) {
+    auto line = line_of("opens", begun_last.step, begun_last.gpu);
+    line["path"] = json_of_bytes(path);
+    if (!message.empty()) {
+        line["message"] = message;
+    }
+    write_line(line);
+}
+
 Rung::Rung(std::string_view step, std::optional<int> gpu)
     : m_step(step), m_gpu(gpu), m_begun(std::chrono::steady_clock::now()) {
+    begun_last = {m_step, m_gpu};
     write_line(line_of("begin", m_step, m_gpu));
 }
 

@@ -18,6 +18,10 @@ void begin_report();
 // The last line: the ladder was climbed as far as it goes. `loaded`: files.
 void finish_report(const std::vector<std::string>& loaded);
 
+// This file is opened next, for the rung that was begun last: where opening it ends the process,
+// that is told of the rung. `message`: what is known to be wrong there.
+void report_opening(std::string_view path, std::string_view message = {});
+
 // One rung that was begun. Exactly one of the five ends it; a rung that is destroyed without is
 // left without an end.
 class Rung {

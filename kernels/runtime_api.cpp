@@ -16,6 +16,7 @@ MaybeStop load_runtime_api(const std::vector<std::string>& files, RuntimeApi& ap
         stop.kind = Stop::Kind::Refused;
         stop.call = "dlopen";
         stop.message = shortened(library.refusal);
+        api.path = std::move(library.path);
         return stop;
     }
     api.handle = library.handle;

@@ -68,6 +68,11 @@ std::string path_of(const json& value) {
     return is_one ? std::move(*path) : std::string();
 }
 
+std::string file_of(const json& line) {
+    const auto path = line.find("path");
+    return path != line.end() ? path_of(*path) : std::string();
+}
+
 template <typename Number>
 std::optional<Number> number_of(const json& line, const char* member, Number least, Number most) {
     const auto found = line.find(member);
@@ -140,8 +145,7 @@ void read_members(const json& line, facts::ProbeRung& rung) {
     rung.error_name = text_of(line, "error_name", k_most_word);
     rung.message = text_of(line, "message", k_most_message);
     rung.took_ms = milliseconds_of(line);
-    const auto path = line.find("path");
-    rung.path = path != line.end() ? path_of(*path) : std::string();
+    rung.path = file_of(line);
     rung.found_by = text_of(line, "found_by", k_most_word);
     rung.version = version_of(line, "version");
     rung.cuda = version_of(line, "cuda");
@@ -230,6 +234,14 @@ void read_line(std::string_view text, Reading& reading) {
         if (std::none_of(reading.begun.begin(), reading.begun.end(), is_this)) {
             rung.result = facts::ProbeResult::Unfinished;
             reading.begun.push_back(std::move(rung));
+        }
+        return;
+    }
+    if (event == "opens") {
+        const auto begun = std::ranges::find_if(reading.begun, is_this);
+        if (begun != reading.begun.end()) {
+            begun->path = file_of(line);
+            begun->message = text_of(line, "message", k_most_message);
         }
         return;
     }

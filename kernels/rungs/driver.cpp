@@ -17,7 +17,12 @@ bool climb_library(DriverApi& api) {
     const auto stop = load_driver_api(api);
     if (!api.path.empty()) {
         rung.set_file(api.path);
+    }
+    if (!api.found_by.empty()) {
         rung.set("found_by", api.found_by);
+    }
+    if (!stop && !api.links_to_nothing.empty()) {
+        rung.set("message", api.links_to_nothing.front() + " leads to nothing: passed over");
     }
     if (const auto version = driver_of_file(api.path)) {
         rung.set("version", version->str());

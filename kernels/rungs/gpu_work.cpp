@@ -65,6 +65,9 @@ LoadedLibrary load_or_end(Rung& rung, const std::vector<std::string>& files,
     if (library.refusal.empty()) {
         rung.skipped("no " + std::string(what) + " was found");
     } else {
+        if (!library.path.empty()) {
+            rung.set_file(library.path);
+        }
         rung.refused("dlopen", shortened(library.refusal));
     }
     return library;

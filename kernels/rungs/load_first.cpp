@@ -1,3 +1,5 @@
+#include "kernels/library_files.hpp"
+#include "kernels/reporter.hpp"
 #include "kernels/rungs/rungs.hpp"
 
 #include <cstdlib>
@@ -59,10 +61,9 @@ std::string find_sibling(const std::filesystem::path& file, const std::string& n
 // Null with the loader's words in `refusal`. A sibling that was opened stays: the loader then knows
 // its soname.
 void* open_library(const std::string& file, int attempts, std::string& refusal) {
-    if (void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL); handle != nullptr) {
+    if (void* handle = open_whole(file, refusal); handle != nullptr) {
         return handle;
     }
-    refusal = last_words();
     for (; attempts > 0 && file.starts_with('/'); --attempts) {
         const std::string missing = missing_file(refusal);
         if (missing.empty() || missing.find('/') != std::string::npos) {
@@ -98,9 +99,29 @@ std::string path_of(void* handle, const std::string& file) {
 
 } // namespace
 
+void* open_whole(const std::string& file, std::string& refusal) {
+    const std::string path = find_as_the_loader(file).path;
+    if (!path.empty()) {
+        report_opening(path);
+        refusal = cut_short(path);
+        if (!refusal.empty()) {
+            return nullptr;
+        }
+        // What it needs may be cut short as well; which file that is, the loader decides.
+        if (const auto words = cut_short_beside(path); !words.empty()) {
+            report_opening(path, words);
+        }
+    }
+    void* const handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) {
+        refusal = last_words();
+    }
+    return handle;
+}
+
 LoadedLibrary load_first(const std::vector<std::string>& files) {
     constexpr int k_siblings = 4; // as many as may be missing, one behind the other
-    std::string first_refusal;
+    LoadedLibrary refused;
     for (const std::string& file : files) {
         std::error_code error;
         if (file.empty() || (file.starts_with('/') && !std::filesystem::exists(file, error))) {
@@ -111,11 +132,12 @@ LoadedLibrary load_first(const std::vector<std::string>& files) {
             return {handle, path_of(handle, file), {}};
         }
         const bool absent = missing_file(refusal) == file; // a soname that is nowhere
-        if (!absent && first_refusal.empty()) {
-            first_refusal = refusal;
+        if (!absent && refused.refusal.empty()) {
+            refused.path = refused_file(refusal, file);
+            refused.refusal = refusal;
         }
     }
-    return {nullptr, {}, first_refusal};
+    return refused;
 }
 
 } // namespace cudaenv::kernels

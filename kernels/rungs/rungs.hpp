@@ -28,9 +28,12 @@ void climb_nccl(std::span<const GpuUnderTest> gpus, const std::vector<std::strin
 // How a library was loaded.
 struct LoadedLibrary {
     void* handle = nullptr;
-    std::string path;    // links followed
+    std::string path;    // links followed; of a refusal the file that was refused, as it was met
     std::string refusal; // the loader's words on a file that is there; empty: there is none
 };
+// dlopen of one, which is told beforehand; null with the reason in `refusal`. One that is cut short
+// is not opened: to map it would end the process.
+void* open_whole(const std::string& file, std::string& refusal);
 // dlopen of the first of `files` that loads.
 LoadedLibrary load_first(const std::vector<std::string>& files);
 

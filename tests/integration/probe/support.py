@@ -32,17 +32,21 @@ def drop_mknod():
 
 
 class Ladder:
-    """The lines of one climb: `ends` are the rungs that ended, `open` those that did not."""
+    """The lines of one climb: `ends` are the rungs that ended, `open` those that did not,
+    `opened` the last file that was about to be opened."""
 
     def __init__(self, text, status):
         self.lines = [json.loads(line) for line in text.splitlines()]
         self.status = status
         self.ends, self.open = [], []
-        self.finished, self.loaded = False, []
+        self.finished, self.loaded, self.opened = False, [], {}
         for line in self.lines:
             assert not self.finished, f"a line after the last: {line}"
             if line["event"] == "begin":
                 self.open.append((line["step"], line.get("gpu")))
+            elif line["event"] == "opens":
+                assert self.open == [(line["step"], line.get("gpu"))], line
+                self.opened = line
             elif line["event"] == "end":
                 # Every end has its begin, and rungs are climbed one after the other.
                 assert self.open == [(line["step"], line.get("gpu"))], line

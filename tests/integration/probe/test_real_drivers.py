@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """cudaenv-probe --ladder over NVIDIA's own libraries on a machine without a GPU: libcuda of several
-branches out of Debian's packages, a toolkit's stub, and no library at all."""
+branches out of Debian's packages, a toolkit's stub, and no library at all; and over NVIDIA's NVRTC."""
 
 import subprocess
+from pathlib import Path
 
 import drivers
-from support import ProbeTest, run_tests
+from support import H200, PROGRAMS, ProbeTest, run_tests
 
 
 class RealDrivers(ProbeTest):
@@ -83,6 +84,43 @@ class RealDrivers(ProbeTest):
                 self.assertEqual(library["result"], "failed")
                 self.assertIn("libcuda.so.1", library["message"])
                 self.check_nothing_else(ladder)
+
+
+class RealNvrtc(ProbeTest):
+    """NVIDIA's own NVRTC compiles; the stand-in runs what came of it."""
+
+    def compile_with(self, version, text="", devices=H200):
+        try:
+            file = drivers.nvrtc(version)
+        except drivers.Unavailable as reason:
+            self.skipTest(f"no NVRTC {version}: {reason}")
+        runtime = self.stand_in(text, devices)
+        if b"__asan_init" in Path(PROGRAMS["probe"]).read_bytes():
+            # The sanitizer opens libraries in NVRTC's stead, without NVRTC's own search path.
+            self.search(self.environment["LD_LIBRARY_PATH"], file.parent)
+        return self.climb(runtime, nvrtc=[file]).rung("nvrtc", 0)
+
+    def test_what_nvrtc_compiles_is_run_as_machine_code_and_as_ptx(self):
+        for version in drivers.NVRTCS:
+            with self.subTest(version):
+                rung = self.compile_with(version)
+                self.assertEqual((rung["result"], rung["version"]), ("ok", version), rung)
+                self.assertEqual((rung["architecture"], rung["checks"]),
+                                 ("sm_90", ["machine-code", "ptx"]))
+
+    def test_its_ptx_is_refused_by_an_older_driver_though_its_machine_code_runs(self):
+        rung = self.compile_with("12.4", "version 12020\nruntime 12040\nptx 8.2")
+        self.assertEqual((rung["result"], rung["error"], rung["checks"]),
+                         ("failed", 222, ["machine-code"]), rung)
+
+    def test_a_gpu_newer_than_nvrtc_is_served_from_ptx(self):
+        rung = self.compile_with("11.8", devices='device 0 "B200" cc 10.0 memory 8589934592\n')
+        self.assertEqual(rung["result"], "ok", rung)
+        self.assertTrue(rung["architecture"].startswith("compute_"), rung)
+
+    def test_wrong_from_what_it_compiled_is_wrong(self):
+        rung = self.compile_with("12.4", "cuLaunchKernel wrong name cudaenv_nvrtc")
+        self.assertEqual(rung["result"], "wrong", rung)
 
 
 if __name__ == "__main__":

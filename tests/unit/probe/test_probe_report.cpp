@@ -176,6 +176,29 @@ TEST_CASE("a step that was begun and not ended is unfinished, after those that e
     CHECK(report.ending == Ending::Garbled);
 }
 
+TEST_CASE(
+    "what an unfinished step was about to open is told with it, and forgotten where it ended") {
+    const std::string begins = R"({"event": "begin", "step": "cublas", "gpu": 0})";
+    const std::string opens =
+        "\n" +
+        std::string(
+            R"({"event": "opens", "step": "cublas", "gpu": 0, "path": "/a/libcublas.so.13"})") +
+        "\n" +
+        R"({"event": "opens", "step": "cublas", "gpu": 0, "path": "/b/libcublas.so.13", "message": "cut short"})" +
+        "\n";
+    const auto died = read(begins + opens);
+    REQUIRE(died.rungs.size() == 1);
+    CHECK(died.rungs[0].result == ProbeResult::Unfinished);
+    CHECK(died.rungs[0].path == "/b/libcublas.so.13");
+    CHECK(died.rungs[0].message == "cut short");
+    const auto ended =
+        read(begins + opens + R"({"event": "end", "step": "cublas", "gpu": 0, "result": "ok"})");
+    REQUIRE(ended.rungs.size() == 1);
+    CHECK(ended.rungs[0].path.empty());
+    CHECK(ended.rungs[0].message.empty());
+    CHECK(read(opens).rungs.empty()); // of a step that was never begun
+}
+
 TEST_CASE("a step ends once for each GPU") {
     const std::string one = R"({"event": "end", "step": "kernel", "gpu": 0, "result": "ok"})";
     const std::string other = R"({"event": "end", "step": "kernel", "gpu": 1, "result": "wrong"})";

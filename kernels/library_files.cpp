@@ -1,0 +1,199 @@
+#include "kernels/library_files.hpp"
+
+#include "base/fd.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <filesystem>
+#include <link.h>
+#include <memory>
+#include <optional>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace cudaenv::kernels {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+#if defined(__x86_64__)
+constexpr Elf64_Half k_here = EM_X86_64;
+#elif defined(__aarch64__)
+constexpr Elf64_Half k_here = EM_AARCH64;
+#else
+#error "the probe runs on x86_64 and aarch64"
+#endif
+
+template <class Part>
+std::optional<Part> part_at(const Fd& file, std::uint64_t offset) {
+    Part part;
+    const auto read = ::pread(file.get(), &part, sizeof part, static_cast<off_t>(offset));
+    return read == static_cast<ssize_t>(sizeof part) ? std::optional(part) : std::nullopt;
+}
+
+Fd open_to_read(const std::string& path) {
+    // Not blocked by a named pipe of that name.
+    return Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+}
+
+std::optional<Elf64_Ehdr> elf_header(const Fd& file) {
+    const auto header = part_at<Elf64_Ehdr>(file, 0);
+    const bool is_elf = header && std::equal(ELFMAG, ELFMAG + SELFMAG, header->e_ident);
+    return is_elf ? header : std::nullopt;
+}
+
+bool is_of_here(const Elf64_Ehdr& header) {
+    return header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
+           header.e_machine == k_here;
+}
+
+// LD_LIBRARY_PATH as the loader itself read it, and the system's directories.
+std::vector<std::string> loader_places() {
+    void* const program = ::dlopen(nullptr, RTLD_LAZY); // itself: there is nothing to close
+    Dl_serinfo size{};
+    if (program == nullptr || ::dlinfo(program, RTLD_DI_SERINFOSIZE, &size) != 0) {
+        return {};
+    }
+    std::vector<Dl_serinfo> room(size.dls_size / sizeof size + 1);
+    room.front() = size;
+    if (::dlinfo(program, RTLD_DI_SERINFO, room.data()) != 0) {
+        return {};
+    }
+    std::vector<std::string> places;
+    for (unsigned i = 0; i < room.front().dls_cnt; ++i) {
+        places.emplace_back(room.front().dls_serpath[i].dls_name);
+    }
+    return places;
+}
+
+// What the loader passes over silently.
+bool is_passed_over(const std::string& path) {
+    const Fd file = open_to_read(path);
+    if (!file) {
+        return true;
+    }
+    const auto header = elf_header(file);
+    return header && !is_of_here(*header);
+}
+
+std::string cut_short_in(const fs::path& directory) {
+    std::vector<std::string> names; // a directory is read in no order
+    std::error_code error;
+    for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        if (is_named_like_cuda(name) && name.find(".so") != std::string::npos) {
+            names.push_back(name);
+        }
+    }
+    std::ranges::sort(names);
+    for (const std::string& name : names) {
+        if (auto words = cut_short((directory / name).string()); !words.empty()) {
+            return words;
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+bool is_named_like_cuda(std::string_view name) {
+    constexpr auto k_begins =
+        std::to_array<std::string_view>({"libcu", "libnv", "libnccl", "libnpp"});
+    return std::ranges::any_of(k_begins,
+                               [&](std::string_view begin) { return name.starts_with(begin); });
+}
+
+std::string real_path(const std::string& path) {
+    const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                           &std::free);
+    return real ? real.get() : std::string();
+}
+
+FoundFile find_as_the_loader(const std::string& name) {
+    FoundFile found;
+    const bool is_path = name.starts_with('/');
+    for (const std::string& place : is_path ? std::vector<std::string>{""} : loader_places()) {
+        const std::string path = is_path ? name : place + '/' + name;
+        struct stat status {};
+        if (::lstat(path.c_str(), &status) != 0) {
+            continue;
+        }
+        struct stat behind {};
+        if (S_ISLNK(status.st_mode) && ::stat(path.c_str(), &behind) != 0 && errno != EACCES) {
+            found.links_to_nothing.push_back(path);
+            continue;
+        }
+        if (!is_passed_over(path)) {
+            found.path = path;
+            break;
+        }
+    }
+    return found;
+}
+
+std::string refused_file(std::string_view words, const std::string& name) {
+    auto found = find_as_the_loader(name).path;
+    if (found.empty() && name.starts_with('/')) {
+        found = name; // closed, or of another machine
+    }
+    const bool is_another =
+        words.starts_with('/') && (found.empty() || !words.starts_with(found + ':'));
+    return is_another ? std::string(words.substr(0, words.find(':'))) : found;
+}
+
+std::string cut_short(const std::string& path) {
+    const Fd file = open_to_read(path);
+    struct stat status {};
+    if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+        return {};
+    }
+    const auto header = elf_header(file);
+    if (!header || !is_of_here(*header) || header->e_phentsize != sizeof(Elf64_Phdr)) {
+        return {};
+    }
+    const auto has = static_cast<std::uint64_t>(status.st_size);
+    std::uint64_t needs = 0;
+    for (std::uint64_t i = 0; i < header->e_phnum; ++i) {
+        const auto segment = part_at<Elf64_Phdr>(file, header->e_phoff + i * sizeof(Elf64_Phdr));
+        if (!segment) {
+            return {}; // the loader says so itself
+        }
+        std::uint64_t end = 0;
+        if (segment->p_type == PT_LOAD &&
+            !__builtin_add_overflow(segment->p_offset, segment->p_filesz, &end)) {
+            needs = std::max(needs, end);
+        }
+    }
+    return needs <= has ? std::string()
+                        : "cut short: " + path + " has " + std::to_string(has) +
+                              " bytes of at least " + std::to_string(needs);
+}
+
+std::string cut_short_beside(const std::string& path) {
+    const fs::path directory = fs::path(path).parent_path();
+    if (auto words = cut_short_in(directory); !words.empty()) {
+        return words;
+    }
+    const fs::path wheels = directory.parent_path().parent_path();
+    if (wheels.filename() != "nvidia") {
+        return {};
+    }
+    std::error_code error;
+    for (fs::directory_iterator entry(wheels, error), end; !error && entry != end;
+         entry.increment(error)) {
+        if (auto words = cut_short_in(entry->path() / "lib"); !words.empty()) {
+            return words;
+        }
+    }
+    return {};
+}
+
+} // namespace cudaenv::kernels
