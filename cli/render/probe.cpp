@@ -1,5 +1,6 @@
 #include "cli/render/field.hpp"
 #include "cli/render/render.hpp"
+#include "solver/plan/probe/full_rungs.hpp"
 
 #include <array>
 #include <cmath>
@@ -238,7 +239,7 @@ private:
             }
         }
         if ((verdict == "ok" || verdict == "warns") && text_at(m_probe, "depth") == "quick") {
-            m_page.row("further", "cudaenv probe --full: PTX, NVRTC, cuBLAS, cuDNN, NCCL");
+            m_page.row("further", "cudaenv probe --full: " + plan::names_of_full_rungs());
         }
     }
 

@@ -47,6 +47,13 @@ bool serves(const knowledge::Architectures& code, ComputeCapability gpu, bool pt
            (ptx_runs && knowledge::serves_with_ptx(code, gpu));
 }
 
+// "the probe's PTX for compute_50": what the rung's own code was.
+std::string what_ran(const facts::ProbeRung& rung) {
+    const bool is_ptx = rung.architecture.starts_with("compute_");
+    return fmt::format("the probe's {}{}", is_ptx ? "PTX" : "machine code",
+                       rung.architecture.empty() ? "" : " for " + one_line(rung.architecture, 16));
+}
+
 std::string list_of(const knowledge::Architectures& code) {
     if (code.sass.empty()) {
         return "PTX only";
@@ -56,60 +63,88 @@ std::string list_of(const knowledge::Architectures& code) {
                : fmt::format("{} to {}", code.sass.front().sm(), code.sass.back().sm());
 }
 
+constexpr int k_no_compiler = 221;
+constexpr int k_switched_off = 223;
+
+// The driver compiles what the runtime's CUDA writes.
 bool ptx_runs(const Scene& scene) {
-    return !scene.driver_cuda || !scene.runtime ||
-           *scene.driver_cuda >= DottedVersion::of(scene.runtime->version.major_minor());
+    const bool is_refused =
+        std::any_of(scene.report->rungs.begin(), scene.report->rungs.end(), [](const auto& rung) {
+            return rung.step == facts::ProbeStep::Ptx &&
+                   rung.result == facts::ProbeResult::Failed &&
+                   (rung.error == k_no_compiler || rung.error == k_switched_off);
+        });
+    return !is_refused &&
+           (!scene.driver_cuda || !scene.runtime ||
+            *scene.driver_cuda >= DottedVersion::of(scene.runtime->version.major_minor()));
+}
+
+// "12.x" is the newest of that major.
+std::optional<DottedVersion> newest_release_of(std::string_view words) {
+    std::optional<DottedVersion> newest;
+    for (const DottedVersion& release : knowledge::cuda_releases()) {
+        if (words.ends_with(".x") ? words == std::to_string(release.major()) + ".x"
+                                  : words == release.str()) {
+            newest = release;
+        }
+    }
+    return newest;
+}
+
+// An environment for that GPU, of the framework that is here: which build has it the resolver
+// knows. Without one, of `cuda`, which has code for it.
+std::string command_for(const Scene& scene, ComputeCapability gpu,
+                        const std::optional<DottedVersion>& cuda) {
+    const facts::FrameworkBuild* const framework = scene.framework();
+    if (framework != nullptr && (framework->name == "torch" || framework->name == "tensorflow")) {
+        return fmt::format("cudaenv resolve {} --gpu {}", framework->name, gpu.str());
+    }
+    return cuda ? "cudaenv pin " + cuda->major_minor() : std::string();
+}
+
+// Why the runtime's CUDA makes no machine code for this GPU, CE327 or CE326: too old for it, or too
+// new. None where it does, or where that is not known.
+std::optional<Finding> unserved_by_toolkit(const Scene& scene,
+                                           std::optional<ComputeCapability> gpu) {
+    if (!gpu || !scene.runtime) {
+        return std::nullopt;
+    }
+    const auto code = knowledge::architectures_of_toolkit(scene.runtime->version);
+    if (!code || code->sass.empty() || knowledge::serves_with_sass(*code, *gpu)) {
+        return std::nullopt;
+    }
+    const auto generation = knowledge::generation_of(*gpu);
+    const std::string called = generation ? " (" + generation->architecture + ")" : std::string();
+    const std::string runtime = scene.runtime->version.major_minor();
+    if (*gpu < code->sass.front()) {
+        const std::string last =
+            generation && generation->last_cuda ? *generation->last_cuda : std::string();
+        return failure("CE327", {},
+                       fmt::format("CUDA {} makes code for {} and newer; this is an older GPU{}",
+                                   runtime, code->sass.front().sm(), called),
+                       StepFix{last.empty()
+                                   ? "a build for an older CUDA"
+                                   : fmt::format("CUDA {} is the last with code for it", last),
+                               command_for(scene, *gpu, newest_release_of(last))});
+    }
+    const auto first = generation ? generation->first_cuda : std::nullopt;
+    return failure("CE326", {}, fmt::format("this GPU is newer than CUDA {}{}", runtime, called),
+                   StepFix{first
+                               ? fmt::format("CUDA {} is the first with code for it", first->str())
+                               : "a build for a newer CUDA",
+                           command_for(scene, *gpu, first)});
 }
 
 } // namespace
 
 Finding explain_no_code(const Scene& scene, const facts::ProbeRung& rung, std::string seen) {
-    Finding finding;
-    finding.code = "CE328";
+    Finding finding = failure(
+        "CE328", {}, "the library was built for other GPUs, and has no PTX that this driver takes",
+        StepFix{"a build whose list of GPUs has this one", "cudaenv resolve torch"});
+    if (auto unserved = unserved_by_toolkit(scene, scene.capability(rung.gpu))) {
+        finding = std::move(*unserved);
+    }
     finding.detail = fmt::format("{}: no machine code for {}", seen, scene.gpu(rung.gpu));
-    finding.cause = "the library was built for other GPUs, and has no PTX that this driver takes";
-    finding.fix = StepFix{"a build whose list of GPUs has this one", "cudaenv resolve torch"};
-    const auto gpu = scene.capability(rung.gpu);
-    if (!gpu || !scene.runtime) {
-        return finding;
-    }
-    const auto generation = knowledge::generation_of(*gpu);
-    const auto code = knowledge::architectures_of_toolkit(scene.runtime->version);
-    const std::string runtime = scene.runtime->version.major_minor();
-    if (!code || serves(*code, *gpu, false)) {
-        return finding;
-    }
-    if (!code->sass.empty() && *gpu < code->sass.front()) {
-        finding.code = "CE327";
-        finding.cause = fmt::format("CUDA {} makes code for {} and newer; this is an older GPU{}",
-                                    runtime, code->sass.front().sm(),
-                                    generation ? " (" + generation->architecture + ")" : "");
-        const std::string last =
-            generation && generation->last_cuda ? *generation->last_cuda : std::string();
-        // "12.x" is the newest of that major.
-        std::optional<DottedVersion> newest;
-        for (const DottedVersion& release : knowledge::cuda_releases()) {
-            const bool fits = last.ends_with(".x") ? last == std::to_string(release.major()) + ".x"
-                                                   : last == release.str();
-            if (fits) {
-                newest = release;
-            }
-        }
-        finding.fix =
-            StepFix{last.empty() ? "a build for an older CUDA"
-                                 : fmt::format("CUDA {} is the last with code for it", last),
-                    newest ? "cudaenv resolve torch --cuda " + newest->str() : ""};
-        return finding;
-    }
-    finding.code = "CE326";
-    finding.cause = fmt::format("this GPU is newer than CUDA {}{}", runtime,
-                                generation ? " (" + generation->architecture + ")" : "");
-    finding.fix = StepFix{"a build for a newer CUDA", {}};
-    if (generation && generation->first_cuda) {
-        finding.fix = StepFix{
-            fmt::format("CUDA {} is the first with code for it", generation->first_cuda->str()),
-            "cudaenv resolve torch --cuda " + generation->first_cuda->str()};
-    }
     return finding;
 }
 
@@ -142,14 +177,57 @@ std::optional<Finding> explain_unserved(const Scene& scene, const facts::ProbeRu
         return std::nullopt;
     }
     const facts::FrameworkBuild& build = *scene.framework();
-    return warning(
+    // What was only told of that build may be wrong, but not beyond what its CUDA can make.
+    const auto bound = knowledge::architectures_of_toolkit(*build.cuda);
+    const bool is_certain =
+        (bound && !serves(*bound, *gpu, ptx_runs(scene))) ||
+        std::none_of(codes.begin(), codes.end(), [](const auto* code) {
+            return code->confidence == "derived" || code->confidence == "secondary";
+        });
+    Finding finding = failure(
         "CE329",
-        fmt::format("machine code for {} runs; torch {} has none for it", gpu->sm(),
-                    one_line(build.version, 24)),
-        fmt::format("that build has code for {}; on this GPU it ends with \"no kernel "
-                    "image is available\" (209)",
+        fmt::format("torch {} has no code for {}; {} runs", one_line(build.version, 24), gpu->sm(),
+                    what_ran(rung)),
+        fmt::format("that build has code for {}; on this GPU it ends with \"no kernel image is "
+                    "available\" (209)",
                     list_of(*codes.front())),
-        {"a build whose list of GPUs has this one", "cudaenv resolve torch --gpu " + gpu->str()});
+        StepFix{"a build whose list of GPUs has this one", command_for(scene, *gpu, {})});
+    finding.machine_is_right = true;
+    if (!is_certain) {
+        finding.status = StepStatus::Warns;
+        finding.verdict = ProbeVerdict::Warns;
+        finding.cause = fmt::format("as far as is known that build has code for {}; where that is "
+                                    "so, it ends with \"no kernel image is available\" (209)",
+                                    list_of(*codes.front()));
+    }
+    return finding;
+}
+
+std::optional<Finding> explain_unserved_by_toolkit(const Scene& scene,
+                                                   const facts::ProbeRung& rung) {
+    const auto gpu = scene.capability(rung.gpu);
+    auto finding = unserved_by_toolkit(scene, gpu);
+    if (!finding) {
+        return std::nullopt;
+    }
+    finding->machine_is_right = true;
+    finding->detail = fmt::format("CUDA {} has no machine code for {}; {} runs",
+                                  scene.runtime->version.major_minor(), gpu->sm(), what_ran(rung));
+    if (*gpu < knowledge::architectures_of_toolkit(scene.runtime->version)->sass.front()) {
+        finding->cause +=
+            fmt::format(": its libraries end with 209 here, its nvcc and NVRTC do not "
+                        "know {}; the driver still runs what was built for it",
+                        gpu->sm());
+    } else if (ptx_runs(scene)) {
+        finding->cause +=
+            ": what brings PTX along may run, compiled when it is first started; what "
+            "brings none ends with 209";
+        finding->status = StepStatus::Warns;
+        finding->verdict = ProbeVerdict::Warns;
+    } else {
+        finding->cause += ": it would have to run as PTX, which this driver refuses";
+    }
+    return finding;
 }
 
 } // namespace cudaenv::plan::probe

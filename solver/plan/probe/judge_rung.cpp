@@ -16,6 +16,23 @@ Finding right(std::string detail) {
     return {{}, StepStatus::Ok, std::move(detail), {}, std::nullopt, ProbeVerdict::Ok};
 }
 
+// The kernel computed right: what the environment has for this GPU besides. A failure goes before a
+// warning.
+Finding judge_code(const Scene& scene, const ProbeRung& rung) {
+    auto finding = explain_unserved(scene, rung);
+    if (!finding || finding->status == StepStatus::Warns) {
+        if (auto of_toolkit = explain_unserved_by_toolkit(scene, rung)) {
+            finding = std::move(of_toolkit);
+        }
+    }
+    if (!finding || finding->status == StepStatus::Warns) {
+        if (auto forced = explain_forced_ptx(rung)) {
+            finding = std::move(forced);
+        }
+    }
+    return finding ? std::move(*finding) : right(detail_of(scene, rung));
+}
+
 Finding judge_right(const Scene& scene, const ProbeRung& rung) {
     switch (rung.step) {
     case ProbeStep::Library:
@@ -57,13 +74,7 @@ Finding judge_right(const Scene& scene, const ProbeRung& rung) {
         }
         break;
     case ProbeStep::Kernel:
-        if (auto finding = explain_forced_ptx(rung)) {
-            return std::move(*finding);
-        }
-        if (auto finding = explain_unserved(scene, rung)) {
-            return std::move(*finding);
-        }
-        break;
+        return judge_code(scene, rung);
     case ProbeStep::Cudnn:
         if (auto finding = explain_foreign_cudnn(scene, rung)) {
             return std::move(*finding);

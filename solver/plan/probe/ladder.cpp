@@ -57,9 +57,7 @@ bool Ladder::reported(ProbeStep step, std::optional<int> gpu) const {
 }
 
 const Placed* Ladder::first_failure() const {
-    const auto found = std::find_if(m_steps.begin(), m_steps.end(), [](const Placed& placed) {
-        return placed.finding.status == StepStatus::Fails;
-    });
+    const auto found = std::find_if(m_steps.begin(), m_steps.end(), is_broken);
     return found == m_steps.end() ? nullptr : &*found;
 }
 
@@ -76,8 +74,7 @@ void Ladder::judge_reported() {
         const bool is_broken_below =
             std::any_of(m_steps.begin(), m_steps.end(), [&](const Placed& placed) {
                 return placed.step < rung->step && placed.step <= ProbeStep::Kernel &&
-                       placed.finding.status == StepStatus::Fails &&
-                       (!placed.gpu || !rung->gpu || placed.gpu == rung->gpu);
+                       is_broken(placed) && (!placed.gpu || !rung->gpu || placed.gpu == rung->gpu);
             });
         m_steps.push_back(
             {rung->step, rung->gpu, rung->took_ms, judge_rung(m_scene, *rung, is_broken_below)});

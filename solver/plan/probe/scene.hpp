@@ -161,11 +161,17 @@ std::optional<Finding> explain_other_driver(const Scene& scene, const facts::Pro
 
 // --- explain_code.cpp ---------------------------------------------------------------------------
 
-// A build for a GPU: nothing of `runtime` or the environment's framework is for it.
+// 209: what was loaded has nothing for this GPU.
 Finding explain_no_code(const Scene& scene, const facts::ProbeRung& rung, std::string seen);
 // Machine code was not tried, for a variable's sake.
 std::optional<Finding> explain_forced_ptx(const facts::ProbeRung& rung);
+// The probe brings its own code, and it ran. The environment's is not for this GPU: its torch's,
+// which is certain to end with 209; or that of the runtime's CUDA, certain where the GPU is older,
+// and a warning where PTX may serve a newer one. They stand at the kernel, not at the runtime: each
+// GPU has its own answer, and the runtime itself does what it is asked.
 std::optional<Finding> explain_unserved(const Scene& scene, const facts::ProbeRung& rung);
+std::optional<Finding> explain_unserved_by_toolkit(const Scene& scene,
+                                                   const facts::ProbeRung& rung);
 
 // --- explain_library.cpp ------------------------------------------------------------------------
 

@@ -20,6 +20,10 @@ bool is_right(const Placed& placed, ProbeStep step) {
            (placed.finding.status == StepStatus::Ok || placed.finding.status == StepStatus::Warns);
 }
 
+bool is_broken(const Placed& placed) {
+    return placed.finding.status == StepStatus::Fails && !placed.finding.machine_is_right;
+}
+
 namespace {
 
 bool is_busy(const Placed& placed) {
@@ -27,17 +31,37 @@ bool is_busy(const Placed& placed) {
            placed.finding.verdict == ProbeVerdict::Busy;
 }
 
-std::string served(const std::vector<Placed>& steps) {
-    const auto count = std::count_if(steps.begin(), steps.end(), [](const Placed& placed) {
-        return is_right(placed, ProbeStep::Kernel);
-    });
-    const auto gpus = std::count_if(steps.begin(), steps.end(), [](const Placed& placed) {
-        return placed.step == ProbeStep::Gpu;
-    });
-    if (count == gpus) {
-        return gpus <= 1 ? "the GPU is served" : fmt::format("all {} GPUs are served", gpus);
+struct Served {
+    std::ptrdiff_t gpus;
+    std::ptrdiff_t of_these; // on which a kernel ran, and what is here has code for them
+};
+
+Served served_by(const std::vector<Placed>& steps) {
+    return {std::count_if(steps.begin(), steps.end(),
+                          [](const Placed& placed) { return placed.step == ProbeStep::Gpu; }),
+            std::count_if(steps.begin(), steps.end(), [](const Placed& placed) {
+                return is_right(placed, ProbeStep::Kernel);
+            })};
+}
+
+std::string served(const Served& served) {
+    if (served.of_these == served.gpus) {
+        return served.gpus <= 1 ? "the GPU is served"
+                                : fmt::format("all {} GPUs are served", served.gpus);
     }
-    return fmt::format("{} of {} GPUs are served", count, gpus);
+    return fmt::format("{} of {} GPUs are served", served.of_these, served.gpus);
+}
+
+// The kernel of a GPU that was visible and on which none was run, though nothing failed there.
+const Placed* untried(const std::vector<Placed>& steps) {
+    const auto found = std::find_if(steps.begin(), steps.end(), [&](const Placed& kernel) {
+        return kernel.step == ProbeStep::Kernel && kernel.finding.status == StepStatus::Skipped &&
+               std::none_of(steps.begin(), steps.end(), [&](const Placed& below) {
+                   return below.finding.status == StepStatus::Fails && below.step < kernel.step &&
+                          (!below.gpu || below.gpu == kernel.gpu);
+               });
+    });
+    return found == steps.end() ? nullptr : &*found;
 }
 
 const Placed* first_with(const std::vector<Placed>& steps, StepStatus status,
@@ -86,7 +110,8 @@ ProbeVerdict verdict_of(const std::vector<Placed>& steps) {
         return kernel_right && !busy_above ? ProbeVerdict::Warns : ProbeVerdict::Busy;
     }
     // What was not run is not right.
-    return warns || !kernel_right ? ProbeVerdict::Warns : ProbeVerdict::Ok;
+    return warns || !kernel_right || untried(steps) != nullptr ? ProbeVerdict::Warns
+                                                               : ProbeVerdict::Ok;
 }
 
 std::string summary_of(const Scene& scene, const std::vector<Placed>& steps, ProbeVerdict verdict) {
@@ -98,19 +123,28 @@ std::string summary_of(const Scene& scene, const std::vector<Placed>& steps, Pro
         return fmt::format("driver {} {} runtime {}", scene.driver_cuda->str(),
                            *scene.driver_cuda >= runtime ? ">=" : "<", runtime.str());
     }();
+    const Served gpus = served_by(steps);
     if (verdict == ProbeVerdict::Ok) {
         return chain.empty() ? fmt::format("driver {}, no runtime here, and {}",
                                            scene.driver_cuda ? scene.driver_cuda->str() : "unknown",
-                                           served(steps))
-                             : fmt::format("{}, and {}", chain, served(steps));
+                                           served(gpus))
+                             : fmt::format("{}, and {}", chain, served(gpus));
     }
+    // Of several GPUs: how many are served all the same.
+    const auto told = [&](const Placed& placed) {
+        const bool is_partly = gpus.of_these > 0 && gpus.of_these < gpus.gpus && placed.gpu;
+        return (is_partly ? served(gpus) + "; " : std::string()) + with_place(placed);
+    };
     const Placed* failure = first_with(steps, StepStatus::Fails, verdict);
     failure = failure != nullptr ? failure : first_with(steps, StepStatus::Fails);
     if (failure != nullptr) {
-        return with_place(*failure);
+        return told(*failure);
+    }
+    if (const Placed* const left_out = untried(steps); left_out != nullptr && gpus.of_these > 0) {
+        return told(*left_out);
     }
     if (const Placed* const warning = first_with(steps, StepStatus::Warns)) {
-        return with_place(*warning);
+        return told(*warning);
     }
     if (const Placed* const left_out = first_with(steps, StepStatus::Skipped)) {
         return "no kernel was run: " + with_place(*left_out);
@@ -130,8 +164,7 @@ bool is_spared(const facts::ProbeRung& gpu) {
 
 // Broken, or nobody's to try: what rests on that rung was not reached.
 bool breaks_off(const Placed& below, const Placed& step) {
-    return below.step < step.step && below.step <= ProbeStep::Kernel &&
-           below.finding.status == StepStatus::Fails &&
+    return below.step < step.step && below.step <= ProbeStep::Kernel && is_broken(below) &&
            (!below.gpu || !step.gpu || below.gpu == step.gpu);
 }
 

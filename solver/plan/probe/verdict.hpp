@@ -2,7 +2,7 @@
 // for solver/plan/probe.
 //
 // Law: a child that was lost decides, then the lowest rung that is broken; a GPU that is busy is no
-// failure where another one served; what was not run is not right.
+// failure where another one served; what was not run is not right, of no GPU.
 #pragma once
 
 #include "solver/plan/probe/scene.hpp"
@@ -25,6 +25,9 @@ struct Placed {
 std::string_view word_of(facts::ProbeStep step);
 // It ran, maybe with a warning.
 bool is_right(const Placed& placed, facts::ProbeStep step);
+
+// It failed, and not by what the environment has alone: nothing can be built on it.
+bool is_broken(const Placed& placed);
 
 ProbeVerdict verdict_of(const std::vector<Placed>& steps);
 std::string summary_of(const Scene& scene, const std::vector<Placed>& steps, ProbeVerdict verdict);

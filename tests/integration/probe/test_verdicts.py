@@ -37,6 +37,13 @@ class VerdictTest(ProbeTest):
                  "channel": "conda-forge", "subdir": "linux-64", "files": files}))
         return self.install_runtime(soname.removeprefix("libcudart.so."), at="apex/lib")
 
+    def install_torch(self, version, cuda):
+        """A wheel's torch in that environment, as far as its facts are read."""
+        torch = self.root / "apex/lib/python3.12/site-packages/torch"
+        torch.mkdir(parents=True, exist_ok=True)
+        (torch / "version.py").write_text(
+            f"__version__ = '{version}'\ndebug = False\ncuda: Optional[str] = '{cuda}'\n")
+
     def machine(self, text="", devices=H200, driver="13.0", cuda="13.0"):
         """A driver that gives CUDA `driver`, and an environment of CUDA `cuda`."""
         def number(version):
@@ -172,6 +179,49 @@ class Verdicts(VerdictTest):
             with self.subTest(code):
                 self.machine("cuModuleLoadDataEx 209", devices, cuda=cuda)
                 self.check(self.probe(), "fails", "kernel", code=code, words="209")
+
+    def test_a_cuda_that_has_dropped_the_gpu_fails_though_the_probes_own_code_runs(self):
+        volta = 'device 0 "Tesla V100-SXM2-16GB" cc 7.0 memory 17179869184\n'
+        self.machine(devices=volta, driver="13.0", cuda="13.0")
+        answer = self.probe()
+        step = self.check(answer, "fails", "kernel", code="CE327",
+                          words="CUDA 13.0,sm_75 and newer,sm_70,12.x,cudaenv pin 12.9")
+        self.assertEqual(self.step(answer, "runtime")["status"], "ok")
+        self.assertIn("the probe's PTX" if "PTX" in step["detail"] else "the probe's machine code",
+                      step["detail"])
+        with self.subTest("the last CUDA that has code for it"):
+            self.machine(devices=volta, driver="13.0", cuda="12.9")
+            self.assertEqual(self.probe()["verdict"], "ok")
+        with self.subTest("of two GPUs the other is served"):
+            self.machine(devices=H200 + volta.replace("device 0", "device 1"))
+            answer = self.probe()
+            self.check(answer, "fails", "kernel", code="CE327", gpu=1)
+            self.assertEqual(self.step(answer, "kernel", 0)["status"], "ok")
+            self.assertIn("1 of 2 GPUs are served", answer["summary"])
+
+    def test_a_cuda_older_than_the_gpu_is_a_warning_while_its_ptx_may_serve(self):
+        blackwell = 'device 0 "NVIDIA B200" cc 10.0 memory 17179869184\n'
+        self.machine(devices=blackwell, driver="12.8", cuda="11.8")
+        self.check(self.probe(), "warns", "kernel", status="warns", code="CE326",
+                   words="CUDA 11.8,sm_100,newer than,PTX,209,cudaenv pin 12.8")
+        with self.subTest("the first CUDA that knows it"):
+            self.machine(devices=blackwell, driver="12.8", cuda="12.8")
+            self.assertEqual(self.probe()["verdict"], "ok")
+
+    def test_a_torch_without_code_for_the_gpu_fails_and_one_that_has_it_does_not(self):
+        volta = 'device 0 "Tesla V100-SXM2-16GB" cc 7.0 memory 17179869184\n'
+        for version, cuda, code in (("2.11.0+cu128", "12.8", "CE329"),
+                                    ("2.11.0+cu126", "12.6", None)):
+            with self.subTest(version):
+                self.machine(devices=volta, driver="13.0", cuda=cuda)
+                self.install_torch(version, cuda)
+                answer = self.probe()
+                step = self.step(answer, "kernel")
+                self.assertEqual((step["code"], answer["verdict"]),
+                                 (code, "fails" if code else "ok"), answer)
+                if code:
+                    self.assertIn(f"torch {version} has no code for sm_70", step["detail"])
+                    self.assertIn("--gpu 7.0", step["fix"]["command"])
 
     def test_a_kernel_that_faults_is_the_gpus_or_the_drivers_fault(self):
         for error, code, words in ((700, "CE334", "compute-sanitizer"), (719, "CE390", "heat"),

@@ -144,8 +144,8 @@ TEST_CASE("each GPU has its own steps, and one that is busy leaves the other ser
     kernel.message = "no memory of this GPU can be used";
     const auto outcome = bench.judged();
     CHECK(plan::name_of(outcome.verdict) == "warns");
-    CHECK(outcome.summary ==
-          "memory, gpu 1: cudaSetDevice: error 46: NVIDIA H200 (sm_90) is in use or closed to you");
+    CHECK(outcome.summary == "1 of 2 GPUs are served; memory, gpu 1: cudaSetDevice: error 46: "
+                             "NVIDIA H200 (sm_90) is in use or closed to you");
 }
 
 TEST_CASE("a GPU that computes wrong is not outweighed by one that is busy") {
@@ -158,7 +158,75 @@ TEST_CASE("a GPU that computes wrong is not outweighed by one that is busy") {
     rung_of(bench, ProbeStep::Kernel, 1).result = ProbeResult::Wrong;
     const auto outcome = bench.judged();
     CHECK(plan::name_of(outcome.verdict) == "fails");
-    CHECK(outcome.summary == "kernel, gpu 1: WRONG RESULT on NVIDIA H200 (sm_90)");
+    CHECK(outcome.summary ==
+          "1 of 2 GPUs are served; kernel, gpu 1: WRONG RESULT on NVIDIA H200 (sm_90)");
+}
+
+TEST_CASE("of two GPUs the one that torch has no code for fails, and the other is served") {
+    Bench bench;
+    bench.climbs_all();
+    second_gpu(bench);
+    rung_of(bench, ProbeStep::Gpu, 1).name = "Tesla V100-SXM2-16GB";
+    rung_of(bench, ProbeStep::Gpu, 1).compute_capability = ComputeCapability{7, 0};
+    rung_of(bench, ProbeStep::Kernel, 1).architecture = "sm_70";
+    const auto outcome = bench.judged();
+    CHECK(plan::name_of(outcome.verdict) == "fails");
+    CHECK(outcome.summary == "1 of 2 GPUs are served; kernel, gpu 1: torch 2.11.0+cu130 has no "
+                             "code for sm_70; the probe's machine code for sm_70 runs");
+    for (const auto& step : outcome.steps) {
+        INFO(step.name << ' ' << step.gpu.value_or(-1));
+        CHECK((step.status == StepStatus::Fails) == (step.name == "kernel" && step.gpu == 1));
+        CHECK(step.machine_is_right == (step.status == StepStatus::Fails));
+    }
+}
+
+TEST_CASE(
+    "what fails by the environment's code alone keeps nothing from being told that is above") {
+    Bench bench;
+    bench.climbs_all();
+    bench.has_gpu("Tesla V100-SXM2-16GB", {7, 0});
+    bench.rung(ProbeStep::Kernel).architecture = "sm_70";
+    bench.skips(ProbeStep::Cudnn, "no cuDNN was found");
+    const auto outcome = bench.judged();
+    CHECK(plan::name_of(outcome.verdict) == "fails");
+    CHECK(outcome.steps[10].name == "cudnn");
+    CHECK(outcome.steps[10].code == "CE340");
+    CHECK(outcome.not_looked_at.empty());
+}
+
+TEST_CASE("of two GPUs one that ran no kernel is not passed over") {
+    Bench bench;
+    second_gpu(bench);
+    auto& kernel = rung_of(bench, ProbeStep::Kernel, 1);
+    kernel.result = ProbeResult::Skipped;
+    kernel.message = "the probe's PTX is for compute capability 5.0 and newer";
+    const auto outcome = bench.judged();
+    CHECK(plan::name_of(outcome.verdict) == "warns");
+    CHECK(outcome.summary ==
+          "1 of 2 GPUs are served; kernel, gpu 1: the probe's PTX is for compute "
+          "capability 5.0 and newer");
+    // Though there is another warning, of what all of them have.
+    bench.runs_on("13.5");
+    CHECK(bench.judged().summary == outcome.summary);
+    std::erase_if(bench.report.rungs,
+                  [](const auto& rung) { return rung.step == ProbeStep::Kernel && rung.gpu == 1; });
+    CHECK(bench.judged().summary == "1 of 2 GPUs are served; kernel, gpu 1: not reached");
+}
+
+TEST_CASE("of two GPUs that are both held by others none is served, which is busy") {
+    Bench bench;
+    second_gpu(bench);
+    for (const int gpu : {0, 1}) {
+        auto& memory = rung_of(bench, ProbeStep::Memory, gpu);
+        memory.result = ProbeResult::Failed;
+        memory.call = "compute mode";
+        memory.error = 46;
+        rung_of(bench, ProbeStep::Gpu, gpu).compute_mode = 3;
+        auto& kernel = rung_of(bench, ProbeStep::Kernel, gpu);
+        kernel.result = ProbeResult::Skipped;
+        kernel.message = "left alone";
+    }
+    CHECK(plan::name_of(bench.judged().verdict) == "busy");
 }
 
 TEST_CASE("a ladder that ran no kernel is not ok") {

@@ -164,7 +164,7 @@ std::vector<Case> gpu_cases() {
          },
          ProbeStep::Memory, "CE326", k_fails, ProbeVerdict::Fails,
          "cudaErrorNoKernelImageForDevice (48)", "newer than CUDA 10.0",
-         "cudaenv resolve torch --cuda 11.0"},
+         "cudaenv resolve torch --gpu 8.0"},
         {"an old runtime's 4 is a launch that failed, not a driver that ends",
          [](Bench& bench) {
              bench.runs_on("9.0");

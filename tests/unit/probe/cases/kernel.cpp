@@ -5,6 +5,12 @@ namespace cudaenv::testing {
 
 namespace {
 
+void has_torch(Bench& bench, const char* version, const char* cuda) {
+    bench.environment.frameworks.front().version = version;
+    bench.environment.frameworks.front().cuda = DottedVersion::of(cuda);
+    bench.runs_on(cuda);
+}
+
 // A kernel that breaks with this number.
 std::function<void(Bench&)> breaks(int error, const char* name) {
     return [=](Bench& bench) { bench.fails(ProbeStep::Kernel, "cuCtxSynchronize", error, name); };
@@ -23,26 +29,121 @@ std::vector<Case> kernel_cases() {
          },
          ProbeStep::Kernel, "CE326", k_fails, ProbeVerdict::Fails,
          "no machine code for NVIDIA GeForce RTX 5090 (sm_120)", "newer than CUDA 12.4",
-         "cudaenv resolve torch --cuda 12.8"},
+         "cudaenv resolve torch --gpu 12.0"},
         {"209 on a GPU older than the runtime names the last CUDA that served it",
          [](Bench& bench) {
              bench.has_gpu("Tesla V100-SXM2-16GB", {7, 0});
              bench.fails(ProbeStep::Kernel, "cuModuleLoadDataEx", 209);
          },
          ProbeStep::Kernel, "CE327", k_fails, ProbeVerdict::Fails, "(sm_70)",
-         "CUDA 13.0 makes code for sm_75 and newer", "cudaenv resolve torch --cuda 12.9"},
+         "CUDA 13.0 makes code for sm_75 and newer", "cudaenv resolve torch --gpu 7.0"},
         {"209 on a GPU that the runtime's CUDA serves is the build's",
          breaks(209, "CUDA_ERROR_NO_BINARY_FOR_GPU"), ProbeStep::Kernel, "CE328", k_fails,
          ProbeVerdict::Fails, "no machine code for NVIDIA H200 (sm_90)", "built for other GPUs",
          "cudaenv resolve torch"},
-        {"a GPU that computes and that torch has no code for is a warning",
+        {"a GPU that computes and that torch certainly has no code for fails",
          [](Bench& bench) {
              bench.has_gpu("Tesla V100-SXM2-16GB", {7, 0});
              bench.rung(ProbeStep::Kernel).architecture = "sm_70";
          },
-         ProbeStep::Kernel, "CE329", k_warns, ProbeVerdict::Warns,
-         "machine code for sm_70 runs; torch 2.11.0+cu130 has none for it",
+         ProbeStep::Kernel, "CE329", k_fails, ProbeVerdict::Fails,
+         "torch 2.11.0+cu130 has no code for sm_70; the probe's machine code for sm_70 runs",
          "no kernel image is available", "cudaenv resolve torch --gpu 7.0"},
+        {"where PTX ran, it is not told as machine code",
+         [](Bench& bench) {
+             has_torch(bench, "2.6.0+cu124", "12.4");
+             bench.has_gpu("NVIDIA GeForce RTX 5090", {12, 0});
+             bench.rung(ProbeStep::Kernel).architecture = "compute_50";
+         },
+         ProbeStep::Kernel, "CE329", k_fails, ProbeVerdict::Fails,
+         "torch 2.6.0+cu124 has no code for sm_120; the probe's PTX for compute_50 runs",
+         "sm_50 to sm_90", "cudaenv resolve torch --gpu 12.0"},
+        {"a torch whose list was only derived is a warning",
+         [](Bench& bench) {
+             has_torch(bench, "2.11.0+cu129", "12.9");
+             bench.has_gpu("Tesla V100-SXM2-16GB", {7, 0});
+             bench.rung(ProbeStep::Kernel).architecture = "sm_70";
+         },
+         ProbeStep::Kernel, "CE329", k_warns, ProbeVerdict::Warns,
+         "torch 2.11.0+cu129 has no code for sm_70", "as far as is known",
+         "cudaenv resolve torch --gpu 7.0"},
+        {"a torch whose PTX the driver compiles serves a newer GPU",
+         [](Bench& bench) {
+             has_torch(bench, "2.7.1+cu128", "12.8");
+             bench.has_gpu("NVIDIA of tomorrow", {12, 1});
+             bench.rung(ProbeStep::Kernel).architecture = "sm_120";
+         },
+         ProbeStep::Kernel, "", StepStatus::Ok, ProbeVerdict::Ok, "machine code for sm_120", "",
+         nullptr},
+        {"a CUDA that has dropped the GPU fails, though the probe's own code runs",
+         [](Bench& bench) {
+             bench.environment.frameworks.clear();
+             bench.has_gpu("Tesla V100-SXM2-16GB", {7, 0});
+             bench.rung(ProbeStep::Kernel).architecture = "sm_70";
+         },
+         ProbeStep::Kernel, "CE327", k_fails, ProbeVerdict::Fails,
+         "CUDA 13.0 has no machine code for sm_70; the probe's machine code for sm_70 runs",
+         "CUDA 13.0 makes code for sm_75 and newer; this is an older GPU (Volta): its libraries "
+         "end with 209 here, its nvcc and NVRTC do not know sm_70; the driver still runs",
+         "cudaenv pin 12.9"},
+        {"the last CUDA that serves a GPU is right",
+         [](Bench& bench) {
+             bench.environment.frameworks.clear();
+             bench.runs_on("12.9");
+             bench.has_gpu("Tesla V100-SXM2-16GB", {7, 0});
+             bench.rung(ProbeStep::Kernel).architecture = "sm_70";
+         },
+         ProbeStep::Kernel, "", StepStatus::Ok, ProbeVerdict::Ok, "machine code for sm_70", "",
+         nullptr},
+        {"without a runtime there is no CUDA that could lack code",
+         [](Bench& bench) {
+             bench.environment.frameworks.clear();
+             bench.skips(ProbeStep::Runtime, "there is no libcudart");
+             bench.has_gpu("Tesla V100-SXM2-16GB", {7, 0});
+             bench.rung(ProbeStep::Kernel).architecture = "sm_70";
+         },
+         ProbeStep::Kernel, "", StepStatus::Ok, ProbeVerdict::Ok, "machine code for sm_70", "",
+         nullptr},
+        {"a CUDA older than the GPU is a warning, where its PTX may serve",
+         [](Bench& bench) {
+             bench.environment.frameworks.clear();
+             bench.runs_on("11.8");
+             bench.has_gpu("NVIDIA B200", {10, 0});
+             bench.rung(ProbeStep::Kernel).architecture = "sm_100";
+         },
+         ProbeStep::Kernel, "CE326", k_warns, ProbeVerdict::Warns,
+         "CUDA 11.8 has no machine code for sm_100; the probe's machine code for sm_100 runs",
+         "newer than CUDA 11.8 (Blackwell): what brings PTX along may run", "cudaenv pin 12.8"},
+        {"a CUDA older than the GPU fails where the driver compiles no PTX",
+         [](Bench& bench) {
+             bench.climbs_all();
+             bench.environment.frameworks.clear();
+             bench.runs_on("11.8");
+             bench.rung(ProbeStep::Cudnn).cuda = DottedVersion::of("11.8");
+             bench.has_gpu("NVIDIA B200", {10, 0});
+             bench.rung(ProbeStep::Kernel).architecture = "sm_100";
+             bench.fails(ProbeStep::Ptx, "cuModuleLoadDataEx", 223);
+         },
+         ProbeStep::Kernel, "CE326", k_fails, ProbeVerdict::Fails, "no machine code for sm_100",
+         "it would have to run as PTX, which this driver refuses", "cudaenv pin 12.8"},
+        {"a GPU of a later minor runs machine code of its major",
+         [](Bench& bench) {
+             bench.environment.frameworks.clear();
+             bench.runs_on("12.8");
+             bench.has_gpu("NVIDIA B300", {10, 3});
+             bench.rung(ProbeStep::Kernel).architecture = "sm_100";
+         },
+         ProbeStep::Kernel, "", StepStatus::Ok, ProbeVerdict::Ok, "machine code for sm_100", "",
+         nullptr},
+        {"a variable for PTX hides no failure",
+         [](Bench& bench) {
+             bench.environment.frameworks.clear();
+             bench.has_gpu("Tesla V100-SXM2-16GB", {7, 0});
+             bench.rung(ProbeStep::Kernel).architecture = "compute_50";
+             bench.rung(ProbeStep::Kernel).message = "CUDA_FORCE_PTX_JIT is set: PTX was run";
+         },
+         ProbeStep::Kernel, "CE327", k_fails, ProbeVerdict::Fails,
+         "the probe's PTX for compute_50 runs", "older GPU", "cudaenv pin 12.9"},
         {"PTX that ran for a variable's sake is a warning",
          [](Bench& bench) {
              bench.rung(ProbeStep::Kernel).architecture = "compute_50";
