@@ -41,15 +41,19 @@ std::chrono::seconds deadline_of(std::string_view method, const nlohmann::json& 
 }
 
 Result<protocol::Reply> ask_daemon(std::string_view method, nlohmann::json params,
-                                   const protocol::Caller& caller, TellWay tell,
-                                   Afterwards afterwards) {
+                                   const protocol::Caller& caller, const AskWishes& wishes) {
     CUDAENV_TRY(auto connection, Connection::open({.daemon = !writes(method),
-                                                   .start = afterwards == Afterwards::Execs
+                                                   .start = wishes.afterwards == Afterwards::Execs
                                                                 ? StartDaemon::Never
-                                                                : StartDaemon::IfTerminal}));
+                                                                : StartDaemon::IfTerminal,
+                                                   .on_progress = wishes.on_progress}));
     const auto deadline = deadline_of(method, params);
+    if (wishes.on_progress && probes(method, params)) {
+        params["progress"] = true;
+    }
     auto reply = connection.ask({0, std::string(method), std::move(params), caller}, deadline);
-    if (tell == TellWay::Yes && !connection.from_daemon() && !connection.why_no_daemon().empty()) {
+    if (wishes.tell == TellWay::Yes && !connection.from_daemon() &&
+        !connection.why_no_daemon().empty()) {
         say("answered without the daemon: " + connection.why_no_daemon());
     }
     return reply;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <chrono>
+#include <functional>
 #include <string_view>
 
 namespace cudaenv::cli {
@@ -22,9 +23,15 @@ enum class Afterwards { Ends, Execs };
 // How long an answer may take before whoever asked is told that there is none.
 std::chrono::seconds deadline_of(std::string_view method, const nlohmann::json& params);
 
+struct AskWishes {
+    TellWay tell = TellWay::No;
+    Afterwards afterwards = Afterwards::Ends;
+    // Hears how far a probe is while it is waited for. Empty: nobody wants to.
+    std::function<void(const protocol::Progress&)> on_progress = {};
+};
+
 // Errors: those of Connection.
 Result<protocol::Reply> ask_daemon(std::string_view method, nlohmann::json params,
-                                   const protocol::Caller& caller, TellWay tell = TellWay::No,
-                                   Afterwards afterwards = Afterwards::Ends);
+                                   const protocol::Caller& caller, const AskWishes& wishes = {});
 
 } // namespace cudaenv::cli

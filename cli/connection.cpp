@@ -353,6 +353,11 @@ Result<protocol::Response> Connection::receive(Clock::time_point until) {
         chunk; // one connection at a time; too big for the stack's taste
     while (true) {
         if (const auto line = m_lines.next()) {
+            if (const auto progress =
+                    m_wishes.on_progress ? protocol::decode_progress(*line) : std::nullopt) {
+                m_wishes.on_progress(*progress);
+                continue;
+            }
             auto response = protocol::decode_response(*line);
             if (!response) { // the user can mend nothing there
                 return defect("cudaenvd's answer cannot be read: " + response.error().message);

@@ -15,6 +15,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -42,6 +43,8 @@ struct ConnectWishes {
     // true: a child that is late is left to finish what it began, for which it keeps what it found
     // out, and is not waited for. For prompts: else a cold machine would begin anew at each.
     bool let_finish = false;
+    // Hears how far a request is that asked for it.
+    std::function<void(const protocol::Progress&)> on_progress = {};
 };
 
 class Connection {

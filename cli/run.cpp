@@ -7,6 +7,7 @@
 #include "cli/completions.hpp"
 #include "cli/oracle_stream.hpp"
 #include "cli/output.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/render/render.hpp"
 #include "cli/report.hpp"
 #include "cli/terminal.hpp"
@@ -50,9 +51,15 @@ Result<int> ask_and_show(Invocation invocation) {
     if (invocation.alone) {
         invocation.params["alone"] = true;
     }
-    CUDAENV_TRY(const auto reply,
-                ask_daemon(invocation.command->method, std::move(invocation.params), caller,
-                           invocation.output.verbose ? TellWay::Yes : TellWay::No));
+    AskWishes wishes;
+    wishes.tell = invocation.output.verbose ? TellWay::Yes : TellWay::No;
+    ProgressLine progress;
+    if (!invocation.output.quiet && ProgressLine::can_be_shown()) {
+        wishes.on_progress = [&progress](const protocol::Progress& far) { progress.show(far); };
+    }
+    CUDAENV_TRY(const auto reply, ask_daemon(invocation.command->method,
+                                             std::move(invocation.params), caller, wishes));
+    progress.clear();
     if (exports) {
         return export_facts(invocation, reply, caller);
     }

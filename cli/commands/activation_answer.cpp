@@ -159,7 +159,7 @@ Result<ActivationAnswer> ask_activation(nlohmann::json params, protocol::Caller 
         enter(environment, caller, base);
     }
     CUDAENV_TRY(const auto reply,
-                ask_daemon("activate", std::move(params), caller, TellWay::No, Afterwards::Execs));
+                ask_daemon("activate", std::move(params), caller, {.afterwards = Afterwards::Execs}));
     return read_activation(reply.object);
 }
 

@@ -54,7 +54,7 @@ Result<NamedEnvironment> named_environment(const nlohmann::json& params,
         }
     }
     CUDAENV_TRY(const auto reply,
-                ask_daemon("status", std::move(question), caller, TellWay::No, Afterwards::Execs));
+                ask_daemon("status", std::move(question), caller, {.afterwards = Afterwards::Execs}));
     const nlohmann::json& found = member(reply.object, "environment");
     NamedEnvironment environment;
     environment.prefix = text_at(found, "prefix");

@@ -98,7 +98,7 @@ Result<int> watch_usage(Invocation& invocation) {
     const Terminal terminal = terminal_of(STDOUT_FILENO);
     const protocol::Caller caller = this_caller(terminal);
     const auto tell = invocation.output.verbose ? TellWay::Yes : TellWay::No;
-    CUDAENV_TRY(auto reply, ask_daemon("usage", nlohmann::json::object(), caller, tell));
+    CUDAENV_TRY(auto reply, ask_daemon("usage", nlohmann::json::object(), caller, {.tell = tell}));
     Style style = style_for(terminal, invocation.output.colour, caller);
     const bool json = invocation.output.json;
     if (reply.status != 0 || (!json && !terminal.is_terminal)) {

@@ -121,10 +121,15 @@ BuildTools build_tools_of(const Activation& activation, host::FileSystem& files,
 }
 
 void add_build_rungs(facts::ProbeReport& report, const Activation& activation, BuildTools tools,
-                     const ProbeWishes& wishes, const protocol::Caller& caller, std::size_t gpus,
+                     const protocol::Caller& caller, std::size_t gpus,
                      host::ProcessRunner& processes, const Waiter& waiter) {
     const auto& environment = activation.situation.environment;
-    const auto directory = TrialDirectory::make(caller.variable("TMPDIR").value_or(""));
+    const std::string place = caller.variable("TMPDIR").value_or("");
+    if (auto unfit = host::unfit_place(place)) {
+        report.rungs.push_back(*std::move(unfit));
+        return;
+    }
+    const auto directory = TrialDirectory::make(place);
     if (!directory) {
         report.rungs.push_back(host::unwritten_trial(directory.error().message));
         return;
@@ -141,7 +146,7 @@ void add_build_rungs(facts::ProbeReport& report, const Activation& activation, B
     if (environment) {
         put_bin_first(tools.variables, environment->prefix);
     }
-    trial.environment = child_environment(tools.variables, wishes, caller);
+    trial.environment = child_environment(tools.variables, caller);
     trial.longest_run = ladder_deadline(false, gpus);
     host::aim(trial, report);
     waiter.tell({"build", std::nullopt});

@@ -2,13 +2,13 @@
 
 #include "base/fd.hpp"
 #include "base/text.hpp"
+#include "host/probe/trial_words.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <fcntl.h>
 #include <initializer_list>
@@ -28,7 +28,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr std::size_t k_longest_message = 4096; // as facts::ProbeRung says
 // nvcc tells its version in 20 ms.
 constexpr milliseconds k_longest_version{10'000};
 
@@ -80,46 +79,9 @@ bool write_sources(const BuildTrial& trial, facts::ProbeRung& rung,
     return true;
 }
 
-// A compiler's words for a place that is full; empty where they tell something else.
-std::string_view no_room(const ChildOutcome& outcome) {
-    for (const std::string_view words :
-         {"No space left on device", "Disk quota exceeded", "File size limit exceeded",
-          "File too large", "Read-only file system"}) {
-        if (outcome.error.find(words) != std::string::npos ||
-            outcome.output.find(words) != std::string::npos) {
-            return words;
-        }
-    }
-    return {};
-}
-
 void skip(facts::ProbeRung& rung, std::string why) {
     rung.result = facts::ProbeResult::Skipped;
     rung.message = std::move(why);
-}
-
-void fail(facts::ProbeRung& rung, std::string call, const ChildOutcome& outcome) {
-    rung.result = facts::ProbeResult::Failed;
-    rung.call = std::move(call);
-    if (outcome.exit_status > 0) {
-        rung.error = outcome.exit_status;
-    }
-    rung.message = last_words(outcome);
-    if (rung.message.empty() || outcome.exit_status < 0) {
-        // Killed, timed out, never started, or silent: what the process did is the reason.
-        rung.message = outcome.failure + (rung.message.empty() ? "" : ": " + rung.message);
-    }
-}
-
-// Whether nvcc or what it starts says it, of the source or of itself.
-bool are_compilers_words(const ChildOutcome& built) {
-    return std::ranges::any_of(
-        std::to_array<std::string_view>({"program.cu", "nvcc fatal", "nvcc error", "nvcc warning",
-                                         "ptxas", "nvlink", "fatbinary", "collect2", "ld: "}),
-        [&](std::string_view words) {
-            return built.error.find(words) != std::string::npos ||
-                   built.output.find(words) != std::string::npos;
-        });
 }
 
 // What became of a compile: a place that is full, an nvcc that cannot even say what it is (a
@@ -151,46 +113,6 @@ void fail_to_build(facts::ProbeRung& rung, const BuildTrial& trial, const ChildO
         const std::string words = last_words(built, 1);
         rung.message += (words.empty() ? "" : ": ") + std::string(trim(words));
     }
-}
-
-std::string_view last_line(std::string_view text) {
-    text = trim(text);
-    const auto at = text.rfind('\n');
-    return at == std::string_view::npos ? text : text.substr(at + 1);
-}
-
-// "failed cudaMalloc 35 cudaErrorInsufficientDriver"
-bool take_refusal(facts::ProbeRung& rung, std::string_view line) {
-    constexpr std::string_view k_failed = "failed ";
-    if (!line.starts_with(k_failed)) {
-        return false;
-    }
-    line.remove_prefix(k_failed.size());
-    const auto name = line.rfind(' ');
-    const auto number = name == std::string_view::npos ? name : line.rfind(' ', name - 1);
-    if (number == std::string_view::npos) {
-        return false;
-    }
-    int error = 0;
-    const auto digits = line.substr(number + 1, name - number - 1);
-    if (std::from_chars(digits.data(), digits.data() + digits.size(), error).ec != std::errc()) {
-        return false;
-    }
-    rung.result = facts::ProbeResult::Failed;
-    rung.call = std::string(line.substr(0, number));
-    rung.error = error;
-    rung.error_name = std::string(line.substr(name + 1));
-    return true;
-}
-
-bool take_wrong(facts::ProbeRung& rung, std::string_view line) {
-    constexpr std::string_view k_wrong = "wrong ";
-    if (!line.starts_with(k_wrong)) {
-        return false;
-    }
-    rung.result = facts::ProbeResult::Wrong;
-    rung.message = std::string(line.substr(k_wrong.size()));
-    return true;
 }
 
 std::string file_name(const std::string& path) {
@@ -245,35 +167,6 @@ bool has(const std::vector<std::string>& environment, std::string_view name) {
     });
 }
 
-bool ran_a_kernel(const facts::ProbeReport& report, std::optional<int> ordinal) {
-    return std::ranges::any_of(report.rungs, [&](const facts::ProbeRung& rung) {
-        return rung.step == facts::ProbeStep::Kernel && rung.gpu == ordinal &&
-               rung.result == facts::ProbeResult::Ok;
-    });
-}
-
-// As CUDA_VISIBLE_DEVICES takes it; empty where the driver told none of its own.
-std::string name_to_show(const facts::ProbeRung& gpu) {
-    return gpu.mig && !gpu.uuid.starts_with("MIG-") ? std::string() : gpu.uuid;
-}
-
-// Why what was built does not run on that one, on which a kernel of the probe's did; empty: it
-// does.
-std::string why_not_on(const facts::ProbeRung& gpu) {
-    const std::string name = "GPU " + std::to_string(gpu.gpu.value_or(0));
-    const int mode = gpu.compute_mode.value_or(0);
-    if (mode == 1 || mode == 3) {
-        return name + " is in exclusive mode, and tried quickly only";
-    }
-    if (gpu.message.starts_with("busy: ")) {
-        return name + " is " + gpu.message;
-    }
-    // What was built takes the first that it sees.
-    return name_to_show(gpu).empty() && gpu.gpu.value_or(0) != 0
-               ? "the driver gives " + name + " no UUID, by which it could be chosen"
-               : std::string();
-}
-
 void build_program(facts::ProbeRung& rung, const BuildTrial& trial, ProcessRunner& processes,
                    milliseconds deadline) {
     const auto until = Clock::now() + deadline;
@@ -286,6 +179,12 @@ void build_program(facts::ProbeRung& rung, const BuildTrial& trial, ProcessRunne
         processes.run({compile_command(trial, source, program), trial.environment}, deadline);
     if (!built.failure.empty()) {
         fail_to_build(rung, trial, built, processes);
+        return;
+    }
+    if (::access(program.c_str(), F_OK) != 0) { // a wrapper that swallows its arguments
+        rung.result = facts::ProbeResult::Failed;
+        rung.call = k_nvcc_call;
+        rung.message = trial.nvcc + ": it ended well, and wrote no program";
         return;
     }
     if (!trial.not_run.empty()) {
@@ -347,25 +246,27 @@ void build_extension(facts::ProbeRung& rung, const BuildTrial& trial, const std:
 
 } // namespace
 
-std::string last_words(const ChildOutcome& outcome, std::size_t most) {
-    // ninja tells compilers' words on its standard output.
-    const std::string_view text = trim(outcome.error).empty() ? outcome.output : outcome.error;
-    std::vector<std::string> lines;
-    for (const std::string_view line : split(text, '\n')) {
-        const auto said = trim(line);
-        if (!said.empty() && !said.starts_with("ninja: build stopped") &&
-            !said.starts_with("compilation terminated")) {
-            lines.emplace_back(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
+std::optional<facts::ProbeRung> unfit_place(const std::string& directory) {
+    struct Breaking {
+        char character;
+        const char* name;
+    };
+    constexpr auto k_breaking = std::to_array<Breaking>({{'"', "a double quote"},
+                                                         {'$', "a $"},
+                                                         {'`', "a backquote"},
+                                                         {'\n', "a line break"},
+                                                         {',', "a comma"}});
+    for (const auto& [character, name] : k_breaking) {
+        if (directory.find(character) != std::string::npos) {
+            facts::ProbeRung rung;
+            rung.step = facts::ProbeStep::Build;
+            rung.result = facts::ProbeResult::Failed;
+            rung.call = k_place_call;
+            rung.message = directory + ": " + name + " in its name, at which nvcc breaks";
+            return rung;
         }
     }
-    if (lines.size() > most) {
-        lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
-    }
-    std::string words = join(lines, "\n");
-    if (words.size() > k_longest_message) {
-        words.erase(0, words.size() - k_longest_message);
-    }
-    return words;
+    return std::nullopt;
 }
 
 facts::ProbeRung unwritten_trial(const std::string& why) {
@@ -373,37 +274,6 @@ facts::ProbeRung unwritten_trial(const std::string& why) {
     rung.step = facts::ProbeStep::Build;
     cannot_write(rung, why);
     return rung;
-}
-
-void aim(BuildTrial& trial, const facts::ProbeReport& report) {
-    for (const facts::ProbeRung& rung : report.rungs) {
-        if (rung.step == facts::ProbeStep::Gpu && rung.compute_capability &&
-            std::ranges::find(trial.gpus, *rung.compute_capability) == trial.gpus.end()) {
-            trial.gpus.push_back(*rung.compute_capability);
-        }
-    }
-    std::ranges::sort(trial.gpus);
-    trial.not_run = trial.gpus.empty() ? "no GPU was found here" : "no GPU here ran a kernel";
-    std::optional<std::string> shown; // none: as the caller has it
-    for (const facts::ProbeRung& gpu : report.rungs) {
-        if (gpu.step != facts::ProbeStep::Gpu || !ran_a_kernel(report, gpu.gpu)) {
-            continue;
-        }
-        trial.not_run = why_not_on(gpu);
-        if (trial.not_run.empty()) {
-            shown = name_to_show(gpu);
-            break;
-        }
-    }
-    if (!trial.not_run.empty()) {
-        shown = ""; // torch's own extension runs where it sees any
-    } else if (shown->empty()) {
-        return;
-    }
-    std::erase_if(trial.environment, [](const std::string& variable) {
-        return variable.starts_with("CUDA_VISIBLE_DEVICES=");
-    });
-    trial.environment.push_back("CUDA_VISIBLE_DEVICES=" + *shown);
 }
 
 facts::ProbeRung try_program(const BuildTrial& trial, ProcessRunner& processes,

@@ -38,6 +38,11 @@ inline constexpr const char* k_write_call = "write";
 // words.
 inline constexpr const char* k_nvcc_call = "nvcc itself";
 facts::ProbeRung unwritten_trial(const std::string& why);
+// The same of a place in which no nvcc works, whose message is the place and why.
+inline constexpr const char* k_place_call = "temporary directory";
+// None where nvcc works below `directory`. nvcc passes file names on through a shell, in double
+// quotes, and to fatbinary in a list: seen of nvcc 13.0.
+std::optional<facts::ProbeRung> unfit_place(const std::string& directory);
 
 // Takes from the ladder's report which GPUs to compile for, and the one on which what was built is
 // to run: on which the probe's kernel did, and which is neither exclusive nor busy. The
@@ -50,9 +55,5 @@ facts::ProbeRung try_program(const BuildTrial& trial, ProcessRunner& processes,
 // The same through torch.utils.cpp_extension of the `python` given.
 facts::ProbeRung try_torch_extension(const BuildTrial& trial, const std::string& python,
                                      ProcessRunner& processes, std::chrono::milliseconds deadline);
-
-// The end of what compilers said, for a person: the last `most` lines that say something, without
-// those that only repeat that something failed.
-std::string last_words(const ChildOutcome& outcome, std::size_t most = 12);
 
 } // namespace cudaenv::host

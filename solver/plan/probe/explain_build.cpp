@@ -106,21 +106,30 @@ std::optional<facts::ProbeRung> failed_launch(const facts::ProbeRung& rung) {
     return launch;
 }
 
-// What host/probe/build_trial.hpp calls these: nothing could be written, where and why; an nvcc
-// that does not work whatever it compiles, which one, how it ended and its last words.
+// What host/probe/build_trial.hpp calls these: nothing could be written, where and why; a place in
+// which no nvcc works; an nvcc that does not work whatever it compiles, which one, how it ended and
+// its last words.
 constexpr std::string_view k_write = "write";
+constexpr std::string_view k_place = "temporary directory";
 constexpr std::string_view k_nvcc_itself = "nvcc itself";
 
 Finding explain_unwritten(const facts::ProbeRung& rung) {
     const bool is_limit = contains(rung.message, "File too large") ||
                           contains(rung.message, "File size limit exceeded");
-    return fails(rung.step == facts::ProbeStep::TorchExtension ? "CE369" : "CE363",
-                 "the trial cannot be written: " + one_line(rung.message, 80),
+    return fails("CE364", "the trial cannot be written: " + one_line(rung.message, 80),
                  "what is built lies below TMPDIR, else /tmp; here " + one_line(rung.message, 200),
                  is_limit ? StepFix{"a higher limit for the size of files (ulimit -f)",
                                     "ulimit -f unlimited"}
                           : StepFix{"a TMPDIR with room, in which you may write",
                                     "mkdir -p ~/tmp && export TMPDIR=~/tmp"});
+}
+
+// A name that no nvcc takes: whatever is built there fails, the user's own as well.
+Finding explain_unfit_place(const facts::ProbeRung& rung) {
+    return fails("CE364", "nvcc works in no such TMPDIR: " + one_line(rung.message, 200),
+                 "nvcc passes names of temporary files on through a shell and in lists, and does "
+                 "not quote these characters",
+                 {"a TMPDIR with a plain name", "mkdir -p ~/tmp && export TMPDIR=~/tmp"});
 }
 
 Finding explain_broken_nvcc(const facts::ProbeRung& rung) {
@@ -161,6 +170,9 @@ Finding explain_untried_build(const facts::ProbeRung& rung) {
 Finding explain_build(const Scene& scene, const facts::ProbeRung& rung) {
     if (rung.call == k_write) {
         return explain_unwritten(rung);
+    }
+    if (rung.call == k_place) {
+        return explain_unfit_place(rung);
     }
     if (rung.call == k_nvcc_itself) {
         return explain_broken_nvcc(rung);

@@ -5,6 +5,7 @@ which, where, and what would be right."""
 import json
 import os
 import resource
+import shutil
 import subprocess
 import unittest
 
@@ -23,6 +24,9 @@ head -c 4096 /dev/zero >"$1/full"
 shift
 exec "$@"
 """
+
+
+NVCC = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 
 
 def mounts():
@@ -79,6 +83,9 @@ class BrokenCompilers(BuildingTest):
 
     def test_one_that_says_nothing(self):
         self.check("#!/bin/sh\nexit 9\n", "exit status 9")
+
+    def test_one_that_ends_well_and_writes_nothing(self):
+        self.check("#!/bin/sh\nexit 0\n", "it ended well, and wrote no program")
 
     def test_one_that_dies(self):
         self.check("#!/bin/sh\nkill -SEGV $$\n", "ended by signal 11")
@@ -141,6 +148,46 @@ class FullDisks(BuildingTest):
                      "exit 1\n", "other")
         self.environment["CUDA_HOME"] = str(self.root / "other")
         self.check(self.probe_under(), "No space left on device")
+
+
+class OddNames(BuildingTest):
+    """Of TMPDIR. Those at which nvcc breaks are told; all others are nobody's business."""
+
+    BREAKING = {'a"b': "a double quote", "a$b": "a $", "a`b": "a backquote", "a\nb": "a line break",
+                "a,b": "a comma"}
+    FITTING = ["a b", "a'b", "a\\b", "a;b", "a(b", "a#b", "a*b", "a=b", "\u00e9"]
+
+    def test_those_at_which_nvcc_breaks_are_told_before_anything_is_built(self):
+        self.environment["CUDA_HOME"] = str(self.toolkit("#!/bin/sh\n: >$HOME/nvcc-ran\n"))
+        for name, word in self.BREAKING.items():
+            with self.subTest(name):
+                probe, status = self.probe("--build", TMPDIR=str(self.root / name))
+                step, told = self.built(probe)
+                self.assertEqual((step["status"], step["code"], status), ("fails", "CE364", 1))
+                for wanted in ("TMPDIR", word, "mkdir -p ~/tmp"):
+                    self.assertIn(wanted, told)
+        self.assertFalse((self.root / "home" / "nvcc-ran").exists())
+
+    def test_others_are_built_in(self):
+        self.environment["CUDA_HOME"] = str(self.toolkit(SOUND_NVCC))
+        for name in self.FITTING:
+            with self.subTest(name):
+                (self.root / name).mkdir()
+                step, _ = self.built(self.probe("--build", TMPDIR=str(self.root / name))[0])
+                self.assertEqual(step["status"], "skipped", step)  # it compiles; there is no GPU
+                self.assertEqual(os.listdir(self.root / name), [])
+
+    @unittest.skipUnless(NVCC, "no nvcc on PATH or in /usr/local/cuda: install a CUDA toolkit")
+    def test_they_are_those_of_a_real_nvcc(self):
+        source = self.root / "program.cu"
+        source.write_text("__global__ void k() {}\nint main() { k<<<1, 1>>>(); }\n")
+        for name in [*self.BREAKING, *self.FITTING]:
+            with self.subTest(name):
+                (self.root / name).mkdir()
+                ran = subprocess.run([NVCC, source, "-o", self.root / name / "program"],
+                                     capture_output=True, stdin=subprocess.DEVNULL, timeout=WAIT,
+                                     env=self.environment | {"TMPDIR": str(self.root / name)})
+                self.assertEqual(ran.returncode != 0, name in self.BREAKING, ran)
 
 
 if __name__ == "__main__":
