@@ -96,3 +96,26 @@ TEST_CASE("a hello says its protocol number or is none") {
     CHECK_FALSE(hello_from_json({{"protocol", "1"}}));
     CHECK_FALSE(hello_from_json({{"protocol", 18446744073709551615ULL}}));
 }
+
+TEST_CASE("how far a probe is comes back as it was told, and nothing else is taken for it") {
+    for (const auto gpu : {std::optional<int>(), std::optional(0), std::optional(7)}) {
+        const std::string line = encode_progress({"cudnn", gpu});
+        REQUIRE(line.ends_with('\n'));
+        const auto progress = decode_progress(line.substr(0, line.size() - 1));
+        REQUIRE(progress);
+        CHECK(progress->step == "cudnn");
+        CHECK(progress->gpu == gpu);
+    }
+    for (const char* line :
+         {"", "{}", "3", R"({"jsonrpc":"2.0","id":1,"result":{}})",
+          R"({"jsonrpc":"2.0","id":1,"method":"progress","params":{"step":"x"}})",
+          R"({"jsonrpc":"2.0","method":"progress"})",
+          R"({"jsonrpc":"2.0","method":"progress","params":[]})",
+          R"({"jsonrpc":"2.0","method":"progress","params":{"step":3}})",
+          R"({"jsonrpc":"2.0","method":"progress","params":{"step":"x","gpu":-2}})",
+          R"({"jsonrpc":"2.0","method":"other","params":{"step":"x"}})",
+          R"({"method":"progress","params":{"step":"x"}})"}) {
+        INFO(line);
+        CHECK_FALSE(decode_progress(line));
+    }
+}
