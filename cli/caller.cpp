@@ -8,6 +8,13 @@
 
 namespace cudaenv::cli {
 
+namespace {
+
+// What nobody listed is not to fill a request (protocol::k_most_frame_bytes).
+constexpr std::size_t k_most_of_cuda = std::size_t{64} * 1024;
+
+} // namespace
+
 std::string current_directory() {
     std::array<char, 4096> path{};
     return ::getcwd(path.data(), path.size()) == nullptr ? "/" : path.data();
@@ -16,12 +23,19 @@ std::string current_directory() {
 protocol::Caller this_caller(const Terminal& terminal) {
     protocol::Caller caller;
     caller.cwd = current_directory();
+    std::size_t room_of_cuda = k_most_of_cuda;
     for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
         const std::string_view text(*entry);
         const std::string_view name = text.substr(0, text.find('='));
         // Of one name twice the first counts, as for getenv.
-        if (name.size() < text.size() && protocol::is_caller_variable(name)) {
-            caller.environment.emplace(name, text.substr(name.size() + 1));
+        if (name.size() == text.size()) {
+            continue;
+        }
+        const std::string_view value = text.substr(name.size() + 1);
+        const bool listed = protocol::is_caller_variable(name);
+        if (listed || (protocol::travels(name, value) && value.size() <= room_of_cuda)) {
+            room_of_cuda -= listed ? 0 : value.size();
+            caller.environment.emplace(name, value);
         }
     }
     caller.is_terminal = terminal.is_terminal;

@@ -10,7 +10,7 @@ namespace cudaenv::cli {
 
 // "/" where it cannot be had.
 std::string current_directory();
-// Only the variables of protocol::caller_variables().
+// Only the variables that travel (protocol/caller.hpp).
 protocol::Caller this_caller(const Terminal& terminal);
 
 } // namespace cudaenv::cli

@@ -26,7 +26,13 @@ std::string probe_beside_this_program() {
 facts::Host this_host(const protocol::Caller& caller,
                       const std::vector<std::string>& toolkit_directories) {
     host::ExamineOptions options;
-    options.environment = caller.environment;
+    for (const auto& variable : caller.environment) {
+        // The user's LD_PRELOAD and the like are for what is tried, not for whom is asked a
+        // version.
+        if (protocol::is_caller_variable(variable.first)) {
+            options.environment.insert(variable);
+        }
+    }
     options.home = caller.variable("HOME").value_or("");
     options.toolkit_directories = toolkit_directories;
     options.probe_path = probe_beside_this_program();

@@ -78,6 +78,51 @@ constexpr std::array k_variables = std::to_array<std::string_view>({
 });
 static_assert(std::ranges::is_sorted(k_variables));
 
+// NVCC_ and CUFFT_ are not among them: the one is nvcc's (the list has what it reads), the other of
+// no library that is tried. NVIDIA_ is the container's runtime's, but for one of cuBLAS and cuDNN.
+constexpr std::array k_prefixes_of_cuda =
+    std::to_array<std::string_view>({"CUBLASLT_", "CUBLAS_", "CUDA_", "CUDNN_", "NCCL_"});
+constexpr std::array k_of_the_loader = std::to_array<std::string_view>(
+    {"GLIBC_TUNABLES", "LD_AUDIT", "LD_BIND_NOW", "LD_PRELOAD", "NVIDIA_TF32_OVERRIDE"});
+// How those begin that say what is written and kept beside the answers, and names of places that no
+// library reads.
+constexpr std::array k_words_and_places = std::to_array<std::string_view>({
+    "CUBLASLT_LOG",
+    "CUBLAS_LOG",
+    "CUDA_CACHE_",
+    "CUDA_COREDUMP_",
+    "CUDA_ENABLE_COREDUMP",
+    "CUDA_ENABLE_USER_TRIGGERED_COREDUMP",
+    "CUDA_HOME",
+    "CUDA_LOG_FILE",
+    "CUDA_PATH",
+    "CUDA_ROOT",
+    "CUDA_VERSION",
+    "CUDNN_FRONTEND_LOG",
+    "CUDNN_HOME",
+    "CUDNN_INCLUDE_DIR",
+    "CUDNN_LIBRARY",
+    "CUDNN_LIB_DIR",
+    "CUDNN_LOG",
+    "CUDNN_PATH",
+    "NCCL_DEBUG",
+});
+// Words of a name; NCCL_IB_PKEY is a partition of InfiniBand.
+constexpr std::array k_secrets = std::to_array<std::string_view>(
+    {"APIKEY", "AUTH", "CREDENTIAL", "CREDENTIALS", "KEY", "KEYS", "PASS", "PASSWD", "PASSWORD",
+     "SECRET", "SECRETS", "TOKEN", "TOKENS"});
+
+bool may_be_secret(std::string_view name) {
+    while (!name.empty()) {
+        const std::size_t end = std::min(name.find('_'), name.size());
+        if (std::ranges::find(k_secrets, name.substr(0, end)) != k_secrets.end()) {
+            return true;
+        }
+        name.remove_prefix(std::min(end + 1, name.size()));
+    }
+    return false;
+}
+
 // conda keeps the value that an environment replaces in __CONDA_SHLVL_1_NAME.
 constexpr std::string_view k_conda_snapshot = "__CONDA_SHLVL_";
 
@@ -104,6 +149,18 @@ bool is_caller_variable(std::string_view name) {
     const std::size_t digits = std::min(name.size(), name.find_first_not_of("0123456789"));
     return digits > 0 && digits < name.size() && name[digits] == '_' &&
            is_listed(name.substr(digits + 1));
+}
+
+bool is_read_by_cuda(std::string_view name) {
+    const auto begins_it = [&](std::string_view prefix) { return name.starts_with(prefix); };
+    if (!std::ranges::any_of(k_prefixes_of_cuda, begins_it)) {
+        return std::ranges::find(k_of_the_loader, name) != k_of_the_loader.end();
+    }
+    return std::ranges::none_of(k_words_and_places, begins_it) && !may_be_secret(name);
+}
+
+bool travels(std::string_view name, std::string_view value) {
+    return is_caller_variable(name) || (value.size() <= k_longest_of_cuda && is_read_by_cuda(name));
 }
 
 nlohmann::json caller_to_json(const Caller& caller) {
@@ -144,7 +201,7 @@ Result<Caller> caller_from_json(const nlohmann::json& object) {
         }
         for (const auto& [name, value] : environment->items()) {
             CUDAENV_TRY(auto bytes, bytes_from_json(value, name));
-            if (is_caller_variable(name)) {
+            if (travels(name, bytes)) {
                 caller.environment.emplace(name, std::move(bytes));
             }
         }

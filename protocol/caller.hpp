@@ -16,7 +16,7 @@ namespace cudaenv::protocol {
 
 struct Caller {
     std::string cwd; // absolute; any bytes
-    // Only those of `is_caller_variable`; unset ones are missing. Any bytes.
+    // Only those that `travels`; unset ones are missing. Any bytes.
     std::map<std::string, std::string, std::less<>> environment;
     bool is_terminal = false; // the client's standard output is one
     int columns = 80;
@@ -27,11 +27,19 @@ struct Caller {
     [[nodiscard]] std::optional<std::string> variable(std::string_view name) const;
 };
 
-// Every environment variable that cudaenv reads, sorted: the one list of them. Nothing else of the
-// user's environment travels, so no token or password does.
+// Every environment variable that cudaenv reads, sorted: the one list of them. Of the user's
+// environment nothing else travels but what CUDA reads, so no token or password does.
 std::span<const std::string_view> caller_variables();
 // Whether it is on the list, or conda's snapshot of one that is: __CONDA_SHLVL_1_CUDA_HOME.
 bool is_caller_variable(std::string_view name);
+
+// Whether CUDA's libraries or the loader do something else for it, by its name: CUDA_..., NCCL_...,
+// LD_PRELOAD. Not what only changes their words and caches, nor what may be a secret by its name.
+bool is_read_by_cuda(std::string_view name);
+// On the list, or read by CUDA and at most so long: some of NCCL's name a topology's file, none
+// holds one.
+inline constexpr std::size_t k_longest_of_cuda = 4096;
+bool travels(std::string_view name, std::string_view value);
 
 nlohmann::json caller_to_json(const Caller& caller);
 // Variables that are not on the list are dropped. Error: "bad-field".

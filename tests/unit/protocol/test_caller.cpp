@@ -29,6 +29,46 @@ TEST_CASE("conda's snapshots travel as far as the variable itself does") {
     CHECK(caller->variable("__CONDA_SHLVL_1_CUDA_HOME") == "/c");
 }
 
+TEST_CASE("what CUDA's libraries and the loader read travels, and is not on the list") {
+    for (const char* name :
+         {"CUDA_MODULE_LOADING", "CUDA_LAUNCH_BLOCKING", "CUDNN_ERRATA_JSON_FILE",
+          "CUBLAS_WORKSPACE_CONFIG", "CUBLASLT_DISABLE", "NCCL_IB_PKEY", "NCCL_CUMEM_ENABLE",
+          "NVIDIA_TF32_OVERRIDE", "LD_PRELOAD", "GLIBC_TUNABLES", "LD_AUDIT", "LD_BIND_NOW"}) {
+        INFO(name);
+        CHECK(travels(name, "1"));
+        CHECK(is_read_by_cuda(name));
+        CHECK_FALSE(is_caller_variable(name)); // who asks for facts goes without it
+    }
+    for (const char* words :
+         {"NCCL_DEBUG", "NCCL_DEBUG_FILE", "CUDA_CACHE_PATH", "CUDA_CACHE_DISABLE",
+          "CUDNN_LOGDEST_DBG", "CUBLAS_LOGINFO_DBG", "CUBLASLT_LOG_LEVEL", "CUDA_VERSION",
+          "CUDA_ENABLE_COREDUMP_ON_EXCEPTION", "LD_DEBUG", "NVIDIA_REQUIRE_CUDA", "CUDA", "NCCL",
+          "MY_CUDA_X", "cuda_x"}) {
+        INFO(words);
+        CHECK_FALSE(travels(words, "1"));
+    }
+    CHECK(travels("CUDNN_HOME", "/opt/cudnn")); // the list's own, which no library reads
+    CHECK_FALSE(is_read_by_cuda("CUDNN_HOME"));
+    const std::string long_text(k_longest_of_cuda + 1, 'x');
+    CHECK(travels("NCCL_TOPO_FILE", long_text.substr(1)));
+    CHECK_FALSE(travels("NCCL_TOPO_FILE", long_text));
+    CHECK(travels("PATH", long_text));
+}
+
+TEST_CASE("what may be a secret by its name does not travel, whatever it begins with") {
+    for (const char* name : {"CUDA_API_TOKEN", "NCCL_SECRET", "NCCL_KEY", "CUDNN_PASSWORD",
+                             "CUDA_REGISTRY_PASSWD_FILE", "CUBLAS_AUTH", "CUDA_APIKEY", "NCCL_KEY_",
+                             "CUDA_SECRETS", "CUDA_CREDENTIALS_X"}) {
+        INFO(name);
+        CHECK_FALSE(travels(name, "hunter2"));
+    }
+    const auto caller = caller_from_json(
+        {{"cwd", "/"}, {"environment", {{"CUDA_TOKEN", "hunter2"}, {"NCCL_PROTO", "LL"}}}});
+    REQUIRE(caller);
+    CHECK(caller->environment.size() == 1);
+    CHECK(caller->variable("NCCL_PROTO") == "LL");
+}
+
 TEST_CASE("all that activation changes travels") {
     const auto names = plan::managed_variables();
     CHECK(std::ranges::all_of(names, is_caller_variable));
