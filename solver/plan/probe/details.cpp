@@ -49,7 +49,9 @@ std::string with_version(const ProbeRung& rung, std::string_view words) {
 std::string detail_of(const Scene& scene, const ProbeRung& rung) {
     switch (rung.step) {
     case ProbeStep::Library:
-        return rung.path.empty() ? "libcuda.so.1" : file_name(rung.path);
+        // A broken link that comes before it is passed over today.
+        return (rung.path.empty() ? "libcuda.so.1" : file_name(rung.path)) +
+               (rung.message.empty() ? "" : "; " + one_line(rung.message, 60));
     case ProbeStep::Driver: {
         const auto& version = rung.version    ? rung.version
                               : scene.library ? scene.library

@@ -10,13 +10,15 @@ namespace cudaenv::plan::probe {
 
 namespace {
 
+constexpr int k_bus_error = 7;
+
 std::string signal_name(int signal) {
     switch (signal) {
     case 4:
         return "SIGILL";
     case 6:
         return "SIGABRT";
-    case 7:
+    case k_bus_error:
         return "SIGBUS";
     case 8:
         return "SIGFPE";
@@ -78,6 +80,10 @@ Finding ending_itself(const Scene& scene, facts::ProbeStep step) {
             ProbeVerdict::Crashed);
         if (report.signal == 9) {
             finding.cause = "somebody killed it: the kernel for want of memory, or a job limit";
+        } else if (report.signal == k_bus_error) {
+            finding.cause = fmt::format("{} broke, or a file that was mapped is cut short or its "
+                                        "disk failed",
+                                        whose_code(step));
         } else if (report.signal == 31) {
             finding.cause = "a sandbox (seccomp) forbids a system call that the driver makes";
         } else if (report.signal == 4) {
@@ -117,8 +123,47 @@ std::string missing_part(std::string_view words) {
 
 } // namespace
 
+namespace {
+
+// What was open when the child was lost; null where nothing is known of it.
+const facts::ProbeRung* unfinished(const Scene& scene, facts::ProbeStep step) {
+    const auto& rungs = scene.report->rungs;
+    const auto found = std::find_if(rungs.begin(), rungs.end(), [&](const auto& rung) {
+        return rung.step == step && rung.result == facts::ProbeResult::Unfinished;
+    });
+    return found == rungs.end() ? nullptr : &*found;
+}
+
+// The file that it was lost on: the one that was opened last, and one of those that are loaded
+// with it which is not whole.
+void name_file(const Scene& scene, const facts::ProbeRung& rung, Finding& finding) {
+    const bool is_library = facts::probed_library(rung.step) != nullptr;
+    if (const std::string fault = rung.message.starts_with(k_cut_short) ? fault_of_file(rung) : "";
+        !fault.empty()) {
+        finding.cause = fault;
+        if (is_library) {
+            finding.fix = bring_anew(scene, rung, "install it anew and whole");
+        }
+    } else if (!rung.path.empty()) {
+        finding.cause += "; the last file that it opened: " + one_line(rung.path, 120);
+    }
+    // A libcuda that dies while it is loaded and comes from there is mostly not the driver's own.
+    if (!is_library && finding.verdict == ProbeVerdict::Crashed && !scene.on_wsl()) {
+        if (auto fix =
+                fix_by_library_path(scene, rung.path, ", so that the driver's own is found")) {
+            finding.fix = std::move(*fix);
+        }
+    }
+}
+
+} // namespace
+
 Finding explain_ending(const Scene& scene, facts::ProbeStep step) {
     Finding finding = ending_itself(scene, step);
+    const facts::ProbeRung* const open = unfinished(scene, step);
+    if (open != nullptr) {
+        name_file(scene, *open, finding);
+    }
     const std::string words = last_words(*scene.report);
     if (words.empty()) {
         return finding;
@@ -127,7 +172,7 @@ Finding explain_ending(const Scene& scene, facts::ProbeStep step) {
     if (const std::string part = missing_part(words);
         library != nullptr && !part.empty() && finding.verdict == ProbeVerdict::Crashed) {
         // cuDNN opens its parts when it first needs them, and aborts where one is not there.
-        facts::ProbeRung rung;
+        facts::ProbeRung rung = open != nullptr ? *open : facts::ProbeRung();
         rung.step = step;
         finding.cause = fmt::format("{} did not get {} and ended the process", library->name, part);
         finding.fix = bring_anew(scene, rung, "install it anew and whole, of one version");

@@ -32,6 +32,29 @@ StepFix driver_to_install(const Scene& scene) {
             {}};
 }
 
+// There, and no library that loads. One that LD_LIBRARY_PATH brings hides the driver's own.
+Finding explain_broken_libcuda(const Scene& scene, const facts::ProbeRung& rung) {
+    Finding finding = failure(
+        "CE302",
+        rung.call == "dlsym" ? "libcuda lacks a function: " + one_line(rung.message, 56)
+                             : "libcuda does not load: " + loader_words(rung.message),
+        "the file is damaged, of another architecture or very old, or misses a library of its own",
+        StepFix{"install the driver's libraries anew, of the kernel module's version", {}},
+        ProbeVerdict::DriverBroken);
+    if (rung.call == "dlsym") {
+        return finding;
+    }
+    if (std::string fault = fault_of_file(rung); !fault.empty()) {
+        finding.cause = std::move(fault);
+    } else if (!rung.path.empty()) {
+        finding.cause = fmt::format("{} is there; {}", one_line(rung.path, 120), finding.cause);
+    }
+    if (auto fix = fix_by_library_path(scene, rung.path, ", so that the driver's own is found")) {
+        finding.fix = std::move(*fix);
+    }
+    return finding;
+}
+
 } // namespace
 
 Finding explain_missing_driver(const Scene& scene, const facts::ProbeRung& rung) {
@@ -44,14 +67,7 @@ Finding explain_missing_driver(const Scene& scene, const facts::ProbeRung& rung)
                             contains(rung.message, "cannot open shared object file") &&
                             contains(rung.message, "No such file"));
     if (!is_absent) {
-        return failure(
-            "CE302",
-            rung.call == "dlsym" ? "libcuda lacks a function: " + one_line(rung.message, 56)
-                                 : "libcuda does not load: " + loader_words(rung.message),
-            "the file is damaged, of another architecture or very old, or misses a library of "
-            "its own",
-            StepFix{"install the driver's libraries anew, of the kernel module's version", {}},
-            ProbeVerdict::DriverBroken);
+        return explain_broken_libcuda(scene, rung);
     }
     Finding finding =
         failure("CE301", "no libcuda.so.1: there is no NVIDIA driver here",

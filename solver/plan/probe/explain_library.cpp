@@ -163,16 +163,19 @@ Finding explain_loading(const Scene& scene, const facts::ProbeRung& rung) {
             bring_anew(scene, rung,
                        "take CUDA directories out of LD_LIBRARY_PATH, then install it anew"));
     }
-    if (contains(said, "ELF") || contains(said, "file too short") || contains(said, "truncated")) {
+    const std::string fault = fault_of_file(rung);
+    if (!fault.empty()) {
         return failure("CE350", fmt::format("{} does not load: {}", name, loader_words(said)),
-                       "the file is damaged, cut short, or of another architecture",
-                       bring_anew(scene, rung));
+                       fault, bring_anew(scene, rung));
     }
     Finding finding{rung.step == facts::ProbeStep::Runtime ? "CE321" : "CE341",
                     StepStatus::Fails,
                     fmt::format("{} does not load: {}", name,
                                 said.empty() ? refusal(rung) : loader_words(said)),
-                    "the loader's words say what is missing",
+                    rung.path.empty()
+                        ? std::string("the loader's words say what is missing")
+                        : one_line(rung.path, 120) + " is there; the loader's words say what is "
+                                                     "missing",
                     bring_anew(scene, rung),
                     ProbeVerdict::Fails};
     if (contains(said, "cannot open shared object file")) {

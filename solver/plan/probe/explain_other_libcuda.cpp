@@ -12,17 +12,10 @@ namespace {
 
 // Why the loader takes that libcuda, and how it comes to take another.
 StepFix fix_for_place(const Scene& scene, const std::string& wanted) {
-    const std::string directory = directory_of(scene.libcuda);
-    const bool compat = is_compat(scene.libcuda);
-    const auto entries = entries_that(*scene.context, [&](const std::string& entry) {
-        const std::string_view trimmed =
-            entry.ends_with('/') ? std::string_view(entry).substr(0, entry.size() - 1) : entry;
-        return trimmed == directory || (compat && is_compat(entry));
-    });
-    if (!entries.empty()) {
-        return {fmt::format("take {} out of LD_LIBRARY_PATH{}", join(entries, " and "), wanted),
-                library_path_without(*scene.context, entries)};
+    if (auto fix = fix_by_library_path(scene, scene.libcuda, wanted)) {
+        return std::move(*fix);
     }
+    const std::string directory = directory_of(scene.libcuda);
     return {fmt::format("take {} out of /etc/ld.so.conf.d, then run ldconfig{}",
                         directory.empty() ? "its directory" : directory, wanted),
             "sudo ldconfig"};

@@ -63,6 +63,9 @@ Finding judge_right(const Scene& scene, const ProbeRung& rung) {
         }
         break;
     case ProbeStep::Runtime:
+        if (auto finding = explain_closed_runtime(scene, rung)) {
+            return std::move(*finding);
+        }
         if (scene.runtime && scene.driver_cuda &&
             *scene.driver_cuda < DottedVersion::of(scene.runtime->version.major_minor())) {
             return explain_ceiling(scene, fmt::format("{} on a driver for {}",

@@ -25,6 +25,10 @@ std::optional<DottedVersion> version_in_name(std::string_view path, std::size_t 
 }
 
 std::optional<ProbeVersion> runtime_of(const facts::ProbeRung& rung) {
+    // One that did not load tells nothing; its name is the soname of a whole major.
+    if (!rung.version && (rung.call == "dlopen" || rung.result == facts::ProbeResult::Unfinished)) {
+        return std::nullopt;
+    }
     // 0 is what libcudart 11.8 says where there is no driver.
     if (rung.version && rung.version->major() > 0) {
         return ProbeVersion{*rung.version, rung.path};
@@ -135,6 +139,9 @@ Scene look_at(const facts::ProbeReport& report, const ProbeContext& context) {
     for (const facts::ProbeRung& rung : report.rungs) {
         switch (rung.step) {
         case facts::ProbeStep::Library:
+            if (rung.result == facts::ProbeResult::Unfinished || rung.call == "dlopen") {
+                break; // its path is what did not load
+            }
             scene.libcuda = rung.path;
             scene.library = version_in_name(rung.path, 2);
             if (!scene.library) {
@@ -312,6 +319,11 @@ std::string loader_words(std::string_view message, std::size_t most) {
         const auto before = message.substr(0, cannot);
         return one_line(before.substr(before.find_last_of(" \n/") + 1), most - 13) +
                " is not found";
+    }
+    if (message.starts_with(k_cut_short)) {
+        const auto path = message.substr(k_cut_short.size());
+        return one_line(file_name(path.substr(0, path.rfind(" has "))), most - 13) +
+               " is cut short";
     }
     // It begins with a path, whose directories would fill the line.
     const auto colon = message.find(':');

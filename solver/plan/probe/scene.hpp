@@ -87,6 +87,9 @@ std::string library_path_without(const ProbeContext& context,
 // "cuInit: error 100", "cudnnCreate: CUDNN_STATUS_NOT_INITIALIZED (1001)". The names of CUDA's own
 // errors are left to who has room for them, but for numbers that mean something else today.
 std::string refusal(const facts::ProbeRung& rung);
+// Begins the message of a library's file that is not whole: "cut short: PATH has 10 bytes of at
+// least 20".
+inline constexpr std::string_view k_cut_short = "cut short: ";
 // What dlopen said, without directories: "libcublasLt.so.13 is not found".
 std::string loader_words(std::string_view message, std::size_t most = 64);
 
@@ -122,6 +125,16 @@ Finding explain_missing_driver(const Scene& scene, const facts::ProbeRung& rung)
 // The probe found libcuda where programs do not look; none where they do.
 std::optional<Finding> explain_unfound_driver(const facts::ProbeRung& rung);
 
+// --- explain_file.cpp ---------------------------------------------------------------------------
+
+// What is wrong with a file that the loader refused, with its whole path; empty where its words do
+// not tell that.
+std::string fault_of_file(const facts::ProbeRung& rung);
+// The command that takes a file's directory out of LD_LIBRARY_PATH; none where it is not in it.
+// `wanted` ends the sentence.
+std::optional<StepFix> fix_by_library_path(const Scene& scene, const std::string& file,
+                                           const std::string& wanted);
+
 // --- explain_other_libcuda.cpp ------------------------------------------------------------------
 
 Finding explain_mismatch(const Scene& scene, std::string seen, int error);
@@ -146,6 +159,8 @@ Finding explain_no_device(const Scene& scene, std::string seen);
 // devices; of a library's rung. None where there is none.
 std::optional<Finding> explain_closed_device(const Scene& scene, const std::string& seen);
 std::optional<Finding> explain_closed_library(const Scene& scene, const facts::ProbeRung& rung);
+// The runtime answers, and a nearer one was passed over because it is closed.
+std::optional<Finding> explain_closed_runtime(const Scene& scene, const facts::ProbeRung& rung);
 
 // --- explain_runtime.cpp ------------------------------------------------------------------------
 

@@ -414,7 +414,28 @@ class Libraries(VerdictTest):
                 else:
                     file.write_text("no library\n" if what == "text" else "")
                 self.search(file.parent)
-                self.check_library("driver-broken", "CE302")
+                # It hides the driver: where it lies, and what takes it out.
+                self.check_library("driver-broken", "CE302", "unset LD_LIBRARY_PATH"
+                                   if what != "nothing in it" else "lacks a function")
+        for what, link in (("dangling", "libcuda.so.1.1"), ("circle", "libcuda.so.1")):
+            with self.subTest(what):
+                file = self.root / what / "libcuda.so.1"
+                file.parent.mkdir()
+                file.symlink_to(link)
+                self.search(file.parent)
+                self.check_library("driver-broken", "CE302", f"{file},unset LD_LIBRARY_PATH")
+                with self.subTest("which is not allowed to be missing"):
+                    ran = subprocess.run(self.command("--allow-missing"), capture_output=True,
+                                         env=self.environment, cwd=self.root, timeout=WAIT)
+                    self.assertEqual(ran.returncode, 1)
+        with self.subTest("cut short"):
+            whole = self.install_driver()
+            file = self.root / "short/libcuda.so.1"
+            file.parent.mkdir()
+            file.write_bytes((Path(whole) / "libcuda.so.1").read_bytes()[:8192])
+            self.search(file.parent)
+            self.check_library("driver-broken", "CE302",
+                               f"{file} has 8192 bytes of at least,unset LD_LIBRARY_PATH")
 
     def test_a_library_that_dies_while_it_is_loaded_is_a_crash_at_the_library(self):
         self.scenario("")

@@ -3,6 +3,30 @@
 
 namespace cudaenv::testing {
 
+namespace {
+
+// The whole ladder up to that step, at which a signal ended the child.
+std::function<void(Bench&)> crashes(ProbeStep step, int signal, const char* words = "") {
+    return [=](Bench& bench) {
+        bench.climbs_all();
+        bench.lost(step, Ending::Crashed, "ended by a signal");
+        bench.report.signal = signal;
+        bench.report.words = words;
+    };
+}
+
+// The same, with the file that was opened last, and what else was known of it by then.
+std::function<void(Bench&)> crashes_on(ProbeStep step, int signal, const char* path,
+                                       const char* message = "") {
+    return [=](Bench& bench) {
+        crashes(step, signal)(bench);
+        bench.rung(step).path = path;
+        bench.rung(step).message = message;
+    };
+}
+
+} // namespace
+
 std::vector<Case> ending_cases() {
     return {
         {"a child that hung is told with the step it hung at",
@@ -26,20 +50,11 @@ std::vector<Case> ending_cases() {
          },
          ProbeStep::Memory, "CE384", k_fails, ProbeVerdict::TimedOut, "cannot be killed", "state D",
          "dmesg"},
-        {"a crash is told with its step and signal",
-         [](Bench& bench) {
-             bench.lost(ProbeStep::Kernel, Ending::Crashed, "ended by signal 11");
-             bench.report.signal = 11;
-         },
+        {"a crash is told with its step and signal", crashes(ProbeStep::Kernel, 11),
          ProbeStep::Kernel, "CE381", k_fails, ProbeVerdict::Crashed,
          "crashed at kernel with SIGSEGV", "the driver broke", "dmesg"},
-        {"a child that somebody killed",
-         [](Bench& bench) {
-             bench.lost(ProbeStep::Memory, Ending::Crashed, "ended by signal 9");
-             bench.report.signal = 9;
-         },
-         ProbeStep::Memory, "CE381", k_fails, ProbeVerdict::Crashed, "SIGKILL", "want of memory",
-         ""},
+        {"a child that somebody killed", crashes(ProbeStep::Memory, 9), ProbeStep::Memory, "CE381",
+         k_fails, ProbeVerdict::Crashed, "SIGKILL", "want of memory", ""},
         {"a child that was not started",
          [](Bench& bench) {
              bench.report.rungs.clear();
@@ -57,19 +72,43 @@ std::vector<Case> ending_cases() {
          ProbeStep::Library, "CE383", k_fails, ProbeVerdict::Crashed, "no whole answer at library",
          "another version", ""},
         {"cuDNN that aborts for want of a part of its own is told with its words and that part",
-         [](Bench& bench) {
-             bench.climbs_all();
-             bench.lost(ProbeStep::Cudnn, Ending::Crashed, "ended by signal 6");
-             bench.report.signal = 6;
-             bench.report.words = "Could not load library libcudnn_ops.so.9. Error: "
-                                  "libcudnn_ops.so.9: cannot open shared object file: No such file "
-                                  "or directory";
-         },
+         crashes(ProbeStep::Cudnn, 6,
+                 "Could not load library libcudnn_ops.so.9. Error: libcudnn_ops.so.9: cannot open "
+                 "shared object file: No such file or directory"),
          ProbeStep::Cudnn, "CE381", k_fails, ProbeVerdict::Crashed, "crashed at cudnn with SIGABRT",
          "cuDNN did not get libcudnn_ops.so.9 and ended the process; its last words: Could not "
          "load library libcudnn_ops.so.9. Error: libcudnn_ops.so.9: cannot open shared object "
          "file: No such file or directory",
          "pip install --force-reinstall nvidia-cudnn-cu13"},
+        {"a crash in a library is told with the file that was opened last",
+         crashes_on(ProbeStep::Cublas, 11, "/home/me/env/lib/libcublas.so.13"), ProbeStep::Cublas,
+         "CE381", k_fails, ProbeVerdict::Crashed, "crashed at cublas with SIGSEGV",
+         "the last file that it opened: /home/me/env/lib/libcublas.so.13", "dmesg"},
+        {"a crash beside a library that is cut short is that one's",
+         crashes_on(
+             ProbeStep::Cublas, 7, "/home/me/env/lib/libcublas.so.13",
+             "cut short: /home/me/env/lib/libcublasLt.so.13 has 4096 bytes of at least 90000"),
+         ProbeStep::Cublas, "CE381", k_fails, ProbeVerdict::Crashed,
+         "crashed at cublas with SIGBUS",
+         "/home/me/env/lib/libcublasLt.so.13 has 4096 bytes of at least 90000: it is damaged",
+         "pip install --force-reinstall nvidia-cublas"},
+        {"SIGBUS without a file may be one that is cut short", crashes(ProbeStep::Kernel, 7),
+         ProbeStep::Kernel, "CE381", k_fails, ProbeVerdict::Crashed, "SIGBUS",
+         "a file that was mapped is cut short", "dmesg"},
+        {"a libcuda of LD_LIBRARY_PATH that dies while it is loaded is taken out of it",
+         [](Bench& bench) {
+             bench.context.library_path = {"/opt/old"};
+             crashes_on(ProbeStep::Library, 6, "/opt/old/libcuda.so.1")(bench);
+         },
+         ProbeStep::Library, "CE381", k_fails, ProbeVerdict::Crashed, "SIGABRT",
+         "the last file that it opened: /opt/old/libcuda.so.1", "unset LD_LIBRARY_PATH"},
+        {"a libcuda of the system's that dies is not",
+         [](Bench& bench) {
+             bench.context.library_path = {"/opt/old"};
+             crashes_on(ProbeStep::Library, 6, "/usr/lib64/libcuda.so.1")(bench);
+         },
+         ProbeStep::Library, "CE381", k_fails, ProbeVerdict::Crashed, "SIGABRT",
+         "/usr/lib64/libcuda.so.1", "dmesg"},
         {"a child that hung is told with what it wrote last",
          [](Bench& bench) {
              bench.lost(ProbeStep::Nccl, Ending::TimedOut, "no answer within 10000 ms, killed");

@@ -20,6 +20,60 @@ std::vector<Case> runtime_cases() {
         {"a runtime that sees the driver that was tried is right",
          [](Bench& bench) { bench.rung(ProbeStep::Runtime).cuda = DottedVersion::of("13.0"); },
          ProbeStep::Runtime, "", plan::StepStatus::Ok, ProbeVerdict::Ok, "13.0", "", nullptr},
+        {"a runtime in the place of one that is closed is a warning, with who may open that",
+         [](Bench& bench) {
+             bench.context.closed_libraries.push_back(
+                 {"/home/me/env/lib/libcudart.so.13", "root", "cudausers", 0640, false});
+             bench.rung(ProbeStep::Runtime).path = "/usr/local/cuda-13.0/lib64/libcudart.so.13";
+         },
+         ProbeStep::Runtime, "CE356", k_warns, ProbeVerdict::Warns,
+         "another one is taken, 13.0: you may not read libcudart.so.13",
+         "/home/me/env/lib/libcudart.so.13 is there, but it is root's, group cudausers, mode 0640; "
+         "/usr/local/cuda-13.0/lib64/libcudart.so.13 is what is left",
+         "sudo usermod -aG cudausers"},
+        {"likewise between two entries of LD_LIBRARY_PATH",
+         [](Bench& bench) {
+             bench.context.library_path = {"/opt/a", "/opt/b/"};
+             bench.context.closed_libraries.push_back(
+                 {"/opt/a/libcudart.so.13", "me", "me", 0, true});
+             bench.rung(ProbeStep::Runtime).path = "/opt/b/libcudart.so.13";
+         },
+         ProbeStep::Runtime, "CE356", k_warns, ProbeVerdict::Warns, "another one is taken",
+         "/opt/a/libcudart.so.13 is there", "chmod u+r /opt/a/libcudart.so.13"},
+        {"a closed runtime farther away than the one that was taken is nothing to tell",
+         [](Bench& bench) {
+             bench.context.library_path = {"/opt/a"};
+             bench.context.closed_libraries.push_back(
+                 {"/opt/a/libcudart.so.13", "me", "me", 0, true});
+         },
+         ProbeStep::Runtime, "", StepStatus::Ok, ProbeVerdict::Ok, "13.0 of this env", "", nullptr},
+        {"another library that is closed is none of the runtime's",
+         [](Bench& bench) {
+             bench.context.closed_libraries.push_back(
+                 {"/home/me/env/lib/libcublas.so.13", "root", "root", 0600, false});
+             bench.rung(ProbeStep::Runtime).path = "/usr/local/cuda-13.0/lib64/libcudart.so.13";
+         },
+         ProbeStep::Runtime, "", StepStatus::Ok, ProbeVerdict::Ok, "not of this env", "", nullptr},
+        {"a libcudart that is cut short is named with its sizes",
+         [](Bench& bench) {
+             bench.refuses(ProbeStep::Runtime, "dlopen",
+                           "cut short: /home/me/env/lib/libcudart.so.13 has 64 bytes of at least "
+                           "800000");
+             bench.rung(ProbeStep::Runtime).path = "/home/me/env/lib/libcudart.so.13";
+             bench.rung(ProbeStep::Runtime).version.reset();
+         },
+         ProbeStep::Runtime, "CE350", k_fails, ProbeVerdict::Fails,
+         "the CUDA runtime does not load: libcudart.so.13 is cut short",
+         "/home/me/env/lib/libcudart.so.13 has 64 bytes of at least 800000",
+         "pip install --force-reinstall nvidia-cuda-runtime"},
+        {"what the loader refuses for a reason of its own is named by its path",
+         [](Bench& bench) {
+             bench.refuses(ProbeStep::Runtime, "dlopen",
+                           "libcudart.so.13: cannot read file data: Input/output error");
+             bench.rung(ProbeStep::Runtime).path = "/mnt/nfs/env/lib/libcudart.so.13";
+         },
+         ProbeStep::Runtime, "CE321", k_fails, ProbeVerdict::Fails, "Input/output error",
+         "/mnt/nfs/env/lib/libcudart.so.13 is there", "--force-reinstall"},
         {"a libcudart that does not load has the loader's words",
          [](Bench& bench) {
              bench.refuses(ProbeStep::Runtime, "dlopen",
