@@ -34,24 +34,18 @@ bool is_of_the_machine(const std::string& step) {
     return std::ranges::find(k_steps, step) != k_steps.end();
 }
 
-// In use, full, or MPS does not serve this process: of several GPUs one may be so.
-bool is_busy(const plan::JudgedStep& step) {
-    return step.code == "CE316" || step.code == "CE317" || step.code == "CE319";
-}
-
 bool above_the_runtime(const facts::FailedRung& rung) {
     return rung.step == "memory" || rung.step == "kernel" || rung.step == "ptx";
 }
 
-bool should_work(const ProbeRun& run, const ProbeWishes& wishes, const protocol::Caller& caller) {
+bool should_work(const ProbeRun& run, const protocol::Caller& caller) {
     switch (run.ladder.verdict) {
     case ProbeVerdict::Busy:
         return false;
     case ProbeVerdict::NoDriver:
         return run.host.driver.has_value();
     case ProbeVerdict::NoGpu:
-        return !run.host.gpus.empty() &&
-               (wishes.all_gpus || !caller.variable("CUDA_VISIBLE_DEVICES"));
+        return !run.host.gpus.empty() && !caller.variable("CUDA_VISIBLE_DEVICES");
     default:
         return true;
     }
@@ -80,8 +74,7 @@ std::string utc(std::time_t time) {
 
 } // namespace
 
-facts::Measured measured_of(const ProbeRun& run, const ProbeWishes& wishes,
-                            const protocol::Caller& caller) {
+facts::Measured measured_of(const ProbeRun& run, const protocol::Caller& caller) {
     facts::Measured measured;
     measured.verdict = plan::name_of(run.ladder.verdict);
     measured.summary = run.ladder.summary;
@@ -97,10 +90,10 @@ facts::Measured measured_of(const ProbeRun& run, const ProbeWishes& wishes,
             measured.gpus.push_back({rung.name, rung.uuid, rung.compute_capability});
         }
     }
-    if (should_work(run, wishes, caller)) {
+    if (should_work(run, caller)) {
         for (const plan::JudgedStep& step : run.ladder.steps) {
             if (step.status == plan::StepStatus::Fails && is_of_the_machine(step.name) &&
-                !is_busy(step)) {
+                !step.machine_is_right && !is_in_use(step)) {
                 measured.failed.push_back({step.name, step.code, step.detail, step.cause});
             }
         }
@@ -110,12 +103,14 @@ facts::Measured measured_of(const ProbeRun& run, const ProbeWishes& wishes,
 
 void keep_measured(const facts::Measured& measured, const ProbeRun& run, const ProbeWishes& wishes,
                    const protocol::Caller& caller) {
-    if (wishes.all_gpus) {
-        return;
-    }
-    if (measured.failed.empty() && !ran_well(run.ladder, "kernel")) {
+    const auto& left_out = run.ladder.not_looked_at;
+    if (measured.failed.empty()) {
         // What did not get as far as the rung that failed says nothing against it.
-        if (const auto earlier = kept_measured(caller); earlier && !earlier->failed.empty()) {
+        const bool kernel_ran = ran_well(run.ladder, "kernel");
+        const auto earlier = kept_measured(caller);
+        if (earlier && std::ranges::any_of(earlier->failed, [&](const facts::FailedRung& rung) {
+                return !kernel_ran || std::ranges::find(left_out, rung.step) != left_out.end();
+            })) {
             return;
         }
     }
@@ -127,6 +122,16 @@ void keep_measured(const facts::Measured& measured, const ProbeRun& run, const P
                                    (with_runtime && rung.step == facts::ProbeStep::Runtime))) {
             rests_on.push_back(rung.path);
         }
+    }
+    if (with_runtime) {
+        // Another one that appears is taken in its place, and what it opened may be at fault.
+        for (const auto* list :
+             {&run.libraries.looked_at, &run.libraries.broken_links, &run.report.loaded}) {
+            rests_on.insert(rests_on.end(), list->begin(), list->end());
+        }
+    }
+    if (changed_since(run.grounds, run.report.loaded)) {
+        return;
     }
     // A facts file that tells nothing else.
     facts::Host only_measured;
@@ -141,8 +146,10 @@ void keep_measured(const facts::Measured& measured, const ProbeRun& run, const P
     kept.depth = wishes.full ? host::VerdictDepth::Full : host::VerdictDepth::Quick;
     kept.at = std::time(nullptr);
     if (!measured.failed.empty()) {
+        kept.step = measured.failed.front().step;
         kept.code = measured.failed.front().code;
     }
+    kept.left_out = left_out;
     store.keep(files, question, run.grounds, rests_on, kept);
 }
 

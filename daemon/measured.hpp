@@ -14,11 +14,9 @@ namespace cudaenv::daemon {
 
 // A rung counts as failed where it is the machine's own, and only what should work here failed: not
 // a busy GPU, no driver where no module is loaded, GPUs that are hidden or not there.
-facts::Measured measured_of(const ProbeRun& run, const ProbeWishes& wishes,
-                            const protocol::Caller& caller);
+facts::Measured measured_of(const ProbeRun& run, const protocol::Caller& caller);
 
-// Kept beside the verdicts, for shells with the caller's LD_LIBRARY_PATH and CUDA_VISIBLE_DEVICES.
-// Not of --all-gpus, which is not what the shell sees.
+// Kept beside the verdicts, for shells with the caller's variables that change what CUDA answers.
 void keep_measured(const facts::Measured& measured, const ProbeRun& run, const ProbeWishes& wishes,
                    const protocol::Caller& caller);
 

@@ -26,13 +26,12 @@ void add_fits(nlohmann::json& toolkits, const facts::Host& host) {
 // The quick probe of this machine, kept like one that `cudaenv probe` asked for.
 Result<facts::Measured> measure(const nlohmann::json& params, const protocol::Caller& caller,
                                 Machine& machine, const Waiter& waiter) {
-    protocol::Caller asking = caller;
-    asking.environment.erase("CUDAENV_DISABLE"); // a probe changes nothing
     const ProbeWishes wishes;
+    const protocol::Caller asking = asking_for(caller, wishes);
     CUDAENV_TRY(const auto activation, activation_of(params, asking, machine));
     CUDAENV_TRY(const auto run, run_probe(activation, wishes, asking, machine, waiter));
-    auto measured = measured_of(run, wishes, asking);
-    keep_verdict(run, activation.project, wishes, asking);
+    auto measured = measured_of(run, asking);
+    keep_verdict(run, wishes, {activation.project, activation.situation.base, asking});
     keep_measured(measured, run, wishes, asking);
     return measured;
 }

@@ -101,14 +101,11 @@ Result<protocol::Reply> probe(const nlohmann::json& params, const protocol::Call
     CUDAENV_TRY(wishes.build, protocol::bool_field(params, "build", false));
     CUDAENV_TRY(wishes.all_gpus, protocol::bool_field(params, "all_gpus", false));
     CUDAENV_TRY(const bool allow_missing, protocol::bool_field(params, "allow_missing", false));
-    // CUDAENV_DISABLE is about what is changed in shells; a probe changes nothing and was asked
-    // for.
-    protocol::Caller asking = caller;
-    asking.environment.erase("CUDAENV_DISABLE");
+    const protocol::Caller asking = asking_for(caller, wishes);
     CUDAENV_TRY(const auto activation, activation_of(params, asking, machine));
     CUDAENV_TRY(const auto run, run_probe(activation, wishes, asking, machine, waiter));
-    keep_verdict(run, activation.project, wishes, asking);
-    keep_measured(measured_of(run, wishes, asking), run, wishes, asking);
+    keep_verdict(run, wishes, {activation.project, activation.situation.base, asking});
+    keep_measured(measured_of(run, asking), run, wishes, asking);
     nlohmann::json object = outcome_to_json(run.outcome);
     object["depth"] = wishes.full ? "full" : "quick";
     object["environment"] = path_or_null(activation.project.prefix);

@@ -128,21 +128,22 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
     for (const std::string& note : notes) {
         note_texts.push_back(protocol::bytes_to_json(note));
     }
-    return protocol::Reply{0,
-                           {{"schema", "cudaenv.status/1"},
-                            {"directory", caller.cwd},
-                            {"project", project_to_json(loaded)},
-                            {"pins", pins_to_json(loaded.pins)},
-                            {"environment", environment_to_json(loaded.prefix, caller)},
-                            {"driver", std::move(driver)},
-                            {"driver_absent", host.driver_absent},
-                            {"cuda", cuda_to_json(activation.choice)},
-                            {"toolkit", toolkit_to_json(activation.choice, host)},
-                            {"applied", is_applied(activation)},
-                            {"probe", kept_to_json(kept_verdict(loaded, caller))},
-                            {"findings", nlohmann::json::array()},
-                            {"notes", std::move(note_texts)},
-                            {"next", next_step(activation, host, caller)}}};
+    return protocol::Reply{
+        0,
+        {{"schema", "cudaenv.status/1"},
+         {"directory", caller.cwd},
+         {"project", project_to_json(loaded)},
+         {"pins", pins_to_json(loaded.pins)},
+         {"environment", environment_to_json(loaded.prefix, caller)},
+         {"driver", std::move(driver)},
+         {"driver_absent", host.driver_absent},
+         {"cuda", cuda_to_json(activation.choice)},
+         {"toolkit", toolkit_to_json(activation.choice, host)},
+         {"applied", is_applied(activation)},
+         {"probe", kept_to_json(kept_verdict({loaded, activation.situation.base, caller}))},
+         {"findings", nlohmann::json::array()},
+         {"notes", std::move(note_texts)},
+         {"next", next_step(activation, host, caller)}}};
 }
 
 } // namespace

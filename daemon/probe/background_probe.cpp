@@ -155,10 +155,11 @@ void BackgroundProbe::probe(const Job& job) {
     caller.environment.insert(activation->applied.environment.begin(),
                               activation->applied.environment.end());
     const std::string program = probe_beside_this_program();
-    if (program.empty() || kept_verdict(project, caller)) {
+    const Asker asker{project, activation->situation.base, caller};
+    if (program.empty() || kept_verdict(asker)) {
         return;
     }
-    const std::string key = verdict_key(project, caller);
+    const std::string key = verdict_key(asker);
     const auto paused = m_busy.find(key);
     if (m_tried.contains(key) || m_tried.size() >= k_most_tried ||
         (paused != m_busy.end() && Clock::now() - paused->second < k_busy_pause)) {
@@ -182,13 +183,13 @@ void BackgroundProbe::probe(const Job& job) {
         return;
     }
     // Without the lock, which answers wait for: a home on a network may be slow.
-    if (!keep_verdict(*run, project, quick, caller)) {
+    if (!keep_verdict(*run, quick, asker)) {
         m_tried.erase(key); // what it rests on changed meanwhile
         m_busy[key] = Clock::now();
         return;
     }
-    keep_measured(measured_of(*run, quick, caller), *run, quick, caller);
-    const auto kept = kept_verdict(project, caller);
+    keep_measured(measured_of(*run, caller), *run, quick, caller);
+    const auto kept = kept_verdict(asker);
     if (kept && !host::is_transient(kept->verdict)) {
         m_tried.erase(key); // what is kept says better what it rests on
     }

@@ -29,7 +29,7 @@ BuildTools build_tools_of(const Activation& activation, host::FileSystem& files,
 // Compiles, links and runs below TMPDIR, and adds the rungs of that to the ladder's. `gpus`: how
 // many the machine has.
 void add_build_rungs(facts::ProbeReport& report, const Activation& activation, BuildTools tools,
-                     const ProbeWishes& wishes, const protocol::Caller& caller, std::size_t gpus,
+                     const protocol::Caller& caller, std::size_t gpus,
                      host::ProcessRunner& processes, const Waiter& waiter);
 
 } // namespace cudaenv::daemon

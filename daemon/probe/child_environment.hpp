@@ -1,7 +1,6 @@
 // The variables that cudaenv-probe and what --build starts run with.
 #pragma once
 
-#include "daemon/probe/probe.hpp"
 #include "protocol/caller.hpp"
 #include "solver/plan/activation/patch.hpp"
 
@@ -11,8 +10,8 @@
 namespace cudaenv::daemon {
 
 // What has to do with this program alone is not the children's. They run in another directory than
-// the shell: what LD_LIBRARY_PATH has of relative entries is made absolute.
-std::vector<std::string> child_environment(plan::Variables variables, const ProbeWishes& wishes,
+// the shell: what LD_LIBRARY_PATH, LD_PRELOAD and LD_AUDIT have of relative paths is made absolute.
+std::vector<std::string> child_environment(plan::Variables variables,
                                            const protocol::Caller& caller);
 
 } // namespace cudaenv::daemon

@@ -8,35 +8,41 @@
 #include <array>
 #include <ctime>
 #include <fcntl.h>
-#include <span>
+#include <string_view>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace cudaenv::daemon {
 
 namespace {
 
-// What changes the driver's answers, besides the files. NCCL's are of the full ladder alone.
-constexpr auto k_answered_by = std::to_array<const char*>(
-    {"CUDA_DEVICE_ORDER", "CUDA_DISABLE_PTX_JIT", "CUDA_FORCE_PTX_JIT", "CUDA_MPS_PIPE_DIRECTORY",
-     "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "NCCL_P2P_DISABLE", "NCCL_SOCKET_IFNAME"});
-// What chooses nvcc and the host compiler, and what they read.
-constexpr auto k_built_by = std::to_array<const char*>(
+// What changes the answers of the driver and of CUDA's libraries, besides the files.
+bool is_answered_by(std::string_view name) {
+    return name == "LD_LIBRARY_PATH" || protocol::is_read_by_cuda(name);
+}
+
+// What chooses nvcc and the host compiler, and what they read; sorted.
+constexpr auto k_built_by = std::to_array<std::string_view>(
     {"CC", "CPATH", "CPLUS_INCLUDE_PATH", "CUDAHOSTCXX", "CUDA_HOME", "CUDA_PATH", "CXX",
      "LIBRARY_PATH", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "PATH",
      "TORCH_CUDA_ARCH_LIST"});
+static_assert(std::ranges::is_sorted(k_built_by));
+
+bool is_built_by(std::string_view name) {
+    return std::ranges::binary_search(k_built_by, name);
+}
 
 // One line for each that is set: set and empty is not unset. What LD_LIBRARY_PATH names depends on
 // where the shell is.
-std::string told(std::span<const char* const> names, const plan::Variables& shell,
+std::string told(bool (*counts)(std::string_view), const plan::Variables& shell,
                  const std::string& cwd) {
     std::string text;
-    for (const char* name : names) {
-        if (const auto found = shell.find(name); found != shell.end()) {
-            const bool listed = found->first == "LD_LIBRARY_PATH";
-            text +=
-                found->first + '=' +
-                (listed ? join(host::loader_directories(found->second, cwd), ":") : found->second) +
-                '\n';
+    for (const auto& [name, value] : shell) {
+        if (counts(name)) {
+            text += name + '=' +
+                    (name == "LD_LIBRARY_PATH" ? join(host::loader_directories(value, cwd), ":")
+                                               : value) +
+                    '\n';
         }
     }
     return text;
@@ -49,8 +55,8 @@ host::VerdictQuestion question_of(const project::LoadedProject& project,
                                   const std::string& cwd) {
     host::VerdictQuestion question;
     question.prefix = project.prefix;
-    question.shell = told(k_answered_by, environment, cwd);
-    question.building = told(k_built_by, base, cwd);
+    question.shell = told(is_answered_by, environment, cwd);
+    question.building = told(is_built_by, base, cwd);
     for (const plan::EffectivePin& pin : project.pins.pins) {
         question.building += pin.pin.name + ' ' + pin.pin.constraint + '\n';
     }
@@ -60,9 +66,8 @@ host::VerdictQuestion question_of(const project::LoadedProject& project,
     return question;
 }
 
-host::VerdictQuestion question_of(const project::LoadedProject& project,
-                                  const protocol::Caller& caller) {
-    return question_of(project, caller.environment, plan::undo(caller.environment), caller.cwd);
+host::VerdictQuestion question_of(const Asker& asker) {
+    return question_of(asker.project, asker.caller.environment, asker.base, asker.caller.cwd);
 }
 
 // What was found, and where something else may be found the next time. A quick probe opens no more
@@ -88,6 +93,7 @@ std::vector<std::string> files_of_ladder(const ProbeRun& run, bool full) {
             paths.push_back(rung.path);
         }
     }
+    paths.insert(paths.end(), run.report.loaded.begin(), run.report.loaded.end());
     return paths;
 }
 
@@ -107,6 +113,10 @@ std::vector<std::string> files_of_build(const ProbeRun& run) {
     return paths;
 }
 
+std::int64_t nanoseconds(const timespec& time) {
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
 // "3 min ago", "2 h ago", "5 d ago".
 std::string age_text(std::int64_t seconds) {
     constexpr std::int64_t k_minute = 60;
@@ -120,40 +130,83 @@ std::string age_text(std::int64_t seconds) {
                              : std::to_string(seconds / k_day) + " d ago";
 }
 
-void name_first_failure(const std::vector<plan::JudgedStep>& steps, host::KeptVerdict& kept) {
-    const auto failed =
-        std::ranges::find(steps, plan::StepStatus::Fails, &plan::JudgedStep::status);
-    if (failed != steps.end()) {
-        kept.step = failed->name;
-        kept.code = failed->code;
-    }
+const plan::JudgedStep* first_with(const std::vector<plan::JudgedStep>& steps,
+                                   plan::StepStatus status) {
+    const auto found = std::ranges::find(steps, status, &plan::JudgedStep::status);
+    return found != steps.end() ? &*found : nullptr;
 }
 
-host::KeptVerdict ladder_verdict(const plan::ProbeOutcome& ladder) {
+// What failed; a GPU that is in use only where nothing else did, a warning where nothing at all.
+const plan::JudgedStep* what_to_tell(const std::vector<plan::JudgedStep>& steps) {
+    const auto broken = std::ranges::find_if(steps, [](const plan::JudgedStep& step) {
+        return step.status == plan::StepStatus::Fails && !is_in_use(step);
+    });
+    if (broken != steps.end()) {
+        return &*broken;
+    }
+    const plan::JudgedStep* failed = first_with(steps, plan::StepStatus::Fails);
+    return failed != nullptr ? failed : first_with(steps, plan::StepStatus::Warns);
+}
+
+bool is_of_quick_ladder(const std::string& step) {
+    const auto place = std::ranges::find(facts::k_probe_steps, step) - facts::k_probe_steps.begin();
+    return place <= static_cast<std::ptrdiff_t>(facts::ProbeStep::Kernel);
+}
+
+// Of the rungs beyond the quick ladder one that left some out tells only what failed there.
+host::VerdictDepth depth_of(const plan::ProbeOutcome& ladder, const host::KeptVerdict& kept,
+                            const ProbeWishes& wishes) {
+    const bool failed_beyond = ladder.verdict != plan::ProbeVerdict::Warns && !kept.step.empty() &&
+                               !is_of_quick_ladder(kept.step);
+    const bool whole = std::ranges::all_of(ladder.not_looked_at, is_of_quick_ladder);
+    return wishes.full && (whole || failed_beyond) ? host::VerdictDepth::Full
+                                                   : host::VerdictDepth::Quick;
+}
+
+host::KeptVerdict ladder_verdict(const plan::ProbeOutcome& ladder, const ProbeWishes& wishes) {
     host::KeptVerdict kept;
     kept.verdict = plan::name_of(ladder.verdict);
     kept.summary = ladder.summary;
-    name_first_failure(ladder.steps, kept);
+    kept.left_out = ladder.not_looked_at;
+    if (const plan::JudgedStep* told = what_to_tell(ladder.steps)) {
+        kept.step = told->name;
+        kept.code = told->code;
+        if (ladder.verdict == plan::ProbeVerdict::Warns) {
+            kept.summary = told->detail;
+        }
+    }
+    kept.depth = depth_of(ladder, kept, wishes);
     return kept;
 }
 
-// The rungs that the ladder alone does not have. None where there was no nvcc to try.
+// What cannot be written now can be once there is room again, or another TMPDIR.
+bool is_unwritten(const plan::JudgedStep& step) {
+    return step.code == "CE364";
+}
+
+// The rungs that the ladder alone does not have. None where there was no nvcc to try, and where
+// nothing but the place to build in is wrong.
 std::optional<host::KeptVerdict> built_verdict(const ProbeRun& run) {
     if (files_of_build(run).empty()) {
         return std::nullopt;
     }
-    std::vector<plan::JudgedStep> built = run.outcome.steps;
-    std::erase_if(built, [](const plan::JudgedStep& step) {
-        return step.name != "build" && step.name != "torch-extension";
-    });
     host::KeptVerdict kept;
+    std::vector<plan::JudgedStep> built;
+    for (const plan::JudgedStep& step : run.outcome.steps) {
+        if (step.name == "build" || step.name == "torch-extension") {
+            is_unwritten(step) ? kept.left_out.push_back(step.name) : built.push_back(step);
+        }
+    }
+    if (built.empty()) {
+        return std::nullopt;
+    }
     kept.depth = host::VerdictDepth::Build;
     kept.verdict = "ok";
-    name_first_failure(built, kept);
-    if (!kept.step.empty()) {
-        const auto failed = std::ranges::find(built, kept.step, &plan::JudgedStep::name);
+    if (const auto* failed = first_with(built, plan::StepStatus::Fails)) {
         kept.verdict = "fails";
-        kept.summary = kept.step + ": " + failed->detail;
+        kept.step = failed->name;
+        kept.code = failed->code;
+        kept.summary = failed->name + ": " + failed->detail;
     }
     return kept;
 }
@@ -162,7 +215,7 @@ std::optional<host::KeptVerdict> built_verdict(const ProbeRun& run) {
 
 host::VerdictQuestion question_of_shell(const protocol::Caller& caller) {
     host::VerdictQuestion question;
-    question.shell = told(k_answered_by, caller.environment, caller.cwd);
+    question.shell = told(is_answered_by, caller.environment, caller.cwd);
     return question;
 }
 
@@ -174,8 +227,13 @@ host::VerdictGrounds grounds_before(host::FileSystem& files, const host::ProbeLi
     for (const facts::Compiler& compiler : compilers) {
         paths.push_back(compiler.path);
     }
-    return host::grounds_of(files, full ? host::VerdictDepth::Full : host::VerdictDepth::Quick,
-                            paths);
+    timespec now{};
+    // Files' times may lag by 10 ms: what was changed that early is what the probe then loaded.
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    auto grounds =
+        host::grounds_of(files, full ? host::VerdictDepth::Full : host::VerdictDepth::Quick, paths);
+    grounds.began_ns = nanoseconds(now);
+    return grounds;
 }
 
 host::VerdictStore verdicts_of(const protocol::Caller& caller) {
@@ -183,29 +241,38 @@ host::VerdictStore verdicts_of(const protocol::Caller& caller) {
         host::default_cache_directory(caller.environment, caller.variable("HOME").value_or("")));
 }
 
-bool keep_verdict(const ProbeRun& run, const project::LoadedProject& project,
-                  const ProbeWishes& wishes, const protocol::Caller& caller) {
-    if (wishes.all_gpus) {
-        return true;
-    }
+bool changed_since(const host::VerdictGrounds& grounds, const std::vector<std::string>& loaded) {
+    return std::ranges::any_of(loaded, [&](const std::string& path) {
+        struct stat status {};
+        // An installer gives a file the time of its archive, but not this one.
+        return ::stat(path.c_str(), &status) != 0 ||
+               nanoseconds(status.st_ctim) >= grounds.began_ns;
+    });
+}
+
+bool keep_verdict(const ProbeRun& run, const ProbeWishes& wishes, const Asker& asker) {
     host::DiskFileSystem files;
-    const host::VerdictStore store = verdicts_of(caller);
-    const host::VerdictQuestion question = question_of(project, caller);
+    const host::VerdictStore store = verdicts_of(asker.caller);
+    const host::VerdictQuestion question = question_of(asker);
     const std::int64_t now = std::time(nullptr);
     if (auto built = built_verdict(run)) {
         built->at = now;
         store.keep(files, question, run.grounds, files_of_build(run), *built);
     }
-    auto verdict = ladder_verdict(run.ladder);
-    verdict.depth = wishes.full ? host::VerdictDepth::Full : host::VerdictDepth::Quick;
+    auto verdict = ladder_verdict(run.ladder, wishes);
     verdict.at = now;
-    return store.keep(files, question, run.grounds, files_of_ladder(run, wishes.full), verdict);
+    const bool full = verdict.depth == host::VerdictDepth::Full;
+    return !changed_since(run.grounds, run.report.loaded) &&
+           store.keep(files, question, run.grounds, files_of_ladder(run, full), verdict);
 }
 
-std::optional<host::KeptVerdict> kept_verdict(const project::LoadedProject& project,
-                                              const protocol::Caller& caller) {
+bool is_in_use(const plan::JudgedStep& step) {
+    return step.code == "CE316" || step.code == "CE317" || step.code == "CE319";
+}
+
+std::optional<host::KeptVerdict> kept_verdict(const Asker& asker) {
     host::DiskFileSystem files;
-    return verdicts_of(caller).find(files, question_of(project, caller), std::time(nullptr));
+    return verdicts_of(asker.caller).find(files, question_of(asker), std::time(nullptr));
 }
 
 std::optional<host::KeptVerdict> kept_verdict(const Activation& activation,
@@ -217,9 +284,9 @@ std::optional<host::KeptVerdict> kept_verdict(const Activation& activation,
     return verdicts_of(caller).find(files, question, std::time(nullptr));
 }
 
-std::string verdict_key(const project::LoadedProject& project, const protocol::Caller& caller) {
+std::string verdict_key(const Asker& asker) {
     host::DiskFileSystem files;
-    return host::VerdictStore::key(files, question_of(project, caller));
+    return host::VerdictStore::key(files, question_of(asker));
 }
 
 bool is_bad(const host::KeptVerdict& kept) {
@@ -245,7 +312,8 @@ nlohmann::json kept_to_json(const std::optional<host::KeptVerdict>& kept) {
         return nullptr;
     }
     const std::int64_t age = std::max<std::int64_t>(0, std::time(nullptr) - kept->at);
-    const bool fine = kept->verdict == "ok" || kept->verdict == "warns";
+    // A warning has a cause and a way out, which are nowhere else.
+    const std::string tells = command_for(*kept) + (kept->verdict == "warns" ? " tells more" : "");
     const std::string depth(host::name_of(kept->depth));
     return {{"verdict", kept->verdict},
             {"depth", depth},
@@ -256,7 +324,7 @@ nlohmann::json kept_to_json(const std::optional<host::KeptVerdict>& kept) {
             {"text", in_short(*kept) + ", " +
                          (kept->depth == host::VerdictDepth::Quick ? "" : "--" + depth + ", ") +
                          age_text(age) +
-                         (fine ? "" : ": " + kept->summary + "; " + command_for(*kept))}};
+                         (kept->verdict == "ok" ? "" : ": " + kept->summary + "; " + tells)}};
 }
 
 bool is_news(const std::string& directory, const std::string& text) {

@@ -20,21 +20,34 @@ host::VerdictGrounds grounds_before(host::FileSystem& files, const host::ProbeLi
                                     bool full, const std::string& nvcc,
                                     const std::vector<facts::Compiler>& compilers);
 
-// Kept for the caller's environment and shell: the ladder's verdict with its depth, and that of
-// what was built. Not of --all-gpus, which is not what the shell sees. False where what it rests on
-// changed meanwhile and nothing is kept.
-bool keep_verdict(const ProbeRun& run, const project::LoadedProject& project,
-                  const ProbeWishes& wishes, const protocol::Caller& caller);
+// Whose verdict it is: the caller's, in an environment. `base` is the shell without our changes
+// (plan::undo), from which what is built follows by pins and settings.
+struct Asker {
+    const project::LoadedProject& project;
+    const plan::Variables& base;
+    const protocol::Caller& caller;
+};
+
+// Kept for the asker's environment and shell: the ladder's verdict with its depth, and that of what
+// was built. A full ladder that went well and left rungs out is a quick one. False where what it
+// rests on changed meanwhile and nothing is kept.
+bool keep_verdict(const ProbeRun& run, const ProbeWishes& wishes, const Asker& asker);
 
 // The worst that holds. None where nothing is kept, or what it rests on is not as it was.
-std::optional<host::KeptVerdict> kept_verdict(const project::LoadedProject& project,
-                                              const protocol::Caller& caller);
+std::optional<host::KeptVerdict> kept_verdict(const Asker& asker);
 // For the shell that is about to have what was decided for it.
 std::optional<host::KeptVerdict> kept_verdict(const Activation& activation,
                                               const protocol::Caller& caller);
 
-// What a verdict for the caller's environment rests on besides files, as one text.
-std::string verdict_key(const project::LoadedProject& project, const protocol::Caller& caller);
+// What a verdict for the asker rests on besides files, as one text.
+std::string verdict_key(const Asker& asker);
+
+// In use, full, or MPS does not serve this process: of several GPUs one may be so.
+bool is_in_use(const plan::JudgedStep& step);
+
+// Whether a file that the probe had loaded is another since it began: of those that no one named
+// before, nothing else tells it.
+bool changed_since(const host::VerdictGrounds& grounds, const std::vector<std::string>& loaded);
 
 // The machine or the environment is broken, as far as that probe saw; not where it was busy, or
 // there is no GPU.

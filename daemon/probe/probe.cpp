@@ -91,6 +91,14 @@ seconds ladder_deadline(bool full, std::size_t gpus) {
     return full ? k_full + more * k_full_each : k_quick + more * k_quick_each;
 }
 
+protocol::Caller asking_for(protocol::Caller caller, const ProbeWishes& wishes) {
+    caller.environment.erase("CUDAENV_DISABLE");
+    if (wishes.all_gpus) {
+        caller.environment.erase("CUDA_VISIBLE_DEVICES");
+    }
+    return caller;
+}
+
 Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wishes,
                            const protocol::Caller& caller, Machine& machine, const Waiter& waiter) {
     const std::string program = probe_beside_this_program();
@@ -125,7 +133,7 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     });
     run.report = host::read_probe_report(processes.run(
         {{program, "--ladder", host::write_probe_request(request)},
-         child_environment({caller.environment.begin(), caller.environment.end()}, wishes, caller),
+         child_environment({caller.environment.begin(), caller.environment.end()}, caller),
          [&progress](std::string_view part) { progress.read(part); }},
         ladder_deadline(wishes.full, run.host.gpus.size())));
     if (waiter.is_gone()) {
@@ -138,9 +146,7 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
         context.environment_name = environment->prefix.substr(environment->prefix.rfind('/') + 1);
     }
     context.library_path = library_path;
-    if (!wishes.all_gpus) {
-        context.visible_devices = caller.variable("CUDA_VISIBLE_DEVICES");
-    }
+    context.visible_devices = caller.variable("CUDA_VISIBLE_DEVICES");
     context.device_files = device_files;
     context.passed_over = run.libraries.passed_over;
     context.full = wishes.full;
@@ -150,8 +156,8 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
                          run.report, run.host.gpus);
     run.ladder = plan::judge_probe(run.report, context);
     if (wishes.build) {
-        add_build_rungs(run.report, activation, std::move(tools), wishes, caller,
-                        run.host.gpus.size(), processes, waiter);
+        add_build_rungs(run.report, activation, std::move(tools), caller, run.host.gpus.size(),
+                        processes, waiter);
         if (waiter.is_gone()) {
             return stopped();
         }

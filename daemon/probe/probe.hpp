@@ -21,6 +21,11 @@ struct ProbeWishes {
     bool all_gpus = false; // not only those that CUDA_VISIBLE_DEVICES shows
 };
 
+// The shell that the question is asked for, which the ladder is climbed in and the verdict is kept
+// for: with --all-gpus one without CUDA_VISIBLE_DEVICES. CUDAENV_DISABLE is about what is changed
+// in shells; a probe changes nothing and was asked for.
+protocol::Caller asking_for(protocol::Caller caller, const ProbeWishes& wishes);
+
 // How long the ladder may take on a machine with so many GPUs.
 std::chrono::seconds ladder_deadline(bool full, std::size_t gpus);
 
@@ -33,10 +38,11 @@ struct ProbeRun {
     plan::ProbeOutcome outcome; // with what was built
 };
 
-// Tells the waiter each rung as it is begun. Once it is gone children are killed (host/process.hpp), what was written is
-// removed, and nothing more is begun. Errors (Unavailable): "no-probe", cudaenv-probe is not there;
-// "stopped", nobody waits any more.
+// Tells the waiter each rung as it is begun. Once it is gone children are killed
+// (host/process.hpp), what was written is removed, and nothing more is begun. Errors (Unavailable):
+// "no-probe", cudaenv-probe is not there; "stopped", nobody waits any more.
 Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wishes,
-                           const protocol::Caller& caller, Machine& machine, const Waiter& waiter = {});
+                           const protocol::Caller& caller, Machine& machine,
+                           const Waiter& waiter = {});
 
 } // namespace cudaenv::daemon

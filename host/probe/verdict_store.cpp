@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <thread>
@@ -28,21 +29,47 @@ constexpr std::size_t k_entry_limit = 200; // environments and shells; then the 
 // Beyond this a lock is not waited for: a store that loses an entry is better than a probe that
 // does not end.
 constexpr std::chrono::seconds k_lock_patience{2};
+constexpr std::string_view k_names = "names:"; // so begins a directory's stamp
 constexpr std::string_view k_loader_cache = "ld.so.cache";
 constexpr std::size_t k_loader_cache_limit = std::size_t{4} * 1024 * 1024;
 
+std::string text_in(const std::string& directory) {
+    return directory.starts_with('/') ? read_private_file(directory + '/' + k_file, k_size_limit)
+                                      : std::string();
+}
+
 // The names of the store's environments with their verdicts; an empty object where there is none.
 json entries_in(const std::string& directory) {
-    if (directory.empty() || directory.front() != '/') {
-        return json::object();
-    }
-    const auto document =
-        json::parse(read_private_file(directory + '/' + k_file, k_size_limit), nullptr, false);
+    const auto document = json::parse(text_in(directory), nullptr, false);
     if (!document.is_object() || document.value("schema", json()) != k_schema) {
         return json::object();
     }
     const auto entries = document.find("environments");
     return entries != document.end() && entries->is_object() ? *entries : json::object();
+}
+
+// The object that `text` begins with; empty where it does not.
+std::string_view object_at(std::string_view text) {
+    std::size_t open = 0;
+    bool quoted = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (quoted) {
+            quoted = text[at] != '"';
+            at += text[at] == '\\' ? 1 : 0;
+            continue;
+        }
+        if (text[at] == '"') {
+            quoted = true;
+        } else if (text[at] == '{') {
+            ++open;
+        } else if (text[at] == '}' && --open == 0) {
+            return text.substr(0, at + 1);
+        }
+        if (open == 0) {
+            break;
+        }
+    }
+    return {};
 }
 
 // FNV-1a of 64 bits: what is compared with itself from one run to the next, and what it was of is
@@ -73,7 +100,7 @@ std::string names_of(const std::vector<std::string>& names, VerdictDepth depth, 
             text += name + '\n';
         }
     }
-    return "names:" + fingerprint(text);
+    return std::string(k_names) + fingerprint(text);
 }
 
 std::vector<std::string> cached_names(FileSystem& files, const std::string& path) {
@@ -169,10 +196,13 @@ std::optional<KeptVerdict> verdict_of(const json& kept) {
     if (depth == k_depths.end() || at == kept.end() || !at->is_number_integer()) {
         return std::nullopt;
     }
-    return KeptVerdict{
-        text_at(kept, "verdict"), text_at(kept, "step"),
-        text_at(kept, "code"),    text_at(kept, "summary"),
-        at->get<std::int64_t>(),  static_cast<VerdictDepth>(depth - k_depths.begin())};
+    return KeptVerdict{text_at(kept, "verdict"),
+                       text_at(kept, "step"),
+                       text_at(kept, "code"),
+                       text_at(kept, "summary"),
+                       at->get<std::int64_t>(),
+                       static_cast<VerdictDepth>(depth - k_depths.begin()),
+                       {}};
 }
 
 json verdict_to_json(const KeptVerdict& verdict) {
@@ -184,8 +214,12 @@ json verdict_to_json(const KeptVerdict& verdict) {
             {"at", verdict.at}};
 }
 
+bool is_well(const KeptVerdict& verdict) {
+    return verdict.verdict == "ok" || verdict.verdict == "warns";
+}
+
 bool passes(const KeptVerdict& verdict) {
-    return is_transient(verdict.verdict) || is_of_the_system(verdict.code);
+    return is_transient(verdict.verdict) || (!is_well(verdict) && is_of_the_system(verdict.code));
 }
 
 // Whether one of an entry's verdicts still rests on what it rested on.
@@ -214,19 +248,34 @@ std::string name_of_entry(const VerdictQuestion& question) {
     return in_utf8(question.prefix) + '\n' + fingerprint(question.shell);
 }
 
-// The verdicts of `question`'s environment and shell that hold, as they are kept. None where the
-// machine is another.
-json verdicts_that_hold(FileSystem& files, const json& entries, const VerdictQuestion& question,
+// What is kept for `question`; null where nothing is. The store of somebody with many environments
+// takes milliseconds to be parsed, and a prompt asks for one of them: no more than that is, of the
+// text as it is written here.
+json entry_in(const std::string& directory, const VerdictQuestion& question) {
+    const std::string text = text_in(directory);
+    const std::string end = "\"schema\":" + json(k_schema).dump() + '}';
+    const std::string name = json(name_of_entry(question)).dump() + ':';
+    const void* const found = ::memmem(text.data(), text.size(), name.data(), name.size());
+    if (found == nullptr || !text.ends_with(end)) {
+        return nullptr;
+    }
+    const auto at =
+        static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) + name.size();
+    return json::parse(object_at(std::string_view(text).substr(at)), nullptr, false);
+}
+
+// The verdicts of `question`'s environment and shell that hold, as they are kept in its entry. None
+// where the machine is another.
+json verdicts_that_hold(FileSystem& files, const json& entry, const VerdictQuestion& question,
                         std::int64_t now) {
     json held = json::array();
-    const auto entry = entries.find(name_of_entry(question));
-    if (entry == entries.end() || !entry->is_object() ||
-        text_at(*entry, "machine") !=
+    if (!entry.is_object() ||
+        text_at(entry, "machine") !=
             fingerprint(machine_now(files, question.driver) + devices_now(files))) {
         return held;
     }
-    const auto list = entry->find("verdicts");
-    if (list == entry->end() || !list->is_array()) {
+    const auto list = entry.find("verdicts");
+    if (list == entry.end() || !list->is_array()) {
         return held;
     }
     for (const json& kept : *list) {
@@ -242,12 +291,9 @@ bool looks_as_far(VerdictDepth depth, VerdictDepth other) {
     return depth == other || (depth == VerdictDepth::Full && other == VerdictDepth::Quick);
 }
 
-bool is_well(const KeptVerdict& verdict) {
-    return verdict.verdict == "ok" || verdict.verdict == "warns";
-}
-
 bool replaces(const KeptVerdict& verdict, const KeptVerdict& earlier) {
-    if (!looks_as_far(verdict.depth, earlier.depth)) {
+    const bool looked = std::ranges::find(verdict.left_out, earlier.step) == verdict.left_out.end();
+    if (!looks_as_far(verdict.depth, earlier.depth) || (!looked && !is_well(earlier))) {
         return false;
     }
     // What the system's state breaks is no chance: that all was well is over.
@@ -333,7 +379,8 @@ VerdictGrounds grounds_of(FileSystem& files, VerdictDepth depth,
 std::optional<KeptVerdict> VerdictStore::find(FileSystem& files, const VerdictQuestion& question,
                                               std::int64_t now) const {
     std::optional<KeptVerdict> worst;
-    for (const json& kept : verdicts_that_hold(files, entries_in(m_directory), question, now)) {
+    for (const json& kept :
+         verdicts_that_hold(files, entry_in(m_directory, question), question, now)) {
         auto verdict = verdict_of(kept);
         const bool worse = !worst || badness(*verdict) > badness(*worst) ||
                            (badness(*verdict) == badness(*worst) && verdict->at >= worst->at);
@@ -360,7 +407,8 @@ bool VerdictStore::keep(FileSystem& files, const VerdictQuestion& question,
     const Fd lock = lock_of(m_directory);
     json entries = entries_in(m_directory);
     json verdicts = json::array();
-    for (json& earlier : verdicts_that_hold(files, entries, now, verdict.at)) {
+    const std::string name = name_of_entry(question);
+    for (json& earlier : verdicts_that_hold(files, entries.value(name, json()), now, verdict.at)) {
         if (!replaces(verdict, *verdict_of(earlier))) {
             verdicts.push_back(std::move(earlier));
         }
@@ -369,17 +417,18 @@ bool VerdictStore::keep(FileSystem& files, const VerdictQuestion& question,
         json stamps = json::object();
         for (const std::string& path : rests_on) {
             if (path.starts_with('/') && in_utf8(path) == path) {
+                // Names of directories count as far as it looked.
                 const auto before = grounds.stamps.find(path);
-                stamps[path] = before != grounds.stamps.end()
-                                   ? before->second
-                                   : stamp_of(files, path, verdict.depth);
+                const bool as_before =
+                    before != grounds.stamps.end() &&
+                    (grounds.depth == verdict.depth || !before->second.starts_with(k_names));
+                stamps[path] = as_before ? before->second : stamp_of(files, path, verdict.depth);
             }
         }
         json& kept = verdicts.emplace_back(verdict_to_json(verdict));
         kept["files"] = std::move(stamps);
         kept["building"] = fingerprint(question.building);
     }
-    const std::string name = name_of_entry(question);
     entries.erase(name);
     drop_oldest(entries);
     entries[name] = {{"machine", fingerprint(grounds.machine + devices_now(files))},

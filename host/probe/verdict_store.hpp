@@ -30,11 +30,14 @@ std::string_view name_of(VerdictDepth depth); // "quick", "full", "build"
 
 struct KeptVerdict {
     std::string verdict; // "ok", "fails": plan::name_of
-    std::string step;    // the first rung that failed; empty: none
+    std::string step;    // the first rung that failed, else the first that warns; empty: none
     std::string code;    // its
     std::string summary;
     std::int64_t at = 0; // seconds since the epoch
     VerdictDepth depth = VerdictDepth::Quick;
+    // Rungs that it did not look at though it looked so far: what failed there it does not take
+    // back. Not kept.
+    std::vector<std::string> left_out = {};
 };
 
 // "busy", "crashed", "timeout": the next probe may well say something else.
@@ -52,7 +55,7 @@ struct VerdictQuestion {
     std::string shell;    // the variables that change what a driver answers; kept as a fingerprint
     std::string building; // likewise, of what is built alone
     // As whoever asks has looked already; else it is looked at.
-    std::optional<DriverFiles> driver;
+    std::optional<DriverFiles> driver = {};
 };
 
 // What a probe is about to rest on, before it is begun: what changes under it is told of nobody.
@@ -60,6 +63,7 @@ struct VerdictGrounds {
     std::string machine;
     VerdictDepth depth = VerdictDepth::Quick;  // Quick, or Full: more of what is in directories
     std::map<std::string, std::string> stamps; // of files and directories, by their paths
+    std::int64_t began_ns = 0;                 // since the epoch; 0: not told
 };
 VerdictGrounds grounds_of(FileSystem& files, VerdictDepth depth,
                           const std::vector<std::string>& paths);

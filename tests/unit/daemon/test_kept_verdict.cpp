@@ -5,6 +5,10 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
 using namespace cudaenv;
 using namespace cudaenv::daemon;
 using plan::ProbeVerdict;
@@ -40,14 +44,20 @@ ProbeRun bad() {
 class Shell {
 public:
     Shell() {
-        m_project.prefix = m_tree.path() + "/env";
-        caller.environment = {{"HOME", m_tree.path()}, {"PATH", "/usr/bin"}};
+        m_project.prefix = m_tree->path() + "/env";
+        caller.environment = {{"HOME", m_tree->path()}, {"PATH", "/usr/bin"}};
+    }
+    // Another one on the same machine.
+    [[nodiscard]] Shell with(protocol::Caller other) const {
+        Shell made = *this;
+        made.caller = std::move(other);
+        return made;
     }
     void keep(const ProbeRun& probe, const ProbeWishes& wishes) const {
-        keep_verdict(probe, m_project, wishes, caller);
+        keep_verdict(probe, wishes, {m_project, caller.environment, caller});
     }
     [[nodiscard]] std::string told() const {
-        const auto kept = kept_verdict(m_project, caller);
+        const auto kept = kept_verdict({m_project, caller.environment, caller});
         return kept ? in_short(*kept) + ": " + command_for(*kept) : "nothing";
     }
     // At the prompt of a shell that is about to have this.
@@ -60,19 +70,20 @@ public:
         return kept_verdict(activation, caller).has_value();
     }
     [[nodiscard]] std::string status() const {
-        return kept_to_json(kept_verdict(m_project, caller))["text"].get<std::string>();
+        return kept_to_json(kept_verdict({m_project, caller.environment, caller}))["text"]
+            .get<std::string>();
     }
     void pin(const char* cuda) {
         m_project.pins.pins = {{{"cuda", cuda, ""}, plan::PinSource::Project}};
     }
     [[nodiscard]] std::string file(const char* name, const char* content) const {
-        return m_tree.file(name, content);
+        return m_tree->file(name, content);
     }
 
     protocol::Caller caller;
 
 private:
-    test::TemporaryTree m_tree;
+    std::shared_ptr<test::TemporaryTree> m_tree = std::make_shared<test::TemporaryTree>();
     project::LoadedProject m_project;
 };
 
@@ -92,9 +103,11 @@ TEST_CASE("a quick probe that goes well leaves what a full one found, and the co
 }
 
 TEST_CASE("a variable that changes the driver's answers lets go of a verdict, another does not") {
-    for (const char* name : {"CUDA_DEVICE_ORDER", "CUDA_DISABLE_PTX_JIT", "CUDA_FORCE_PTX_JIT",
-                             "CUDA_MPS_PIPE_DIRECTORY", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH",
-                             "NCCL_P2P_DISABLE", "NCCL_SOCKET_IFNAME"}) {
+    for (const char* name :
+         {"CUDA_DEVICE_ORDER", "CUDA_DISABLE_PTX_JIT", "CUDA_FORCE_PTX_JIT",
+          "CUDA_MPS_PIPE_DIRECTORY", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "NCCL_P2P_DISABLE",
+          "NCCL_SOCKET_IFNAME", "CUDA_MODULE_LOADING", "NVIDIA_TF32_OVERRIDE", "LD_PRELOAD",
+          "GLIBC_TUNABLES", "CUBLAS_WORKSPACE_CONFIG"}) {
         INFO(name);
         Shell shell;
         shell.keep(bad(), k_full);
@@ -107,9 +120,12 @@ TEST_CASE("a variable that changes the driver's answers lets go of a verdict, an
     }
     Shell shell;
     shell.keep(bad(), k_full);
-    shell.caller.environment["CUDA_MODULE_LOADING"] = "EAGER";
-    shell.caller.environment["PATH"] = "/opt/bin:/usr/bin";
-    CHECK(shell.told() != "nothing");
+    for (const char* name : {"CUDA_HOME", "CUDA_PATH", "CUDNN_PATH", "NVCC_APPEND_FLAGS", "PATH",
+                             "NVIDIA_VISIBLE_DEVICES", "CUDA_CACHE_PATH", "NCCL_DEBUG"}) {
+        INFO(name);
+        shell.caller.environment[name] = "/opt/x";
+        CHECK(shell.told() != "nothing");
+    }
 }
 
 TEST_CASE("what was built is told until it builds, or nvcc, a pin or what chooses them changes") {
@@ -166,6 +182,103 @@ TEST_CASE("a verdict is told to shells with the LD_LIBRARY_PATH that the probe r
     CHECK_FALSE(shell.is_told_with("/opt/cuda/lib64:lib"));
 }
 
+TEST_CASE("of all GPUs it is the verdict of a shell that sees all of them") {
+    Shell shell;
+    shell.caller.environment["CUDA_VISIBLE_DEVICES"] = "0";
+    Shell all = shell.with(asking_for(shell.caller, {.all_gpus = true}));
+    all.keep(bad(), k_full);
+    CHECK(shell.told() == "nothing");
+    shell.caller.environment.erase("CUDA_VISIBLE_DEVICES");
+    CHECK(shell.told() == "fails at cublas (CE350): cudaenv probe --full");
+    CHECK(asking_for(shell.caller, {.all_gpus = true}).environment == shell.caller.environment);
+    shell.caller.environment["CUDAENV_DISABLE"] = "1";
+    CHECK_FALSE(asking_for(shell.caller, {}).variable("CUDAENV_DISABLE"));
+}
+
+TEST_CASE("a warning is told with its rung and reason, and by what is known more") {
+    Shell shell;
+    ProbeRun warns = run_of(ProbeVerdict::Warns, {step("kernel", StepStatus::Ok),
+                                                  step("ptx-runtime", StepStatus::Warns, "CE325"),
+                                                  step("cudnn", StepStatus::Warns, "CE355")});
+    shell.keep(warns, k_full);
+    CHECK(shell.status() == "warns at ptx-runtime (CE325), --full, just now: refused; cudaenv "
+                            "probe --full tells more");
+    // A GPU that is in use is no reason where there is another.
+    Shell other;
+    other.keep(run_of(ProbeVerdict::Fails, {step("memory", StepStatus::Fails, "CE316"),
+                                            step("cublas", StepStatus::Fails, "CE350")}),
+               k_full);
+    CHECK(other.told() == "fails at cublas (CE350): cudaenv probe --full");
+}
+
+TEST_CASE("a full probe that spared a GPU's rungs takes no more back than a quick one") {
+    const auto spared = [](ProbeRun run, std::vector<std::string> left_out) {
+        run.ladder.not_looked_at = std::move(left_out);
+        return run;
+    };
+    const ProbeRun broken =
+        run_of(ProbeVerdict::Fails, {step("kernel", StepStatus::Fails, "CE330")});
+    Shell shell;
+    shell.keep(bad(), k_full);
+    shell.keep(broken, k_quick);
+    shell.keep(spared(good(), {"cublas", "cudnn", "nccl"}), k_full);
+    CHECK(shell.told() == "fails at cublas (CE350): cudaenv probe --full");
+    shell.keep(spared(broken, {"ptx", "cublas"}), k_full);
+    CHECK(shell.told() == "fails at kernel (CE330): cudaenv probe");
+    shell.keep(good(), k_quick);
+    CHECK(shell.told() == "fails at cublas (CE350): cudaenv probe --full");
+    shell.keep(good(), k_full);
+    CHECK(shell.told() == "ok: cudaenv probe --full");
+
+    Shell new_one;
+    new_one.keep(spared(good(), {"cublas"}), k_full);
+    CHECK(new_one.told() == "ok: cudaenv probe");
+    // What was looked at and failed is what the full one found.
+    new_one.keep(spared(bad(), {"nccl"}), k_full);
+    CHECK(new_one.told() == "fails at cublas (CE350): cudaenv probe --full");
+}
+
+TEST_CASE("that nothing could be written for building is of the moment, and is not kept") {
+    Shell shell;
+    const std::string nvcc = shell.file("bin/nvcc", "12.4");
+    shell.keep(good(), k_quick);
+    const ProbeRun unwritten = built(nvcc, StepStatus::Fails, "CE364");
+    shell.keep(unwritten, k_build);
+    CHECK(shell.told() == "ok: cudaenv probe");
+
+    // Nor does it take back what building has shown, and what else failed is kept.
+    shell.keep(built(nvcc, StepStatus::Fails, "CE360"), k_build);
+    shell.keep(unwritten, k_build);
+    CHECK(shell.told() == "fails at build (CE360): cudaenv probe --build");
+    ProbeRun half = built(nvcc, StepStatus::Ok);
+    half.outcome.steps.push_back(step("torch-extension", StepStatus::Fails, "CE364"));
+    shell.keep(half, k_build);
+    CHECK(shell.told() == "ok: cudaenv probe");
+}
+
+TEST_CASE("a verdict rests on what the libraries themselves had loaded") {
+    const test::TemporaryTree tree;
+    const std::string inner = tree.file("lib/libcublasLt.so.13", "13.0");
+    protocol::Caller caller;
+    caller.environment = {{"HOME", tree.path()}};
+    const project::LoadedProject project;
+    const Asker asker{project, caller.environment, caller};
+    host::DiskFileSystem files;
+    ProbeRun run = good();
+    run.report.loaded = {inner};
+    run.grounds = grounds_before(files, run.libraries, true, "", {});
+    CHECK(keep_verdict(run, k_full, asker));
+    CHECK(kept_verdict(asker));
+    static_cast<void>(tree.file("lib/libcublasLt.so.13", "13.0.1"));
+    CHECK_FALSE(kept_verdict(asker));
+    // It was replaced while the probe ran, by one with the old time.
+    std::filesystem::last_write_time(inner, std::filesystem::file_time_type::clock::now() -
+                                                std::chrono::hours(1000));
+    CHECK_FALSE(keep_verdict(run, k_full, asker));
+    run.report.loaded = {tree.path() + "/lib/gone.so"};
+    CHECK_FALSE(keep_verdict(run, k_full, asker));
+}
+
 TEST_CASE("of what changed under a probe nothing is kept, and whoever keeps it is told so") {
     const test::TemporaryTree tree;
     const std::string runtime = tree.file("lib/libcudart.so.13", "13.0");
@@ -176,9 +289,10 @@ TEST_CASE("of what changed under a probe nothing is kept, and whoever keeps it i
     run.libraries.cudart = {runtime};
     host::DiskFileSystem files;
     run.grounds = grounds_before(files, run.libraries, false, "", {});
-    CHECK(keep_verdict(run, project, k_quick, caller));
-    CHECK(kept_verdict(project, caller));
+    const Asker asker{project, caller.environment, caller};
+    CHECK(keep_verdict(run, k_quick, asker));
+    CHECK(kept_verdict(asker));
     static_cast<void>(tree.file("lib/libcudart.so.13", "13.0.1"));
-    CHECK_FALSE(keep_verdict(run, project, k_quick, caller));
-    CHECK_FALSE(kept_verdict(project, caller));
+    CHECK_FALSE(keep_verdict(run, k_quick, asker));
+    CHECK_FALSE(kept_verdict(asker));
 }

@@ -1,5 +1,6 @@
 // Which of a probe's rungs are the machine's, and for how long they are told.
 #include "daemon/measured.hpp"
+#include "daemon/probe/kept_verdict.hpp"
 #include "tests/support/temporary_tree.hpp"
 #include "tests/unit/daemon/probe_runs.hpp"
 
@@ -41,7 +42,7 @@ const protocol::Caller k_nobody;
 
 TEST_CASE("what a good probe saw of the driver and the GPUs is measured") {
     const auto measured = measured_of(
-        run(ProbeVerdict::Ok, {step("driver", StepStatus::Ok), step("kernel", StepStatus::Ok)}), {},
+        run(ProbeVerdict::Ok, {step("driver", StepStatus::Ok), step("kernel", StepStatus::Ok)}),
         k_nobody);
     CHECK(measured.verdict == "ok");
     CHECK(measured.driver_cuda->str() == "12.4");
@@ -52,9 +53,8 @@ TEST_CASE("what a good probe saw of the driver and the GPUs is measured") {
 }
 
 TEST_CASE("a driver that did not start has told no CUDA, and its rung failed") {
-    const auto measured =
-        measured_of(run(ProbeVerdict::DriverBroken, {step("driver", StepStatus::Fails, "CE312")}),
-                    {}, k_nobody);
+    const auto measured = measured_of(
+        run(ProbeVerdict::DriverBroken, {step("driver", StepStatus::Fails, "CE312")}), k_nobody);
     CHECK_FALSE(measured.driver_cuda);
     REQUIRE(measured.failed.size() == 1);
     CHECK(measured.failed[0].step == "driver");
@@ -65,44 +65,39 @@ TEST_CASE("an environment's own failure is not the machine's, and a busy GPU is 
     CHECK(measured_of(run(ProbeVerdict::Fails, {step("driver", StepStatus::Ok),
                                                 step("runtime", StepStatus::Fails, "CE321"),
                                                 step("cudnn", StepStatus::Fails, "CE350")}),
-                      {}, k_nobody)
-              .failed.empty());
-    CHECK(measured_of(run(ProbeVerdict::Busy, {step("memory", StepStatus::Fails, "CE332")}), {},
                       k_nobody)
               .failed.empty());
+    CHECK(
+        measured_of(run(ProbeVerdict::Busy, {step("memory", StepStatus::Fails, "CE332")}), k_nobody)
+            .failed.empty());
     CHECK(measured_of(run(ProbeVerdict::Warns, {step("memory", StepStatus::Fails, "CE317"),
                                                 step("kernel", StepStatus::Ok)}),
-                      {}, k_nobody)
+                      k_nobody)
               .failed.empty());
 }
 
 TEST_CASE(
     "no driver is a failure where its module is loaded, no GPU where one is there and shown") {
     auto none = run(ProbeVerdict::NoDriver, {step("library", StepStatus::Fails, "CE301")});
-    CHECK(measured_of(none, {}, k_nobody).failed.empty());
+    CHECK(measured_of(none, k_nobody).failed.empty());
     none.host.driver = facts::Driver{};
-    CHECK(measured_of(none, {}, k_nobody).failed.size() == 1);
+    CHECK(measured_of(none, k_nobody).failed.size() == 1);
 
     auto hidden = run(ProbeVerdict::NoGpu, {step("driver", StepStatus::Fails, "CE311")});
-    CHECK(measured_of(hidden, {}, k_nobody).failed.empty());
+    CHECK(measured_of(hidden, k_nobody).failed.empty());
     hidden.host.gpus.resize(1);
-    CHECK(measured_of(hidden, {}, k_nobody).failed.size() == 1);
+    CHECK(measured_of(hidden, k_nobody).failed.size() == 1);
     protocol::Caller hides;
     hides.environment = {{"CUDA_VISIBLE_DEVICES", ""}};
-    CHECK(measured_of(hidden, {}, hides).failed.empty());
+    CHECK(measured_of(hidden, hides).failed.empty());
 }
 
-TEST_CASE("what was measured is kept for shells that see the same machine, of all GPUs it is not") {
+TEST_CASE("what was measured is kept for shells that see the same machine") {
     const test::TemporaryTree tree;
     const auto caller = caller_in(tree.path());
     const auto good = run(ProbeVerdict::Ok, {step("driver", StepStatus::Ok)});
     CHECK_FALSE(kept_measured(caller));
-    ProbeWishes all;
-    all.all_gpus = true;
-    keep_measured(measured_of(good, all, caller), good, all, caller);
-    CHECK_FALSE(kept_measured(caller));
-
-    keep_measured(measured_of(good, {}, caller), good, {}, caller);
+    keep_measured(measured_of(good, caller), good, {}, caller);
     REQUIRE(kept_measured(caller));
     CHECK(kept_measured(caller)->driver_cuda->str() == "12.4");
     CHECK(kept_measured(caller)->gpus[0].compute_capability == ComputeCapability{9, 0});
@@ -110,7 +105,7 @@ TEST_CASE("what was measured is kept for shells that see the same machine, of al
 
     // Another shell's does not take its place.
     const auto other = caller_in(tree.path(), "/opt/compat");
-    keep_measured(measured_of(good, {}, other), good, {}, other);
+    keep_measured(measured_of(good, other), good, {}, other);
     CHECK(kept_measured(caller));
 }
 
@@ -124,11 +119,30 @@ TEST_CASE("a kernel that failed is told until the runtime under it changes") {
     runtime.step = facts::ProbeStep::Runtime;
     runtime.path = tree.path() + "/libcudart.so.13";
     broken.report.rungs.push_back(runtime);
-    keep_measured(measured_of(broken, {}, caller), broken, {}, caller);
+    keep_measured(measured_of(broken, caller), broken, {}, caller);
     REQUIRE(kept_measured(caller));
     CHECK(kept_measured(caller)->failed.size() == 1);
     tree.file("libcudart.so.13", "another");
     CHECK_FALSE(kept_measured(caller));
+
+    // One that appears is taken in its place.
+    tree.file("libcudart.so.13", "old");
+    broken.libraries.looked_at = {tree.path()};
+    host::DiskFileSystem files;
+    broken.grounds = grounds_before(files, broken.libraries, false, "", {});
+    keep_measured(measured_of(broken, caller), broken, {}, caller);
+    CHECK(kept_measured(caller));
+    tree.file("libpng.so.16", "");
+    CHECK(kept_measured(caller));
+    tree.file("libcudart.so.12", "");
+    CHECK_FALSE(kept_measured(caller));
+}
+
+TEST_CASE("a failed rung of the environment alone is none of the machine's") {
+    JudgedStep kernel = step("kernel", StepStatus::Fails, "CE330");
+    CHECK(measured_of(run(ProbeVerdict::Fails, {kernel}), k_nobody).failed.size() == 1);
+    kernel.machine_is_right = true;
+    CHECK(measured_of(run(ProbeVerdict::Fails, {kernel}), k_nobody).failed.empty());
 }
 
 TEST_CASE("a rung that failed is told until a probe that reaches it goes well") {
@@ -136,7 +150,7 @@ TEST_CASE("a rung that failed is told until a probe that reaches it goes well") 
     const auto caller = caller_in(tree.path());
     const ProbeWishes full{.full = true};
     const auto keep = [&](const ProbeRun& probe, const ProbeWishes& wishes) {
-        keep_measured(measured_of(probe, wishes, caller), probe, wishes, caller);
+        keep_measured(measured_of(probe, caller), probe, wishes, caller);
     };
     const auto failed = [&] {
         const auto kept = kept_measured(caller);
@@ -147,6 +161,10 @@ TEST_CASE("a rung that failed is told until a probe that reaches it goes well") 
              {step("kernel", StepStatus::Ok), step("ptx", StepStatus::Fails, "CE341")}),
          full);
     keep(good, {});
+    CHECK(failed() == "ptx");
+    auto spared = good;
+    spared.ladder.not_looked_at = {"ptx"};
+    keep(spared, full);
     CHECK(failed() == "ptx");
     keep(good, full);
     CHECK(failed() == "none");
@@ -168,7 +186,7 @@ TEST_CASE("a variable that changes the driver's answers is another machine to me
     const test::TemporaryTree tree;
     auto caller = caller_in(tree.path());
     const auto good = run(ProbeVerdict::Ok, {step("kernel", StepStatus::Ok)});
-    keep_measured(measured_of(good, {}, caller), good, {}, caller);
+    keep_measured(measured_of(good, caller), good, {}, caller);
     CHECK(kept_measured(caller));
     caller.environment["CUDA_FORCE_PTX_JIT"] = "1";
     CHECK_FALSE(kept_measured(caller));
@@ -178,7 +196,7 @@ TEST_CASE("what a shell's variables say is not in the file of what was measured"
     const test::TemporaryTree tree;
     auto caller = caller_in(tree.path(), "/opt/hunter2/lib");
     const auto good = run(ProbeVerdict::Ok, {step("kernel", StepStatus::Ok)});
-    keep_measured(measured_of(good, {}, caller), good, {}, caller);
+    keep_measured(measured_of(good, caller), good, {}, caller);
     CHECK(kept_measured(caller));
     std::ifstream file(tree.path() + "/.cache/cudaenv/probes.json");
     const std::string text{std::istreambuf_iterator<char>(file), {}};

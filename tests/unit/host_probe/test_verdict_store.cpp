@@ -192,6 +192,60 @@ TEST_CASE("a probe that looked less far takes no failure back, one that looked a
     CHECK(worst_after({{k_full, "ok"}, {k_quick, "fails"}, {k_quick, "ok"}}) == "quick ok");
 }
 
+TEST_CASE("what a probe did not look at it does not take back, what it did it does") {
+    const auto told_after = [](KeptVerdict later) {
+        const Scratch scratch;
+        const VerdictStore store(scratch.path);
+        FakeDisk disk = machine();
+        keep(store, disk, k_question, {}, {"fails", "cudnn", "CE353", "", k_now - 9, k_full});
+        later.at = k_now - 1;
+        keep(store, disk, k_question, {}, later);
+        const auto first = store.find(disk, k_question, k_now)->step;
+        // Once that is mended.
+        keep(store, disk, k_question, {}, {"ok", "", "", "", k_now, k_full, {"cudnn"}});
+        return first + ' ' + store.find(disk, k_question, k_now)->step;
+    };
+    CHECK(told_after({"ok", "", "", "", 0, k_full, {"cublas"}}) == " ");
+    CHECK(told_after({"ok", "", "", "", 0, k_full, {"cublas", "cudnn"}}) == "cudnn cudnn");
+    CHECK(told_after({"warns", "gpu", "CE319", "", 0, k_full, {"cudnn"}}) == "cudnn cudnn");
+    CHECK(told_after({"fails", "nccl", "CE336", "", 0, k_full, {}}) == "nccl ");
+    CHECK(told_after({"fails", "cublas", "CE351", "", 0, k_full, {"cudnn"}}) == "cublas cudnn");
+}
+
+TEST_CASE("a verdict that holds less far than its probe looked rests on what such a probe opens") {
+    const Scratch scratch;
+    const VerdictStore store(scratch.path);
+    FakeDisk disk = machine();
+    const auto grounds = grounds_of(disk, k_full, {"/e/lib"});
+    CHECK(store.keep(disk, k_question, grounds, {"/e/lib"}, {"ok", "", "", "", k_now, k_quick}));
+    CHECK(store.find(disk, k_question, k_now));
+    FakeDisk more = machine();
+    more.file("/e/lib/libcudnn.so.9");
+    CHECK(store.find(more, k_question, k_now)); // a quick probe does not open it
+    more.file("/e/lib/libcudart.so.12");
+    CHECK_FALSE(store.find(more, k_question, k_now));
+}
+
+TEST_CASE("an environment is found among others, whatever its name is") {
+    const Scratch scratch;
+    const VerdictStore store(scratch.path);
+    FakeDisk disk = machine();
+    const auto question = [](const std::string& prefix) {
+        return VerdictQuestion{prefix, "CUDA_VISIBLE_DEVICES=0\n", "", {}};
+    };
+    const std::vector<std::string> names{"/e",           "/e/e", "/a \"b\" \\", "/{\"}",
+                                         "/caf\xc3\xa9", "",     "/\\",         "/e\n"};
+    for (const std::string& name : names) {
+        keep(store, disk, question(name), {}, {"fails", name, "CE351", "{\"\\\"}", k_now});
+    }
+    for (const std::string& name : names) {
+        INFO(name);
+        REQUIRE(store.find(disk, question(name), k_now));
+        CHECK(store.find(disk, question(name), k_now)->step == name);
+    }
+    CHECK_FALSE(store.find(disk, question("/"), k_now));
+}
+
 TEST_CASE("what was built has a verdict of its own, which only building again takes back") {
     CHECK(worst_after({{k_build, "fails"}, {k_full, "ok"}}) == "build fails");
     CHECK(worst_after({{k_full, "fails"}, {k_build, "ok"}}) == "full fails");
@@ -295,6 +349,15 @@ TEST_CASE("what the system's state broke is told for an hour, and that all was w
     keep(store, disk, k_question, {}, {"fails", "nccl", "CE357", "", k_now + 1, k_full});
     CHECK(store.find(disk, k_question, k_now + k_hour)->code == "CE357");
     CHECK(store.find(disk, k_question, k_now + 2 * k_hour)->code == "CE322");
+}
+
+TEST_CASE("a warning does not pass, and takes a failure back") {
+    const Scratch scratch;
+    const VerdictStore store(scratch.path);
+    FakeDisk disk = machine();
+    keep(store, disk, k_question, {}, {"fails", "kernel", "CE330", "", k_now, k_quick});
+    keep(store, disk, k_question, {}, {"warns", "library", "CE302", "", k_now, k_quick});
+    CHECK(store.find(disk, k_question, k_now + 10'000)->verdict == "warns");
 }
 
 TEST_CASE("what was kept later than now is not believed") {
