@@ -246,11 +246,7 @@ Finding explain_cuda_error(const Scene& scene, const facts::ProbeRung& rung, int
     default:
         break;
     }
-    return failure(
-        k_unexplained.data(), std::move(seen),
-        rung.message.empty() ? "an answer that has no explanation of its own here"
-                             : one_line(rung.message, 160),
-        StepFix{"look at what the kernel says", "sudo dmesg | grep -iE 'xid|nvrm' | tail"});
+    return explain_by_family(rung, error);
 }
 
 } // namespace cudaenv::plan::probe

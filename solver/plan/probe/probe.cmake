@@ -8,6 +8,7 @@ cudaenv_library(judge
     ${CMAKE_CURRENT_LIST_DIR}/explain_driver.cpp
     ${CMAKE_CURRENT_LIST_DIR}/explain_ending.cpp
     ${CMAKE_CURRENT_LIST_DIR}/explain_error.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/explain_family.cpp
     ${CMAKE_CURRENT_LIST_DIR}/explain_file.cpp
     ${CMAKE_CURRENT_LIST_DIR}/explain_libcuda.cpp
     ${CMAKE_CURRENT_LIST_DIR}/explain_library.cpp

@@ -106,6 +106,10 @@ std::optional<int> cuda_error(const facts::ProbeRung& rung);
 Finding explain_cuda_error(const Scene& scene, const facts::ProbeRung& rung, int error);
 inline constexpr std::string_view k_unexplained = "CE359";
 
+// --- explain_family.cpp -------------------------------------------------------------------------
+
+Finding explain_by_family(const facts::ProbeRung& rung, int error);
+
 // --- explain_busy.cpp ---------------------------------------------------------------------------
 
 // A rung `memory` that made no context, so that nobody is disturbed: skipped or failed, by one of

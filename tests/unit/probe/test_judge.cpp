@@ -113,6 +113,29 @@ TEST_CASE("each error of CUDA's that is explained at a kernel is explained at th
     CHECK(explained > 30);
 }
 
+TEST_CASE(
+    "an error of CUDA's that is not explained says what such errors mean, and how to report it") {
+    int unexplained = 0;
+    for (int error = 1; error < 1000; ++error) {
+        Bench bench;
+        bench.fails(facts::ProbeStep::Kernel, "cuLaunchKernel", error, "CUDA_ERROR_SOMETHING");
+        const auto outcome = bench.judged();
+        const auto& step = outcome.steps.back();
+        if (step.code != "CE359") {
+            continue;
+        }
+        ++unexplained;
+        INFO(error << ": " << step.cause);
+        CHECK_THAT(step.cause, ContainsSubstring("cuLaunchKernel with " + std::to_string(error)));
+        CHECK_THAT(step.cause, ContainsSubstring("CUDA_ERROR_SOMETHING: "));
+        CHECK_THAT(step.cause, !ContainsSubstring("newer than what is known"));
+        REQUIRE(step.fix);
+        CHECK_THAT(step.fix->text, ContainsSubstring("cudaenv probe --full --json"));
+        CHECK(!step.fix->command.empty());
+    }
+    CHECK(unexplained > 900);
+}
+
 TEST_CASE("docs/findings.md has a row for each code of the probe, and every row was met here") {
     std::ifstream file(CUDAENV_SOURCE_DIR "/docs/findings.md");
     REQUIRE(file.good());

@@ -192,9 +192,28 @@ std::vector<Case> kernel_cases() {
          "CE337", k_fails, ProbeVerdict::Fails, "time limit", "watchdog", "xid"},
         {"999 of a kernel is not cuInit's", breaks(999, "CUDA_ERROR_UNKNOWN"), ProbeStep::Kernel,
          "CE314", k_fails, ProbeVerdict::Fails, "failed without saying why", "Xid", "xid"},
-        {"a number that has no row keeps its name and words",
+        {"a number that nobody knows is told with its call, its name, and how to report it",
          breaks(12345, "CUDA_ERROR_OF_TOMORROW"), ProbeStep::Kernel, "CE359", k_fails,
-         ProbeVerdict::Fails, "error 12345 (CUDA_ERROR_OF_TOMORROW)", "no explanation", "dmesg"},
+         ProbeVerdict::Fails, "cuCtxSynchronize: error 12345 (CUDA_ERROR_OF_TOMORROW)",
+         "the driver answered cuCtxSynchronize with 12345, CUDA_ERROR_OF_TOMORROW: newer than what "
+         "is known here",
+         "dmesg"},
+        {"a number without a row has its family's meaning, of a kernel's",
+         breaks(701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"), ProbeStep::Kernel, "CE359", k_fails,
+         ProbeVerdict::Fails, "error 701", "a kernel was not launched, or broke", "xid"},
+        {"of a virtual GPU without a licence", breaks(102, "CUDA_ERROR_DEVICE_NOT_LICENSED"),
+         ProbeStep::Kernel, "CE359", k_fails, ProbeVerdict::Fails, "error 102", "not licensed",
+         "grep -i licen"},
+        {"of a call's argument, which is the runtime's where that was called",
+         [](Bench& bench) {
+             bench.fails(ProbeStep::Memory, "cudaMemcpy", 1, "cudaErrorInvalidValue");
+             bench.rung(ProbeStep::Memory).message = "2 MiB";
+         },
+         ProbeStep::Memory, "CE359", k_fails, ProbeVerdict::Fails,
+         "cudaMemcpy: error 1 (cudaErrorInvalidValue)",
+         "the CUDA runtime answered cudaMemcpy with 1, cudaErrorInvalidValue: a call was given a "
+         "value or a state that it does not take; it said: 2 MiB",
+         "cudaenv status"},
         {"222 for old PTX is no ceiling",
          answers(ProbeStep::Ptx, "cuModuleLoadDataEx", 222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"),
          ProbeStep::Ptx, "CE330", k_fails, ProbeVerdict::Fails, "refuses this PTX 6.0",
