@@ -13,18 +13,4 @@ std::optional<DottedVersion> cuda_of_number(int number) {
                              std::to_string(number % 1000 / 10));
 }
 
-std::optional<DottedVersion> driver_of_file(std::string_view path) {
-    constexpr std::string_view k_so = ".so.";
-    const auto at = path.rfind(k_so);
-    if (at == std::string_view::npos) {
-        return std::nullopt;
-    }
-    auto version = DottedVersion::parse(path.substr(at + k_so.size()));
-    // Drivers have been called by three digits since 2008; smaller numbers are sonames.
-    if (!version || version->major() < 100 || version->parts().size() < 2) {
-        return std::nullopt;
-    }
-    return std::move(*version);
-}
-
 } // namespace cudaenv::kernels

@@ -21,8 +21,9 @@ using Steps = std::vector<std::string_view>;
 // Heavy: what takes some hundred MB beside the context, or several GPUs at once.
 enum class Weight { Light, Heavy };
 
-// The rungs of the full ladder that are a library's, in their order: the only list of them here.
-// The step's word is the library's in the request too.
+// The rungs of the full ladder that are a library's, in their order: the only list of them here
+// (facts::k_probed_libraries has them too; a test compares). The step's word is the library's in
+// the request too.
 struct LibraryRung {
     std::string_view step;
     Weight weight;
@@ -214,6 +215,14 @@ private:
 };
 
 } // namespace
+
+std::vector<std::string_view> library_steps() {
+    std::vector<std::string_view> steps;
+    for (const LibraryRung& rung : k_library_rungs) {
+        steps.push_back(rung.step);
+    }
+    return steps;
+}
 
 std::vector<std::string> climb(const LadderRequest& request) {
     Ladder ladder(request);

@@ -4,6 +4,7 @@
 #include "kernels/ladder_request.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cudaenv::kernels {
@@ -13,5 +14,8 @@ namespace cudaenv::kernels {
 // ends the process. Returned are the files that were loaded on the way
 // (kernels/loaded_libraries.hpp).
 std::vector<std::string> climb(const LadderRequest& request);
+
+// The rungs of the full ladder that are a library's, in their order.
+std::vector<std::string_view> library_steps();
 
 } // namespace cudaenv::kernels

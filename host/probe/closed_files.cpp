@@ -1,8 +1,8 @@
 #include "host/probe/closed_files.hpp"
 
 #include "base/ascii.hpp"
-#include "base/text.hpp"
 #include "host/file_system.hpp"
+#include "host/probe/account_names.hpp"
 #include "host/probe/driver_files.hpp"
 
 #include <algorithm>
@@ -15,32 +15,46 @@ namespace cudaenv::host {
 
 namespace {
 
-// The name of a number in /etc/passwd or /etc/group, "name:x:number:"; the number where it has
-// none. Not by getpwuid, which may ask a network.
-std::string name_of(unsigned number, const char* file) {
+facts::ClosedFile closed_file(const std::string& path, const struct stat& status) {
     DiskFileSystem files;
-    const std::string wanted = std::to_string(number);
-    const std::string text = files.read_file(file, k_read_limit).value_or("");
-    for (const std::string_view line : split(text, '\n')) {
-        const auto fields = split(line, ':');
-        if (fields.size() > 2 && fields[2] == wanted) {
-            return std::string(fields[0]);
-        }
-    }
-    return wanted;
+    facts::ClosedFile closed;
+    closed.path = path;
+    closed.owner = user_name(files, std::to_string(status.st_uid));
+    closed.group = group_name(files, std::to_string(status.st_gid));
+    closed.mode = status.st_mode & 07777U;
+    closed.own = status.st_uid == ::geteuid();
+    closed.is_directory = S_ISDIR(status.st_mode);
+    return closed;
+}
+
+bool is_refused(const std::string& path, int access) {
+    return ::faccessat(AT_FDCWD, path.c_str(), access, AT_EACCESS) != 0 && errno == EACCES;
 }
 
 std::optional<facts::ClosedFile> closed_at(const std::string& path, int access) {
-    if (::faccessat(AT_FDCWD, path.c_str(), access, AT_EACCESS) == 0 || errno != EACCES) {
-        return std::nullopt;
-    }
     struct stat status {};
-    if (::stat(path.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) {
+    if (!is_refused(path, access) || ::stat(path.c_str(), &status) != 0 ||
+        S_ISDIR(status.st_mode)) {
         return std::nullopt;
     }
-    return facts::ClosedFile{path, name_of(status.st_uid, "/etc/passwd"),
-                             name_of(status.st_gid, "/etc/group"), status.st_mode & 07777U,
-                             status.st_uid == ::geteuid()};
+    return closed_file(path, status);
+}
+
+// `directory` or the first above it in which nothing may be looked for.
+std::optional<facts::ClosedFile> closed_directory(const std::string& directory) {
+    for (std::size_t end = directory.find('/', 1);; end = directory.find('/', end + 1)) {
+        const std::string path = directory.substr(0, end);
+        struct stat status {};
+        if (::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
+            return std::nullopt;
+        }
+        if (is_refused(path, X_OK)) {
+            return closed_file(path, status);
+        }
+        if (end == std::string::npos) {
+            return std::nullopt;
+        }
+    }
 }
 
 // libcudart.so.13, and torch's own libcudart-d0da41ae.so.11.0.
@@ -71,7 +85,20 @@ closed_libraries(const std::optional<facts::EnvironmentFacts>& environment,
         }
     };
     DiskFileSystem files;
+    const auto is_closed = [&](const std::string& directory) {
+        auto found = closed_directory(directory);
+        const bool is_new = found && std::ranges::none_of(closed, [&](const auto& file) {
+                                return file.path == found->path;
+                            });
+        if (is_new) {
+            closed.push_back(*found);
+        }
+        return found.has_value();
+    };
     const auto look_into = [&](const std::string& directory) {
+        if (is_closed(directory)) {
+            return;
+        }
         for (const std::string& name :
              files.list_directory(directory).value_or(std::vector<std::string>())) {
             if (is_probed(name)) {
@@ -93,6 +120,7 @@ closed_libraries(const std::optional<facts::EnvironmentFacts>& environment,
     for (const std::string& site : environment->site_packages) {
         look_into(site + "/torch/lib");
         const std::string wheels = site + "/nvidia";
+        is_closed(wheels);
         for (const std::string& wheel :
              files.list_directory(wheels).value_or(std::vector<std::string>())) {
             look_into(wheels + '/' + wheel + "/lib");

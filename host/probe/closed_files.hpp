@@ -17,7 +17,7 @@ namespace cudaenv::host {
 
 // libcuda.so.1 in `library_path` (LD_LIBRARY_PATH's directories) and in the driver's own places,
 // and the libraries of k_probed_libraries there and where the environment has its own: those that
-// may not be read.
+// may not be read; and the directories among these places that may not be searched, each once.
 std::vector<facts::ClosedFile>
 closed_libraries(const std::optional<facts::EnvironmentFacts>& environment,
                  std::span<const std::string> library_path);

@@ -1,5 +1,6 @@
 #include "host/probe/driver_files.hpp"
 
+#include "base/driver_file.hpp"
 #include "host/driver_text.hpp"
 #include "host/environments/cuda_libraries.hpp"
 
@@ -9,20 +10,6 @@ std::vector<std::string> driver_directories() {
     return {"/usr/lib/" + machine_name() + "-linux-gnu", "/usr/lib64", "/usr/lib",
             "/usr/local/nvidia/lib64", "/run/opengl-driver/lib"};
 }
-
-namespace {
-
-// Of libcuda.so.580.95.05; libcuda.so.1 itself says nothing.
-std::optional<DottedVersion> version_in(std::string_view name) {
-    constexpr std::string_view k_begin = "libcuda.so.";
-    if (!name.starts_with(k_begin)) {
-        return std::nullopt;
-    }
-    auto version = DottedVersion::parse(name.substr(k_begin.size()));
-    return version && version->parts().size() > 1 ? std::optional(*version) : std::nullopt;
-}
-
-} // namespace
 
 DriverFiles look_at_driver(FileSystem& files) {
     DriverFiles found;
@@ -39,7 +26,7 @@ DriverFiles look_at_driver(FileSystem& files) {
         if (!real) {
             continue;
         }
-        const auto version = version_in(base_name(*real));
+        const auto version = driver_of_file(*real);
         const bool fits = version && found.module && *version == *found.module;
         if (found.library.empty() || fits) {
             found.library = *real;

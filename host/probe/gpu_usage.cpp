@@ -1,5 +1,7 @@
 #include "host/probe/gpu_usage.hpp"
 
+#include "host/probe/account_names.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -86,23 +88,6 @@ std::vector<std::string> words_of(const std::string& text) {
     return words;
 }
 
-std::string user_named(FileSystem& files, std::string_view uid) {
-    const std::string passwd = file_text(files, "/etc/passwd");
-    std::size_t begin = 0;
-    while (begin < passwd.size()) {
-        const auto end = std::min(passwd.find('\n', begin), passwd.size());
-        const std::string_view line = std::string_view(passwd).substr(begin, end - begin);
-        begin = end + 1;
-        const auto name = line.find(':'); // name:x:uid:...
-        const auto password = name == line.npos ? line.npos : line.find(':', name + 1);
-        const auto id = password == line.npos ? line.npos : line.find(':', password + 1);
-        if (id != line.npos && line.substr(password + 1, id - password - 1) == uid) {
-            return std::string(line.substr(0, name));
-        }
-    }
-    return std::string(uid);
-}
-
 // "Uid:\t1000\t..." of /proc/PID/status.
 std::string uid_of(FileSystem& files, int pid) {
     const std::string status = file_text(files, proc(pid, "status"));
@@ -172,7 +157,7 @@ void identify(FileSystem& files, GpuProcess& process) {
     if (uid.empty()) {
         return;
     }
-    process.user = user_named(files, uid);
+    process.user = user_name(files, uid);
     const auto words = words_of(file_text(files, proc(process.pid, "cmdline")));
     process.command = command_of(words);
     process.environment = environment_of(files, process.pid, words);

@@ -1,3 +1,4 @@
+#include "base/driver_file.hpp"
 #include "kernels/cuda_version.hpp"
 #include "kernels/reporter.hpp"
 #include "kernels/rungs/first_rungs.hpp"

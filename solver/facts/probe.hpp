@@ -119,13 +119,15 @@ struct ProbeReport {
     std::string words;
 };
 
-// A library or device file that is there and that this user may not open.
+// A library or device file that is there and that this user may not open, or a directory in which
+// it may not look for one: what it holds is not known.
 struct ClosedFile {
     std::string path;
     std::string owner; // names, or numbers that have none
     std::string group;
     unsigned mode = 0; // permission bits
     bool own = false;  // it is this user's
+    bool is_directory = false;
 };
 
 } // namespace cudaenv::facts

@@ -149,7 +149,8 @@ class ProbeTest(unittest.TestCase):
     def ladder_command(self, cudart, depth="full", **more):
         files = {"cudart": cudart} | {name: more.pop(name, ())
                                       for name in ("nvrtc", "cublas", "cudnn", "nccl")}
-        libraries = {name: [str(file) for file in those] for name, those in files.items()}
+        libraries = {name: [file if isinstance(file, dict) else str(file) for file in those]
+                     for name, those in files.items()}
         request = {"depth": depth, "all_gpus": False, "libraries": libraries, **more}
         return [PROGRAMS["probe"], "--ladder", json.dumps(request)]
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Which files the ladder's libraries come from: what the loader takes, what it refuses, what it passes
-over, and what would not outlive being opened."""
+"""Which files the ladder's libraries come from: what the loader takes, what it refuses, what it
+passes over, and what would not outlive being opened."""
 
+import os
 import signal
 import subprocess
 from pathlib import Path
@@ -99,8 +100,8 @@ class Libraries(ProbeTest):
         """The rung of a driver's library that the loader refuses, which it names."""
         self.scenario("")
         rung = self.climb(self.install_runtime()).rung("library")
-        self.assertEqual((rung["result"], rung["call"], rung["path"]), ("failed", "dlopen", str(file)),
-                         rung)
+        self.assertEqual((rung["result"], rung["call"], rung["path"]),
+                         ("failed", "dlopen", str(file)), rung)
         self.assertIn(str(file), rung["message"])
         self.assertNotIn("found_by", rung)
         return rung["message"]
@@ -112,7 +113,8 @@ class Libraries(ProbeTest):
 
     def test_a_file_that_ends_the_search_is_named_though_a_good_one_lies_behind(self):
         file = self.bad_place()
-        for content, words in ((b"", "file too short"), (b"no library\n" * 99, "invalid ELF header")):
+        for content, words in ((b"", "file too short"),
+                               (b"no library\n" * 99, "invalid ELF header")):
             with self.subTest(words):
                 file.write_bytes(content)
                 self.assertIn(words, self.refused(file))
@@ -165,14 +167,14 @@ class Libraries(ProbeTest):
         self.assertIn("libhelps.so", rung["message"])
 
     def build(self, beside, name, options):
-        subprocess.run(["cc", "-shared", "-x", "c", "-", "-o", name, "-Wl,--no-as-needed", *options],
-                       cwd=beside.parent, input=b"int nothing[20000] = {1};\n", check=True,
+        subprocess.run(["cc", "-shared", "-x", "c", "-", "-o", name, "-Wl,--no-as-needed",
+                        *options], cwd=beside.parent, input=b"int nothing[20000] = {1};\n", check=True,
                        timeout=WAIT)
 
     def test_each_library_that_is_cut_short_is_told_and_not_opened(self):
         self.stand_in()
         place = self.root / "libraries"
-        runtime = self.install_runtime(at="libraries")
+        place.mkdir()
         for step, number in (("cudart", 13), ("cublas", 13)):
             with self.subTest(step):
                 file = place / f"lib{step}.so.{number}"
@@ -190,7 +192,6 @@ class Libraries(ProbeTest):
                 self.assertEqual((rung["result"], rung["call"], rung["path"]),
                                  ("failed", "dlopen", str(file)), rung)
                 self.assertIn(f"cut short: {file} has {whole // 2} bytes", rung["message"])
-        self.assertTrue(runtime)
 
     def test_one_that_is_cut_short_and_needed_kills_and_is_named_beside_who_needs_it(self):
         runtime = self.stand_in()
@@ -229,6 +230,18 @@ class Loaded(ProbeTest):
                                  {str(self.root / "driver/libcuda.so.580.159.04"),
                                   str(real / "libcudart.so.13.0.96")})
                 self.assertIn(str(nvml), loaded)
+
+    def test_names_that_are_no_utf8_are_asked_for_and_told_by_their_bytes(self):
+        place = os.fsencode(self.root) + b"/caf\xe9"
+        self.scenario("")
+        self.install_driver(at=os.fsdecode(place))
+        runtime = self.install_runtime(at=os.fsdecode(place))
+        self.search(os.fsdecode(place))
+        ladder = self.climb({"hex": os.fsencode(runtime).hex()})
+        self.assertEqual(ladder.rung("runtime")["path"], {"hex": os.fsencode(runtime).hex()})
+        self.assertEqual(ladder.loaded, sorted([{"hex": (place + name).hex()} for name in (
+            b"/libcuda.so.580.159.04", b"/libcudart.so.13")], key=str))
+        self.assertEqual(ladder.rung("kernel", 0)["result"], "ok")
 
     def test_what_a_library_needs_beside_itself_is_told_as_loaded(self):
         runtime = self.stand_in()

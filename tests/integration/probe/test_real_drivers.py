@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """cudaenv-probe --ladder over NVIDIA's own libraries on a machine without a GPU: libcuda of several
-branches out of Debian's packages, a toolkit's stub, and no library at all; and over NVIDIA's NVRTC."""
+branches out of Debian's packages, a toolkit's stub, and no library at all; and over
+NVIDIA's NVRTC."""
 
 import subprocess
 from pathlib import Path

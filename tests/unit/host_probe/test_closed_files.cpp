@@ -4,6 +4,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+
 namespace cudaenv::host {
 namespace {
 
@@ -37,6 +40,29 @@ TEST_CASE("libraries that this user may not read are told with owner, group and 
     CHECK(test::as_nobody([&] { return told(closed_libraries({}, path)); }) ==
           "libcuda.so.1 root root 0");
     CHECK(closed_libraries(environment, path).empty()); // root may
+}
+
+TEST_CASE("a directory that may not be searched is told once, with what is above it") {
+    const test::TemporaryTree tree;
+    tree.file("path/libcudart.so.13", "x", 0644);
+    tree.file("readable/libcudart.so.13", "x", 0644);
+    tree.file("site/nvidia/cublas/lib/libcublas.so.13", "x", 0644);
+    tree.file("searchable/libcudart.so.13", "x", 0644);
+    std::filesystem::permissions(tree.path() + "/path", std::filesystem::perms::none);
+    std::filesystem::permissions(tree.path() + "/readable", std::filesystem::perms{0744});
+    std::filesystem::permissions(tree.path() + "/searchable", std::filesystem::perms{0711});
+    std::filesystem::permissions(tree.path() + "/site/nvidia", std::filesystem::perms{0700});
+    facts::EnvironmentFacts environment;
+    environment.prefix = tree.path() + "/env";
+    environment.site_packages = {tree.path() + "/site"};
+    const std::vector<std::string> path{tree.path() + "/path", tree.path() + "/path/below",
+                                        tree.path() + "/readable", tree.path() + "/searchable"};
+    const auto closed = test::as_nobody([&] {
+        const auto found = closed_libraries(environment, path);
+        return told(found) +
+               (std::ranges::all_of(found, &facts::ClosedFile::is_directory) ? " all" : " not");
+    });
+    CHECK(closed == "path root root 0, readable root root 744, nvidia root root 700 all");
 }
 
 TEST_CASE("device files are to be written too, and one open GPU says that they are shared out") {

@@ -13,11 +13,21 @@ const std::string k_libraries = "/usr/lib/" + machine_name() + "-linux-gnu";
 constexpr const char* k_module = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.10  "
                                  "Thu Jan 23 07:54:28 UTC 2025\nGCC version:  gcc 12.2.0\n";
 
-TEST_CASE("a driver that was upgraded under the running system is seen in its files") {
+// libcuda.so.1 and the file of that version, as a driver's package has them.
+void add_libcuda(FakeDisk& disk, const std::string& directory, const std::string& version) {
+    disk.link(directory + "/libcuda.so.1", "libcuda.so." + version)
+        .file(directory + "/libcuda.so." + version);
+}
+
+FakeDisk with_module() {
     FakeDisk disk;
-    disk.file("/proc/driver/nvidia/version", k_module)
-        .link(k_libraries + "/libcuda.so.1", "libcuda.so.580.95.05")
-        .file(k_libraries + "/libcuda.so.580.95.05");
+    disk.file("/proc/driver/nvidia/version", k_module);
+    return disk;
+}
+
+TEST_CASE("a driver that was upgraded under the running system is seen in its files") {
+    FakeDisk disk = with_module();
+    add_libcuda(disk, k_libraries, "580.95.05");
     const auto driver = look_at_driver(disk);
     CHECK(driver.differ());
     CHECK(driver.library_version == DottedVersion::of("580.95.05"));
@@ -42,41 +52,36 @@ TEST_CASE("whether a driver was upgraded or downgraded is told with both version
 
 TEST_CASE(
     "a driver whose library is the module's, or has no version in its name, is no complaint") {
-    FakeDisk disk;
-    disk.file("/proc/driver/nvidia/version", k_module)
-        .link("/usr/lib64/libcuda.so.1", "libcuda.so.570.86.10")
-        .file("/usr/lib64/libcuda.so.570.86.10");
+    FakeDisk disk = with_module();
+    add_libcuda(disk, "/usr/lib64", "570.86.10");
     CHECK(look_at_driver(disk).library_version == DottedVersion::of("570.86.10"));
     CHECK_FALSE(look_at_driver(disk).differ());
 
-    FakeDisk plain;
-    plain.file("/proc/driver/nvidia/version", k_module).file(k_libraries + "/libcuda.so.1");
+    FakeDisk plain = with_module();
+    plain.file(k_libraries + "/libcuda.so.1");
     CHECK_FALSE(look_at_driver(plain).differ());
+
+    FakeDisk wsl = with_module();
+    add_libcuda(wsl, k_libraries, "1.1");
+    CHECK_FALSE(look_at_driver(wsl).library_version);
 }
 
 TEST_CASE("an old libcuda of an image is no complaint where the module's own lies beside it") {
-    FakeDisk disk;
-    disk.file("/proc/driver/nvidia/version", k_module)
-        .link(k_libraries + "/libcuda.so.1", "libcuda.so.535.54.03")
-        .file(k_libraries + "/libcuda.so.535.54.03")
-        .link("/usr/local/nvidia/lib64/libcuda.so.1", "libcuda.so.570.86.10")
-        .file("/usr/local/nvidia/lib64/libcuda.so.570.86.10");
+    FakeDisk disk = with_module();
+    add_libcuda(disk, k_libraries, "535.54.03");
+    add_libcuda(disk, "/usr/local/nvidia/lib64", "570.86.10");
     CHECK_FALSE(look_at_driver(disk).differ());
     CHECK(look_at_driver(disk).library == "/usr/local/nvidia/lib64/libcuda.so.570.86.10");
 
-    FakeDisk both_differ;
-    both_differ.file("/proc/driver/nvidia/version", k_module)
-        .link(k_libraries + "/libcuda.so.1", "libcuda.so.535.54.03")
-        .file(k_libraries + "/libcuda.so.535.54.03")
-        .link("/usr/local/nvidia/lib64/libcuda.so.1", "libcuda.so.580.95.05")
-        .file("/usr/local/nvidia/lib64/libcuda.so.580.95.05");
+    FakeDisk both_differ = with_module();
+    add_libcuda(both_differ, k_libraries, "535.54.03");
+    add_libcuda(both_differ, "/usr/local/nvidia/lib64", "580.95.05");
     CHECK(look_at_driver(both_differ).library_version == DottedVersion::of("535.54.03"));
 }
 
 TEST_CASE("without a kernel module no library is looked for") {
     FakeDisk disk;
-    disk.link(k_libraries + "/libcuda.so.1", "libcuda.so.580.95.05")
-        .file(k_libraries + "/libcuda.so.580.95.05");
+    add_libcuda(disk, k_libraries, "580.95.05");
     CHECK(look_at_driver(disk).library.empty());
     CHECK(disk.log().size() == 1);
 }

@@ -1,3 +1,4 @@
+#include "kernels/json_bytes.hpp"
 #include "kernels/ladder_request.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -45,5 +46,29 @@ TEST_CASE("a request that is none is refused in one line") {
         CHECK(request.error().code == "bad-request");
         CHECK(request.error().message.starts_with("the request "));
         CHECK(request.error().message.find('\n') == std::string::npos);
+    }
+}
+
+TEST_CASE("a file whose name is no UTF-8 is asked for by its bytes") {
+    const auto request =
+        read_ladder_request(R"({"libraries": {"cudart": [{"hex": "2f636166e9"}, "/a"]}})");
+    REQUIRE(request);
+    CHECK(request->libraries.of("cudart") == Files{"/caf\xe9", "/a"});
+    for (const auto* file :
+         {R"({"hex": "2f6"})", R"({"hex": "2F"})", R"({"hex": ""})", "{}", R"({"hex": 7})", "[]"}) {
+        CAPTURE(file);
+        CHECK_FALSE(
+            read_ladder_request(R"({"libraries": {"cudart": [)" + std::string(file) + "]}}"));
+    }
+}
+
+TEST_CASE("bytes are text where they are UTF-8, and come back as they were") {
+    for (const std::string bytes : {"/a", "/caf\xc3\xa9", "/caf\xe9", "\xed\xa0\x80", "\xc0\xaf",
+                                    "\xf0\x9f\x98\x80", "\xf4\x90\x80\x80", "\xe2\x82"}) {
+        CAPTURE(bytes);
+        const auto written = json_of_bytes(bytes);
+        // The reader of JSON has the last word on what UTF-8 is.
+        CHECK(written.is_string() == nlohmann::json::accept('"' + bytes + '"'));
+        CHECK(bytes_of_json(nlohmann::json::parse(written.dump())) == bytes);
     }
 }

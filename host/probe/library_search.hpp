@@ -1,0 +1,52 @@
+// Where the environment's programs would load CUDA's libraries from, as ld.so searches.
+#pragma once
+
+#include "host/file_system.hpp"
+#include "host/probe/loader_directories.hpp"
+#include "solver/facts/environment.hpp"
+#include "solver/facts/probe.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudaenv::host {
+
+// Files, the first that loads is taken. One file where there is one, since the loader looks no
+// further either; else bare sonames, which leave it to the loader, and what is there of other
+// majors.
+struct ProbeLibraries {
+    std::vector<std::string> cudart;
+    std::vector<std::string> nvrtc;
+    std::vector<std::string> cublas;
+    std::vector<std::string> cudnn;
+    std::vector<std::string> nccl;
+    // What the chosen toolkit has and is not asked for, because the environment's CUDA is of
+    // another major and its loader does not look there.
+    std::map<facts::ProbeStep, std::string> passed_over;
+    // Links that would have been taken and lead to nothing (or round in a circle), in the order in
+    // which they were met.
+    std::vector<std::string> broken_links;
+    // Files that would have been taken but for the rights that this user has not, likewise
+    // (closed_files.hpp tells whose they are).
+    std::vector<std::string> closed;
+    // Directories and files where the search looked, there or not: what appears in them may be
+    // found the next time.
+    std::vector<std::string> looked_at;
+};
+
+// Where the environment's programs would load CUDA's libraries from: torch/lib and nvidia/*/lib
+// (nvidia/cu13/lib too) of its site-packages, conda's lib, what LD_LIBRARY_PATH names, the chosen
+// toolkit's library directory, the system's. `library_path` comes first where the wheels' libraries
+// carry DT_RUNPATH, and after them where they carry DT_RPATH (as conda's packages do):
+// as ld.so has it. Of several majors the framework's counts. A toolkit of another CUDA than the
+// environment's gives a runtime at most. What the loader cannot open (a link to nothing, a file
+// without permission, one for another machine) it passes over; one that goes round in a circle ends
+// its search along LD_LIBRARY_PATH.
+ProbeLibraries probe_libraries(FileSystem& files,
+                               const std::optional<facts::EnvironmentFacts>& environment,
+                               const std::optional<facts::ToolkitLayout>& toolkit,
+                               const std::vector<std::string>& library_path);
+
+} // namespace cudaenv::host

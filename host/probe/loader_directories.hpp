@@ -1,0 +1,29 @@
+// LD_LIBRARY_PATH as ld.so reads it.
+#pragma once
+
+#include "host/file_system.hpp"
+#include "solver/facts/environment.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::host {
+
+// What ld.so puts in the place of $ORIGIN and $LIB in LD_LIBRARY_PATH; empty: not known.
+struct LoaderTokens {
+    std::string origin; // the directory of the program that runs, links followed
+    std::string lib;    // lib/x86_64-linux-gnu
+};
+// Of the environment's python: /usr/bin for most virtual environments, whose bin/python is a link.
+LoaderTokens loader_tokens(FileSystem& files,
+                           const std::optional<facts::EnvironmentFacts>& environment);
+
+// The directories that LD_LIBRARY_PATH names, as ld.so has them: between colons and semicolons, a
+// relative one below `cwd`, an empty one `cwd` itself; an empty list names none. Relative ones are
+// left out where `cwd` is not known, those with a token where its value is not ($PLATFORM always).
+std::vector<std::string> loader_directories(std::string_view list, const std::string& cwd,
+                                            const LoaderTokens& tokens = {});
+
+} // namespace cudaenv::host
