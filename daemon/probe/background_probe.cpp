@@ -115,7 +115,9 @@ void BackgroundProbe::consider(const nlohmann::json& params, const protocol::Cal
         }
         m_thread = std::thread([this] { work(); });
     }
-    m_noted.insert_or_assign(activation.project.prefix, Job{params, caller, machine});
+    m_noted.insert_or_assign(std::pair(activation.project.prefix,
+                                       shell_text(activation.applied.environment, caller.cwd)),
+                             Job{params, caller, machine});
     m_changed.notify_all();
 }
 
@@ -125,7 +127,7 @@ void BackgroundProbe::work() {
         m_changed.wait(lock, [this] { return m_stopped || !m_noted.empty(); });
         m_changed.wait_for(lock, k_after, [this] { return m_stopped; });
         const auto jobs = std::exchange(m_noted, {});
-        for (const auto& [prefix, job] : jobs) {
+        for (const auto& [asker, job] : jobs) {
             if (m_stopped) {
                 return;
             }

@@ -16,6 +16,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace cudaenv::daemon {
 
@@ -50,8 +51,9 @@ private:
     std::condition_variable m_changed;
     bool m_allowed = false;
     bool m_stopped = false;
-    Fd m_stop_event;                    // readable once stopped
-    std::map<std::string, Job> m_noted; // by environment: the last one counts
+    Fd m_stop_event; // readable once stopped
+    // By environment and what the shell has of variables that matter: the last one counts.
+    std::map<std::pair<std::string, std::string>, Job> m_noted;
     std::thread m_thread;
     std::set<std::string> m_tried;                                       // the thread's own
     std::map<std::string, std::chrono::steady_clock::time_point> m_busy; // the thread's own

@@ -55,7 +55,7 @@ host::VerdictQuestion question_of(const project::LoadedProject& project,
                                   const std::string& cwd) {
     host::VerdictQuestion question;
     question.prefix = project.prefix;
-    question.shell = told(is_answered_by, environment, cwd);
+    question.shell = shell_text(environment, cwd);
     question.building = told(is_built_by, base, cwd);
     for (const plan::EffectivePin& pin : project.pins.pins) {
         question.building += pin.pin.name + ' ' + pin.pin.constraint + '\n';
@@ -215,8 +215,12 @@ std::optional<host::KeptVerdict> built_verdict(const ProbeRun& run) {
 
 host::VerdictQuestion question_of_shell(const protocol::Caller& caller) {
     host::VerdictQuestion question;
-    question.shell = told(is_answered_by, caller.environment, caller.cwd);
+    question.shell = shell_text(caller.environment, caller.cwd);
     return question;
+}
+
+std::string shell_text(const plan::Variables& shell, const std::string& cwd) {
+    return told(is_answered_by, shell, cwd);
 }
 
 host::VerdictGrounds grounds_before(host::FileSystem& files, const host::ProbeLibraries& libraries,

@@ -15,6 +15,9 @@ host::VerdictStore verdicts_of(const protocol::Caller& caller);
 // has them, since a probe runs with them. The prefix is whoever asks's.
 host::VerdictQuestion question_of_shell(const protocol::Caller& caller);
 
+// The same of any variables, as one text.
+std::string shell_text(const plan::Variables& shell, const std::string& cwd);
+
 // The directories and files that a probe is about to rest on, and how they are.
 host::VerdictGrounds grounds_before(host::FileSystem& files, const host::ProbeLibraries& libraries,
                                     bool full, const std::string& nvcc,

@@ -375,6 +375,23 @@ class BackgroundTest(CommandTest):
         self.assertNotIn("true", set_there.stdout)
         self.assertIn("for the user's own config.toml", set_there.stdout + set_there.stderr)
 
+    def test_two_shells_that_see_other_gpus_are_each_probed_once(self):
+        self.turn_on()
+        one, other = {"CUDA_VISIBLE_DEVICES": "0"}, {}
+        self.prompt(**one)
+        self.prompt(**other)  # within the second in which nothing is begun
+        for shell in (one, other):
+            self.wait_until(lambda shell=shell: self.kept(**shell))
+        probe = len(self.calls()) // 2
+        for name, shell in (("b", one), ("c", other), ("d", one)):
+            self.prompt(**shell)
+            later = self.another_environment(name)
+            self.prompt(**later)
+            self.wait_until(lambda later=later: self.kept(**later))  # looked at after the first
+            self.assertTrue(self.kept(**one))
+            self.assertTrue(self.kept(**other))
+        self.assertEqual(len(self.calls()), (2 + 3) * probe)
+
     def check_left_alone(self, nvml):
         """One prompt while NVML says that, the next when all is idle."""
         self.turn_on()
