@@ -64,25 +64,24 @@ void Bench::drop_after(ProbeStep step) {
     std::erase_if(report.rungs, [&](const ProbeRung& one) { return one.step > step; });
 }
 
-void Bench::fails(ProbeStep step, const char* call, int error, const char* name) {
+ProbeRung& Bench::failed(ProbeStep step, const char* call) {
     if (step <= ProbeStep::Memory) {
         drop_after(step);
     }
     ProbeRung& one = rung(step);
     one.result = ProbeResult::Failed;
     one.call = call;
+    return one;
+}
+
+void Bench::fails(ProbeStep step, const char* call, int error, const char* name) {
+    ProbeRung& one = failed(step, call);
     one.error = error;
     one.error_name = name;
 }
 
 void Bench::refuses(ProbeStep step, const char* call, const char* message) {
-    if (step <= ProbeStep::Memory) {
-        drop_after(step);
-    }
-    ProbeRung& one = rung(step);
-    one.result = ProbeResult::Failed;
-    one.call = call;
-    one.message = message;
+    failed(step, call).message = message;
 }
 
 void Bench::skips(ProbeStep step, const char* message) {

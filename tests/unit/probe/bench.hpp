@@ -31,6 +31,9 @@ struct Bench {
     void climbs_all(); // --full, all right
 
     [[nodiscard]] plan::ProbeOutcome judged() const;
+
+private:
+    facts::ProbeRung& failed(facts::ProbeStep step, const char* call);
 };
 
 } // namespace cudaenv::testing

@@ -12,9 +12,11 @@
 
 namespace cudaenv::testing {
 
+using Change = std::function<void(Bench&)>; // to a healthy machine
+
 struct Case {
     const char* what; // a sentence
-    std::function<void(Bench&)> change;
+    Change change;
     facts::ProbeStep step;
     const char* code;
     plan::StepStatus status;
@@ -26,5 +28,7 @@ struct Case {
 };
 
 std::span<const Case> cases();
+// Each row with what is judged of it.
+void for_each_judged(const std::function<void(const Case&, const plan::ProbeOutcome&)>& check);
 
 } // namespace cudaenv::testing

@@ -34,11 +34,8 @@ const plan::JudgedStep* step_of(const plan::ProbeOutcome& outcome, const Case& r
 } // namespace
 
 TEST_CASE("every cause that the probe can meet has its code, status, sentence and verdict") {
-    for (const Case& row : testing::cases()) {
+    testing::for_each_judged([](const Case& row, const plan::ProbeOutcome& outcome) {
         DYNAMIC_SECTION(row.what) {
-            Bench bench;
-            row.change(bench);
-            const auto outcome = bench.judged();
             const auto* const step = step_of(outcome, row);
             REQUIRE(step != nullptr);
             INFO(step->detail << "\n  " << step->cause << "\n  " << outcome.summary);
@@ -56,14 +53,11 @@ TEST_CASE("every cause that the probe can meet has its code, status, sentence an
                 CHECK_THAT(step->fix->command, ContainsSubstring(row.command));
             }
         }
-    }
+    });
 }
 
 TEST_CASE("what the probe says is one plain line, and what is wrong has a cause") {
-    for (const Case& row : testing::cases()) {
-        Bench bench;
-        row.change(bench);
-        const auto outcome = bench.judged();
+    testing::for_each_judged([](const Case& row, const plan::ProbeOutcome& outcome) {
         for (const auto& step : outcome.steps) {
             INFO(row.what << ": " << step.name << ": " << step.detail << " / " << step.cause);
             CHECK(!step.detail.empty());
@@ -79,7 +73,7 @@ TEST_CASE("what the probe says is one plain line, and what is wrong has a cause"
                 CHECK(!step.code.empty());
             }
         }
-    }
+    });
 }
 
 TEST_CASE("each error of CUDA's that is explained at a kernel is explained at the driver's start") {

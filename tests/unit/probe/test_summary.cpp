@@ -35,6 +35,17 @@ facts::ProbeRung& rung_of(Bench& bench, ProbeStep step, int gpu) {
                          [&](const auto& rung) { return rung.step == step && rung.gpu == gpu; });
 }
 
+// A GPU without a context, and so without a kernel.
+void is_left_out(Bench& bench, int gpu, const char* call, int error) {
+    auto& memory = rung_of(bench, ProbeStep::Memory, gpu);
+    memory.result = ProbeResult::Failed;
+    memory.call = call;
+    memory.error = error;
+    auto& kernel = rung_of(bench, ProbeStep::Kernel, gpu);
+    kernel.result = ProbeResult::Skipped;
+    kernel.message = "no memory of this GPU can be used";
+}
+
 } // namespace
 
 TEST_CASE("a healthy quick probe says what it saw at each step") {
@@ -135,13 +146,7 @@ TEST_CASE("each GPU has its own steps, and one that is busy leaves the other ser
     Bench bench;
     second_gpu(bench);
     CHECK(bench.judged().summary == "driver 13.0 >= runtime 13.0, and all 2 GPUs are served");
-    auto& memory = rung_of(bench, ProbeStep::Memory, 1);
-    memory.result = ProbeResult::Failed;
-    memory.call = "cudaSetDevice";
-    memory.error = 46;
-    auto& kernel = rung_of(bench, ProbeStep::Kernel, 1);
-    kernel.result = ProbeResult::Skipped;
-    kernel.message = "no memory of this GPU can be used";
+    is_left_out(bench, 1, "cudaSetDevice", 46);
     const auto outcome = bench.judged();
     CHECK(plan::name_of(outcome.verdict) == "warns");
     CHECK(outcome.summary == "1 of 2 GPUs are served; memory, gpu 1: cudaSetDevice: error 46: "
@@ -217,14 +222,8 @@ TEST_CASE("of two GPUs that are both held by others none is served, which is bus
     Bench bench;
     second_gpu(bench);
     for (const int gpu : {0, 1}) {
-        auto& memory = rung_of(bench, ProbeStep::Memory, gpu);
-        memory.result = ProbeResult::Failed;
-        memory.call = "compute mode";
-        memory.error = 46;
+        is_left_out(bench, gpu, "compute mode", 46);
         rung_of(bench, ProbeStep::Gpu, gpu).compute_mode = 3;
-        auto& kernel = rung_of(bench, ProbeStep::Kernel, gpu);
-        kernel.result = ProbeResult::Skipped;
-        kernel.message = "left alone";
     }
     CHECK(plan::name_of(bench.judged().verdict) == "busy");
 }

@@ -5,7 +5,7 @@ namespace cudaenv::testing {
 
 namespace {
 
-std::function<void(Bench&)> builds(const char* message) {
+Change builds(const char* message) {
     return [=](Bench& bench) {
         bench.rung(ProbeStep::Build).path = "/usr/local/cuda-13.0/bin/nvcc";
         bench.refuses(ProbeStep::Build, "nvcc", message);
@@ -13,7 +13,7 @@ std::function<void(Bench&)> builds(const char* message) {
     };
 }
 
-std::function<void(Bench&)> extends(const char* message) {
+Change extends(const char* message) {
     return [=](Bench& bench) {
         bench.rung(ProbeStep::TorchExtension).path = "/usr/local/cuda-13.0/bin/nvcc";
         bench.refuses(ProbeStep::TorchExtension, "torch.utils.cpp_extension.load", message);
@@ -22,7 +22,7 @@ std::function<void(Bench&)> extends(const char* message) {
 }
 
 // The program was built, and the launch of its kernel was refused.
-std::function<void(Bench&)> launches(int error, const char* name) {
+Change launches(int error, const char* name) {
     return [=](Bench& bench) {
         bench.rung(ProbeStep::Build).path = "/usr/local/cuda-13.0/bin/nvcc";
         bench.rung(ProbeStep::Build).version = DottedVersion::of("13.0.48");
@@ -94,6 +94,19 @@ std::vector<Case> build_cases() {
                  "from add_one"),
          ProbeStep::TorchExtension, "CE330", k_fails, ProbeVerdict::Fails,
          "kernel launch: error 222", "nvcc is newer", "cudaenv pin 13.0"},
+        {"a TMPDIR that is full is told as that",
+         [](Bench& bench) {
+             bench.refuses(ProbeStep::Build, "write", "/mnt/t: No space left on device");
+         },
+         ProbeStep::Build, "CE364", k_fails, ProbeVerdict::Fails,
+         "the trial cannot be written: /mnt/t: No space left on device", "below TMPDIR",
+         "export TMPDIR=~/tmp"},
+        {"a TMPDIR with a name at which nvcc breaks is told as that",
+         [](Bench& bench) {
+             bench.refuses(ProbeStep::Build, "temporary directory", "/mnt/a b: a blank");
+         },
+         ProbeStep::Build, "CE364", k_fails, ProbeVerdict::Fails, "/mnt/a b: a blank",
+         "does not quote", "export TMPDIR=~/tmp"},
         {"nvcc of another major than torch, in the words of 1.13",
          extends(
              "RuntimeError: \nThe detected CUDA version (11.8) mismatches the version that was "

@@ -3,17 +3,6 @@
 
 namespace cudaenv::testing {
 
-namespace {
-
-std::function<void(Bench&)> loads(ProbeStep step, const char* message) {
-    return [=](Bench& bench) {
-        bench.climbs_all();
-        bench.refuses(step, "dlopen", message);
-    };
-}
-
-} // namespace
-
 std::vector<Case> cuda_libraries_cases() {
     return {
         {"a library that is not here is a note",
@@ -24,13 +13,9 @@ std::vector<Case> cuda_libraries_cases() {
          ProbeStep::Nvrtc, "CE340", k_skipped, ProbeVerdict::Ok, "no libnvrtc in this env", "NVRTC",
          "pip install nvidia-cuda-nvrtc"},
         {"NVRTC without its builtins",
-         [](Bench& bench) {
-             bench.climbs_all();
-             bench.fails(ProbeStep::Nvrtc, "nvrtcCompileProgram", 7,
-                         "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE");
-             bench.rung(ProbeStep::Nvrtc).message =
-                 "nvrtc: error: failed to open libnvrtc-builtins.so.13.0.";
-         },
+         answers(ProbeStep::Nvrtc, "nvrtcCompileProgram", 7,
+                 "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
+                 "nvrtc: error: failed to open libnvrtc-builtins.so.13.0."),
          ProbeStep::Nvrtc, "CE342", k_fails, ProbeVerdict::Fails, "libnvrtc-builtins",
          "exactly one version", "--force-reinstall nvidia-cuda-nvrtc"},
         {"222 for NVRTC's PTX after machine code ran is a warning",
@@ -43,25 +28,25 @@ std::vector<Case> cuda_libraries_cases() {
          ProbeStep::Nvrtc, "CE344", k_fails, ProbeVerdict::Fails,
          "NVRTC 13.0 does not know NVIDIA H200 (sm_90)", "older than the GPU", "cudaenv resolve"},
         {"NVRTC that refuses a small kernel has its words",
-         [](Bench& bench) {
-             bench.climbs_all();
-             bench.fails(ProbeStep::Nvrtc, "nvrtcCompileProgram", 6, "NVRTC_ERROR_COMPILATION");
-             bench.rung(ProbeStep::Nvrtc).message = "kernel.cu(1): error: what is this";
-         },
+         answers(ProbeStep::Nvrtc, "nvrtcCompileProgram", 6, "NVRTC_ERROR_COMPILATION",
+                 "kernel.cu(1): error: what is this"),
          ProbeStep::Nvrtc, "CE345", k_fails, ProbeVerdict::Fails, "error: what is this", "", ""},
         {"a library that another one misses names that one",
-         loads(ProbeStep::Cublas, "libcublasLt.so.13: cannot open shared object file: No such file "
-                                  "or directory"),
+         does_not_load(ProbeStep::Cublas,
+                       "libcublasLt.so.13: cannot open shared object file: No such file "
+                       "or directory"),
          ProbeStep::Cublas, "CE341", k_fails, ProbeVerdict::Fails, "cuBLAS does not load",
          "libcublasLt.so.13", "--force-reinstall nvidia-cublas"},
         {"an older libnvJitLink found first",
-         loads(ProbeStep::Cublas, "libcusparse.so.12: undefined symbol: __nvJitLinkComplete_12_4, "
-                                  "version libnvJitLink.so.12"),
+         does_not_load(ProbeStep::Cublas,
+                       "libcusparse.so.12: undefined symbol: __nvJitLinkComplete_12_4, "
+                       "version libnvJitLink.so.12"),
          ProbeStep::Cublas, "CE347", k_fails, ProbeVerdict::Fails, "__nvJitLink",
          "older libnvJitLink", "unset LD_LIBRARY_PATH"},
         {"a library for a newer glibc",
-         loads(ProbeStep::Cublas, "/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found "
-                                  "(required by libcublas.so.13)"),
+         does_not_load(ProbeStep::Cublas,
+                       "/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found "
+                       "(required by libcublas.so.13)"),
          ProbeStep::Cublas, "CE349", k_fails, ProbeVerdict::Fails, "GLIBC_2.38", "newer system",
          ""},
         {"cuBLAS that does not start", answers(ProbeStep::Cublas, "cublasCreate", 1),
@@ -94,7 +79,7 @@ std::vector<Case> cuda_libraries_cases() {
         {"in a conda environment the package is conda's",
          [](Bench& bench) {
              bench.climbs_all();
-             bench.environment.kind = facts::EnvironmentKind::Conda;
+             in_conda(bench);
              bench.skips(ProbeStep::Cudnn, "no cuDNN was found");
          },
          ProbeStep::Cudnn, "CE340", k_skipped, ProbeVerdict::Ok, "no libcudnn", "",
@@ -103,8 +88,9 @@ std::vector<Case> cuda_libraries_cases() {
          [](Bench& bench) {
              bench.context.closed_libraries.push_back(
                  {"/opt/env/lib/libcublas.so.13", "ann", "staff", 0600, false});
-             loads(ProbeStep::Cublas, "/opt/env/lib/libcublas.so.13: cannot open shared object "
-                                      "file: Permission denied")(bench);
+             does_not_load(ProbeStep::Cublas,
+                           "/opt/env/lib/libcublas.so.13: cannot open shared object "
+                           "file: Permission denied")(bench);
          },
          ProbeStep::Cublas, "CE356", k_fails, ProbeVerdict::Fails,
          "cuBLAS does not load: you may not read libcublas.so.13",
@@ -126,28 +112,30 @@ std::vector<Case> cuda_libraries_cases() {
          [](Bench& bench) {
              bench.context.closed_libraries.push_back(
                  {"/opt/env/lib/libcudnn.so.9", "ann", "staff", 0, true});
-             loads(ProbeStep::Cudnn, "/opt/env/lib/libcudnn.so.9: cannot open shared object "
-                                     "file: Permission denied")(bench);
+             does_not_load(ProbeStep::Cudnn,
+                           "/opt/env/lib/libcudnn.so.9: cannot open shared object "
+                           "file: Permission denied")(bench);
          },
          ProbeStep::Cudnn, "CE356", k_fails, ProbeVerdict::Fails, "you may not read libcudnn.so.9",
          "it is yours, group staff, mode 0000", "chmod u+r /opt/env/lib/libcudnn.so.9"},
         {"a refusal of the kernel's that no file's mode explains says where to look",
-         loads(ProbeStep::Nvrtc, "/opt/env/lib/libnvrtc.so.13: cannot open shared object file: "
-                                 "Permission denied"),
+         does_not_load(ProbeStep::Nvrtc,
+                       "/opt/env/lib/libnvrtc.so.13: cannot open shared object file: "
+                       "Permission denied"),
          ProbeStep::Nvrtc, "CE356", k_fails, ProbeVerdict::Fails, "you may not read libnvrtc.so.13",
          "the kernel refused", "namei -lm /opt/env/lib/libnvrtc.so.13"},
         {"cuDNN 8 that is missed is not answered by 9",
-         loads(ProbeStep::Cudnn,
-               "libcudnn.so.8: cannot open shared object file: No such file or directory"),
+         does_not_load(ProbeStep::Cudnn,
+                       "libcudnn.so.8: cannot open shared object file: No such file or directory"),
          ProbeStep::Cudnn, "CE341", k_fails, ProbeVerdict::Fails, "libcudnn.so.8", "cuDNN 8",
          "nvidia-cudnn-cu13<9"},
         {"files of two versions that meet",
-         loads(ProbeStep::Cudnn, "libcudnn_ops.so.9: undefined symbol: cudnnSomething"),
+         does_not_load(ProbeStep::Cudnn, "libcudnn_ops.so.9: undefined symbol: cudnnSomething"),
          ProbeStep::Cudnn, "CE348", k_fails, ProbeVerdict::Fails, "undefined symbol",
          "two versions", "--force-reinstall nvidia-cudnn"},
-        {"a library that is cut short", loads(ProbeStep::Cudnn, "libcudnn.so.9: file too short"),
-         ProbeStep::Cudnn, "CE350", k_fails, ProbeVerdict::Fails, "file too short", "damaged",
-         "--force-reinstall"},
+        {"a library that is cut short",
+         does_not_load(ProbeStep::Cudnn, "libcudnn.so.9: file too short"), ProbeStep::Cudnn,
+         "CE350", k_fails, ProbeVerdict::Fails, "file too short", "damaged", "--force-reinstall"},
         {"cuDNN 8 that is not initialised",
          answers(ProbeStep::Cudnn, "cudnnCreate", 1, "CUDNN_STATUS_NOT_INITIALIZED"),
          ProbeStep::Cudnn, "CE353", k_fails, ProbeVerdict::Fails,

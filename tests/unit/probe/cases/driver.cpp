@@ -31,75 +31,48 @@ std::vector<Case> driver_cases() {
          },
          ProbeStep::Driver, "CE303", k_fails, ProbeVerdict::NoDriver, "stub, not a driver", "", ""},
         {"a library below stubs is a stub whatever it answers",
-         [](Bench& bench) {
-             bench.context.library_path = {"/opt/cuda/lib64/stubs"};
-             bench.loads_libcuda("/opt/cuda/lib64/stubs/libcuda.so");
-             bench.fails(ProbeStep::Driver, "cuInit", 999);
-         },
+         both(library_path({"/opt/cuda/lib64/stubs"}),
+              libcuda_answers("/opt/cuda/lib64/stubs/libcuda.so", 999)),
          ProbeStep::Driver, "CE303", k_fails, ProbeVerdict::DriverBroken, "stub", "",
          "unset LD_LIBRARY_PATH"},
         {"803 from a compat directory names the entry to remove",
-         [](Bench& bench) {
-             bench.context.library_path = {"/usr/local/cuda/compat", "/opt/lib"};
-             bench.loads_libcuda("/usr/local/cuda-13.0/compat/libcuda.so.580.95.05");
-             bench.fails(ProbeStep::Driver, "cuInit", 803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH");
-         },
+         both(library_path({"/usr/local/cuda/compat", "/opt/lib"}),
+              libcuda_answers("/usr/local/cuda-13.0/compat/libcuda.so.580.95.05", 803,
+                              "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH")),
          ProbeStep::Driver, "CE304", k_fails, ProbeVerdict::DriverBroken,
          "libcuda 580.95.05, kernel module 580.159.04", "cuda-compat's",
          "export LD_LIBRARY_PATH=/opt/lib"},
         {"803 from a compat directory of the loader's configuration ends with ldconfig",
-         [](Bench& bench) {
-             bench.loads_libcuda("/usr/local/cuda-13.0/compat/libcuda.so.580.95.05");
-             bench.fails(ProbeStep::Driver, "cuInit", 803);
-         },
+         libcuda_answers("/usr/local/cuda-13.0/compat/libcuda.so.580.95.05", 803),
          ProbeStep::Driver, "CE304", k_fails, ProbeVerdict::DriverBroken, "580.95.05", "",
          "sudo ldconfig"},
         {"803 with a newer libcuda wants a reboot",
-         [](Bench& bench) {
-             bench.loads_libcuda("/usr/lib/x86_64-linux-gnu/libcuda.so.590.44.01");
-             bench.fails(ProbeStep::Driver, "cuInit", 803);
-         },
-         ProbeStep::Driver, "CE305", k_fails, ProbeVerdict::DriverBroken,
+         libcuda_answers("/usr/lib/x86_64-linux-gnu/libcuda.so.590.44.01", 803), ProbeStep::Driver,
+         "CE305", k_fails, ProbeVerdict::DriverBroken,
          "libcuda 590.44.01, kernel module 580.159.04", "upgraded", "sudo reboot"},
         {"804 with a newer libcuda is the same unrebooted upgrade",
-         [](Bench& bench) {
-             bench.loads_libcuda("/usr/lib/x86_64-linux-gnu/libcuda.so.590.44.01");
-             bench.fails(ProbeStep::Driver, "cuInit", 804);
-         },
-         ProbeStep::Driver, "CE305", k_fails, ProbeVerdict::DriverBroken, "590.44.01", "upgraded",
-         "sudo reboot"},
+         libcuda_answers("/usr/lib/x86_64-linux-gnu/libcuda.so.590.44.01", 804), ProbeStep::Driver,
+         "CE305", k_fails, ProbeVerdict::DriverBroken, "590.44.01", "upgraded", "sudo reboot"},
         {"803 with an older libcuda is one that was left over",
-         [](Bench& bench) {
-             bench.loads_libcuda("/usr/lib/x86_64-linux-gnu/libcuda.so.550.163.01");
-             bench.fails(ProbeStep::Driver, "cuInit", 803);
-         },
-         ProbeStep::Driver, "CE306", k_fails, ProbeVerdict::DriverBroken,
+         libcuda_answers("/usr/lib/x86_64-linux-gnu/libcuda.so.550.163.01", 803), ProbeStep::Driver,
+         "CE306", k_fails, ProbeVerdict::DriverBroken,
          "libcuda 550.163.01, kernel module 580.159.04", "the driver was downgraded",
          "cat /proc/driver/nvidia/version"},
         {"a left over libcuda on LD_LIBRARY_PATH is named with its directory",
-         [](Bench& bench) {
-             bench.context.library_path = {"/home/me/old"};
-             bench.loads_libcuda("/home/me/old/libcuda.so.550.163.01");
-             bench.fails(ProbeStep::Driver, "cuInit", 803);
-         },
+         both(library_path({"/home/me/old"}),
+              libcuda_answers("/home/me/old/libcuda.so.550.163.01", 803)),
          ProbeStep::Driver, "CE306", k_fails, ProbeVerdict::DriverBroken, "550.163.01", "",
          "unset LD_LIBRARY_PATH"},
         {"804 from a compat directory says whom it serves",
-         [](Bench& bench) {
-             bench.context.library_path = {"/usr/local/cuda-13.0/compat/"};
-             bench.loads_libcuda("/usr/local/cuda-13.0/compat/libcuda.so.590.44.01");
-             bench.fails(ProbeStep::Driver, "cuInit", 804,
-                         "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE");
-         },
+         both(library_path({"/usr/local/cuda-13.0/compat/"}),
+              libcuda_answers("/usr/local/cuda-13.0/compat/libcuda.so.590.44.01", 804,
+                              "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE")),
          ProbeStep::Driver, "CE307", k_fails, ProbeVerdict::DriverBroken, "590.44.01",
          "data-center GPUs only", "unset LD_LIBRARY_PATH"},
         {"804 without a version to compare names both causes",
-         [](Bench& bench) {
-             bench.loads_libcuda("/usr/lib/libcuda.so.1");
-             bench.fails(ProbeStep::Driver, "cuInit", 804);
-         },
-         ProbeStep::Driver, "CE307", k_fails, ProbeVerdict::DriverBroken,
-         "libcuda.so.1, kernel module 580.159.04", "or an upgrade without reboot", ""},
+         libcuda_answers("/usr/lib/libcuda.so.1", 804), ProbeStep::Driver, "CE307", k_fails,
+         ProbeVerdict::DriverBroken, "libcuda.so.1, kernel module 580.159.04",
+         "or an upgrade without reboot", ""},
         {"an empty CUDA_VISIBLE_DEVICES hides every GPU",
          [](Bench& bench) {
              bench.context.visible_devices = "";
@@ -190,18 +163,15 @@ std::vector<Case> driver_cases() {
          ProbeStep::Driver, "CE312", k_fails, ProbeVerdict::NoGpu, "CUDA_ERROR_INVALID_DEVICE",
          "beyond those that are visible", "unset CUDA_VISIBLE_DEVICES"},
         {"802 wants the fabric manager of the driver's version",
-         [](Bench& bench) {
-             bench.fails(ProbeStep::Driver, "cuInit", 802, "CUDA_ERROR_SYSTEM_NOT_READY");
-         },
-         ProbeStep::Driver, "CE313", k_fails, ProbeVerdict::DriverBroken, "NVSwitch is not set up",
-         "fabric manager", "nvidia-fabricmanager"},
-        {"999 is a driver that does not start",
-         [](Bench& bench) { bench.fails(ProbeStep::Driver, "cuInit", 999, "CUDA_ERROR_UNKNOWN"); },
+         cu_init(802, "CUDA_ERROR_SYSTEM_NOT_READY"), ProbeStep::Driver, "CE313", k_fails,
+         ProbeVerdict::DriverBroken, "NVSwitch is not set up", "fabric manager",
+         "nvidia-fabricmanager"},
+        {"999 is a driver that does not start", cu_init(999, "CUDA_ERROR_UNKNOWN"),
          ProbeStep::Driver, "CE314", k_fails, ProbeVerdict::DriverBroken,
          "the driver does not start", "nvidia_uvm", "sudo modprobe nvidia_uvm"},
-        {"a number of cuInit that nobody knows is a broken driver too",
-         [](Bench& bench) { bench.fails(ProbeStep::Driver, "cuInit", 4711); }, ProbeStep::Driver,
-         "CE314", k_fails, ProbeVerdict::DriverBroken, "cuInit: error 4711", "", "dmesg"},
+        {"a number of cuInit that nobody knows is a broken driver too", cu_init(4711),
+         ProbeStep::Driver, "CE314", k_fails, ProbeVerdict::DriverBroken, "cuInit: error 4711", "",
+         "dmesg"},
         {"a CUDA version that is none is not believed",
          [](Bench& bench) { bench.rung(ProbeStep::Driver).cuda = DottedVersion::of("2147483.6"); },
          ProbeStep::Driver, "CE315", k_fails, ProbeVerdict::DriverBroken, "2147483.6",
@@ -280,15 +250,11 @@ std::vector<Case> driver_cases() {
          },
          ProbeStep::Driver, "CE339", k_fails, ProbeVerdict::DriverBroken,
          "you may not open /dev/nvidia0", "group video", ""},
-        {"304 of cuInit is a driver that may not",
-         [](Bench& bench) {
-             bench.fails(ProbeStep::Driver, "cuInit", 304, "CUDA_ERROR_OPERATING_SYSTEM");
-         },
+        {"304 of cuInit is a driver that may not", cu_init(304, "CUDA_ERROR_OPERATING_SYSTEM"),
          ProbeStep::Driver, "CE339", k_fails, ProbeVerdict::DriverBroken, "the kernel refused",
          "seccomp", "ls -l /dev/nvidia*"},
-        {"3 of cuInit is a driver that is not initialised",
-         [](Bench& bench) { bench.fails(ProbeStep::Driver, "cuInit", 3); }, ProbeStep::Driver,
-         "CE338", k_fails, ProbeVerdict::DriverBroken, "not initialised", "", "dmesg"},
+        {"3 of cuInit is a driver that is not initialised", cu_init(3), ProbeStep::Driver, "CE338",
+         k_fails, ProbeVerdict::DriverBroken, "not initialised", "", "dmesg"},
         {"803 without any version to compare still says what is wrong",
          [](Bench& bench) {
              bench.host.driver.reset();

@@ -6,7 +6,7 @@ namespace cudaenv::testing {
 namespace {
 
 // The whole ladder up to that step, at which a signal ended the child.
-std::function<void(Bench&)> crashes(ProbeStep step, int signal, const char* words = "") {
+Change crashes(ProbeStep step, int signal, const char* words = "") {
     return [=](Bench& bench) {
         bench.climbs_all();
         bench.lost(step, Ending::Crashed, "ended by a signal");
@@ -16,8 +16,7 @@ std::function<void(Bench&)> crashes(ProbeStep step, int signal, const char* word
 }
 
 // The same, with the file that was opened last, and what else was known of it by then.
-std::function<void(Bench&)> crashes_on(ProbeStep step, int signal, const char* path,
-                                       const char* message = "") {
+Change crashes_on(ProbeStep step, int signal, const char* path, const char* message = "") {
     return [=](Bench& bench) {
         crashes(step, signal)(bench);
         bench.rung(step).path = path;

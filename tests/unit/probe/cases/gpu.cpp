@@ -6,7 +6,7 @@ namespace cudaenv::testing {
 namespace {
 
 // A GPU of which no context was made.
-std::function<void(Bench&)> leaves_alone(ProbeResult result, const char* call) {
+Change leaves_alone(ProbeResult result, const char* call) {
     return [=](Bench& bench) {
         bench.drop_after(ProbeStep::Memory);
         ProbeRung& memory = bench.rung(ProbeStep::Memory);

@@ -11,8 +11,19 @@ void has_torch(Bench& bench, const char* version, const char* cuda) {
     bench.runs_on(cuda);
 }
 
+// Without a framework, the probe's own code for that GPU runs; on a runtime of that CUDA.
+Change runs_own_code(const char* cuda, const char* gpu, ComputeCapability capability,
+                     const char* architecture) {
+    return [=](Bench& bench) {
+        bench.environment.frameworks.clear();
+        bench.runs_on(cuda);
+        bench.has_gpu(gpu, capability);
+        bench.rung(ProbeStep::Kernel).architecture = architecture;
+    };
+}
+
 // A kernel that breaks with this number.
-std::function<void(Bench&)> breaks(int error, const char* name) {
+Change breaks(int error, const char* name) {
     return [=](Bench& bench) { bench.fails(ProbeStep::Kernel, "cuCtxSynchronize", error, name); };
 }
 
@@ -76,25 +87,15 @@ std::vector<Case> kernel_cases() {
          ProbeStep::Kernel, "", StepStatus::Ok, ProbeVerdict::Ok, "machine code for sm_120", "",
          nullptr},
         {"a CUDA that has dropped the GPU fails, though the probe's own code runs",
-         [](Bench& bench) {
-             bench.environment.frameworks.clear();
-             bench.has_gpu("Tesla V100-SXM2-16GB", {7, 0});
-             bench.rung(ProbeStep::Kernel).architecture = "sm_70";
-         },
-         ProbeStep::Kernel, "CE327", k_fails, ProbeVerdict::Fails,
+         runs_own_code("13.0", "Tesla V100-SXM2-16GB", {7, 0}, "sm_70"), ProbeStep::Kernel, "CE327",
+         k_fails, ProbeVerdict::Fails,
          "CUDA 13.0 has no machine code for sm_70; the probe's machine code for sm_70 runs",
          "CUDA 13.0 makes code for sm_75 and newer; this is an older GPU (Volta): its libraries "
          "end with 209 here, its nvcc and NVRTC do not know sm_70; the driver still runs",
          "cudaenv pin 12.9"},
         {"the last CUDA that serves a GPU is right",
-         [](Bench& bench) {
-             bench.environment.frameworks.clear();
-             bench.runs_on("12.9");
-             bench.has_gpu("Tesla V100-SXM2-16GB", {7, 0});
-             bench.rung(ProbeStep::Kernel).architecture = "sm_70";
-         },
-         ProbeStep::Kernel, "", StepStatus::Ok, ProbeVerdict::Ok, "machine code for sm_70", "",
-         nullptr},
+         runs_own_code("12.9", "Tesla V100-SXM2-16GB", {7, 0}, "sm_70"), ProbeStep::Kernel, "",
+         StepStatus::Ok, ProbeVerdict::Ok, "machine code for sm_70", "", nullptr},
         {"without a runtime there is no CUDA that could lack code",
          [](Bench& bench) {
              bench.environment.frameworks.clear();
@@ -105,13 +106,8 @@ std::vector<Case> kernel_cases() {
          ProbeStep::Kernel, "", StepStatus::Ok, ProbeVerdict::Ok, "machine code for sm_70", "",
          nullptr},
         {"a CUDA older than the GPU is a warning, where its PTX may serve",
-         [](Bench& bench) {
-             bench.environment.frameworks.clear();
-             bench.runs_on("11.8");
-             bench.has_gpu("NVIDIA B200", {10, 0});
-             bench.rung(ProbeStep::Kernel).architecture = "sm_100";
-         },
-         ProbeStep::Kernel, "CE326", k_warns, ProbeVerdict::Warns,
+         runs_own_code("11.8", "NVIDIA B200", {10, 0}, "sm_100"), ProbeStep::Kernel, "CE326",
+         k_warns, ProbeVerdict::Warns,
          "CUDA 11.8 has no machine code for sm_100; the probe's machine code for sm_100 runs",
          "newer than CUDA 11.8 (Blackwell): what brings PTX along may run", "cudaenv pin 12.8"},
         {"a CUDA older than the GPU fails where the driver compiles no PTX",
@@ -127,14 +123,8 @@ std::vector<Case> kernel_cases() {
          ProbeStep::Kernel, "CE326", k_fails, ProbeVerdict::Fails, "no machine code for sm_100",
          "it would have to run as PTX, which this driver refuses", "cudaenv pin 12.8"},
         {"a GPU of a later minor runs machine code of its major",
-         [](Bench& bench) {
-             bench.environment.frameworks.clear();
-             bench.runs_on("12.8");
-             bench.has_gpu("NVIDIA B300", {10, 3});
-             bench.rung(ProbeStep::Kernel).architecture = "sm_100";
-         },
-         ProbeStep::Kernel, "", StepStatus::Ok, ProbeVerdict::Ok, "machine code for sm_100", "",
-         nullptr},
+         runs_own_code("12.8", "NVIDIA B300", {10, 3}, "sm_100"), ProbeStep::Kernel, "",
+         StepStatus::Ok, ProbeVerdict::Ok, "machine code for sm_100", "", nullptr},
         {"a variable for PTX hides no failure",
          [](Bench& bench) {
              bench.environment.frameworks.clear();

@@ -3,20 +3,6 @@
 
 namespace cudaenv::testing {
 
-namespace {
-
-// dlopen refused that file of the driver's.
-std::function<void(Bench&)> refuses_file(const char* file, const char* words,
-                                         std::vector<std::string> library_path) {
-    return [=](Bench& bench) {
-        bench.context.library_path = library_path;
-        bench.refuses(ProbeStep::Library, "dlopen", words);
-        bench.rung(ProbeStep::Library).path = file;
-    };
-}
-
-} // namespace
-
 std::vector<Case> library_cases() {
     return {
         {"without libcuda there is no driver",
@@ -41,48 +27,54 @@ std::vector<Case> library_cases() {
          ProbeStep::Library, "CE301", k_fails, ProbeVerdict::NoDriver,
          "no libcuda.so.1 beside kernel module 580.159.04", "without the driver's compute", ""},
         {"a libcuda that does not load is broken, not absent",
-         [](Bench& bench) {
-             bench.refuses(ProbeStep::Library, "dlopen", "/usr/lib/libcuda.so.1: file too short");
-         },
+         does_not_load(ProbeStep::Library, "/usr/lib/libcuda.so.1: file too short"),
          ProbeStep::Library, "CE302", k_fails, ProbeVerdict::DriverBroken,
          "libcuda does not load: libcuda.so.1: file too short", "damaged", ""},
         {"a broken libcuda that LD_LIBRARY_PATH brings is named, with what takes it out",
-         refuses_file("/opt/old/libcuda.so.1", "/opt/old/libcuda.so.1: file too short",
-                      {"/opt/cuda/lib64", "/opt/old/"}),
+         both(library_path({"/opt/cuda/lib64", "/opt/old/"}),
+              does_not_load(ProbeStep::Library, "/opt/old/libcuda.so.1: file too short",
+                            "/opt/old/libcuda.so.1")),
          ProbeStep::Library, "CE302", k_fails, ProbeVerdict::DriverBroken,
          "libcuda does not load: libcuda.so.1: file too short",
          "/opt/old/libcuda.so.1 is damaged: it is empty or cut short",
          "export LD_LIBRARY_PATH=/opt/cuda/lib64"},
         {"a link to nothing is a broken driver, not an absent one",
-         refuses_file("/opt/old/libcuda.so.1",
-                      "/opt/old/libcuda.so.1 leads to nothing: it is a link to libcuda.so.535.1",
-                      {"/opt/old"}),
+         both(library_path({"/opt/old"}),
+              does_not_load(
+                  ProbeStep::Library,
+                  "/opt/old/libcuda.so.1 leads to nothing: it is a link to libcuda.so.535.1",
+                  "/opt/old/libcuda.so.1")),
          ProbeStep::Library, "CE302", k_fails, ProbeVerdict::DriverBroken,
          "libcuda does not load: libcuda.so.1 leads to nothing",
          "/opt/old/libcuda.so.1 leads to nothing: it is a link to libcuda.so.535.1",
          "unset LD_LIBRARY_PATH"},
         {"a link to nothing in the system's directories is the driver's installation",
-         refuses_file("/usr/lib64/libcuda.so.1",
-                      "/usr/lib64/libcuda.so.1 leads to nothing: it is a link to libcuda.so.535.1",
-                      {}),
+         does_not_load(ProbeStep::Library,
+                       "/usr/lib64/libcuda.so.1 leads to nothing: it is a link to libcuda.so.535.1",
+                       "/usr/lib64/libcuda.so.1"),
          ProbeStep::Library, "CE302", k_fails, ProbeVerdict::DriverBroken, "leads to nothing",
          "/usr/lib64/libcuda.so.1 leads to nothing", ""},
         {"a directory of libcuda's name is told as one",
-         refuses_file("/opt/old/libcuda.so.1",
-                      "libcuda.so.1: cannot read file data: Is a directory", {"/opt/old"}),
+         both(library_path({"/opt/old"}),
+              does_not_load(ProbeStep::Library,
+                            "libcuda.so.1: cannot read file data: Is a directory",
+                            "/opt/old/libcuda.so.1")),
          ProbeStep::Library, "CE302", k_fails, ProbeVerdict::DriverBroken, "Is a directory",
          "/opt/old/libcuda.so.1 is a directory", "unset LD_LIBRARY_PATH"},
         {"a libcuda that is cut short is not opened, and told with its sizes",
-         refuses_file("/opt/old/libcuda.so.1",
-                      "cut short: /opt/old/libcuda.so.1 has 4096 bytes of at least 29000000",
-                      {"/opt/old"}),
+         both(library_path({"/opt/old"}),
+              does_not_load(ProbeStep::Library,
+                            "cut short: /opt/old/libcuda.so.1 has 4096 bytes of at least 29000000",
+                            "/opt/old/libcuda.so.1")),
          ProbeStep::Library, "CE302", k_fails, ProbeVerdict::DriverBroken,
          "libcuda does not load: libcuda.so.1 is cut short",
          "/opt/old/libcuda.so.1 has 4096 bytes of at least 29000000: it is damaged",
          "unset LD_LIBRARY_PATH"},
         {"a libcuda of another architecture is told as that",
-         refuses_file("/opt/old/libcuda.so.1", "/opt/old/libcuda.so.1: wrong ELF class: ELFCLASS32",
-                      {"/opt/old"}),
+         both(library_path({"/opt/old"}),
+              does_not_load(ProbeStep::Library,
+                            "/opt/old/libcuda.so.1: wrong ELF class: ELFCLASS32",
+                            "/opt/old/libcuda.so.1")),
          ProbeStep::Library, "CE302", k_fails, ProbeVerdict::DriverBroken, "wrong ELF class",
          "/opt/old/libcuda.so.1 is of another architecture", "unset LD_LIBRARY_PATH"},
         {"a broken link that the loader passed over takes nothing from a driver that works",
@@ -106,11 +98,9 @@ std::vector<Case> library_cases() {
          "/usr/lib64/libcuda.so.1 is there, but it is root's, group vglusers, mode 0640",
          "sudo usermod -aG vglusers"},
         {"a library that libcuda needs is not libcuda's own absence",
-         [](Bench& bench) {
-             bench.refuses(ProbeStep::Library, "dlopen",
-                           "libnvidia-gpucomp.so.1: cannot open shared object file: No such file "
-                           "or directory");
-         },
+         does_not_load(ProbeStep::Library,
+                       "libnvidia-gpucomp.so.1: cannot open shared object file: No such file "
+                       "or directory"),
          ProbeStep::Library, "CE302", k_fails, ProbeVerdict::DriverBroken, "libnvidia-gpucomp",
          "misses a library", ""},
         {"a libcuda that only WSL's directory has is not found by programs",

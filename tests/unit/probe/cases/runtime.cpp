@@ -55,23 +55,18 @@ std::vector<Case> runtime_cases() {
          },
          ProbeStep::Runtime, "", StepStatus::Ok, ProbeVerdict::Ok, "not of this env", "", nullptr},
         {"a libcudart that is cut short is named with its sizes",
-         [](Bench& bench) {
-             bench.refuses(ProbeStep::Runtime, "dlopen",
-                           "cut short: /home/me/env/lib/libcudart.so.13 has 64 bytes of at least "
-                           "800000");
-             bench.rung(ProbeStep::Runtime).path = "/home/me/env/lib/libcudart.so.13";
-             bench.rung(ProbeStep::Runtime).version.reset();
-         },
+         does_not_load(ProbeStep::Runtime,
+                       "cut short: /home/me/env/lib/libcudart.so.13 has 64 bytes of at least "
+                       "800000",
+                       "/home/me/env/lib/libcudart.so.13"),
          ProbeStep::Runtime, "CE350", k_fails, ProbeVerdict::Fails,
          "the CUDA runtime does not load: libcudart.so.13 is cut short",
          "/home/me/env/lib/libcudart.so.13 has 64 bytes of at least 800000",
          "pip install --force-reinstall nvidia-cuda-runtime"},
         {"what the loader refuses for a reason of its own is named by its path",
-         [](Bench& bench) {
-             bench.refuses(ProbeStep::Runtime, "dlopen",
-                           "libcudart.so.13: cannot read file data: Input/output error");
-             bench.rung(ProbeStep::Runtime).path = "/mnt/nfs/env/lib/libcudart.so.13";
-         },
+         does_not_load(ProbeStep::Runtime,
+                       "libcudart.so.13: cannot read file data: Input/output error",
+                       "/mnt/nfs/env/lib/libcudart.so.13"),
          ProbeStep::Runtime, "CE321", k_fails, ProbeVerdict::Fails, "Input/output error",
          "/mnt/nfs/env/lib/libcudart.so.13 is there", "--force-reinstall"},
         {"a libcudart that does not load has the loader's words",
@@ -82,49 +77,26 @@ std::vector<Case> runtime_cases() {
          ProbeStep::Runtime, "CE321", k_fails, ProbeVerdict::Fails, "Input/output error", "loader",
          "--force-reinstall nvidia-cuda-runtime"},
         {"a broken libcudart of CUDA 11 is had anew by that major's package",
-         [](Bench& bench) {
-             bench.refuses(ProbeStep::Runtime, "dlopen", "/opt/libcudart.so.11.0: file too short");
-             bench.rung(ProbeStep::Runtime).version.reset();
-             bench.rung(ProbeStep::Runtime).path.clear();
-         },
+         does_not_load(ProbeStep::Runtime, "/opt/libcudart.so.11.0: file too short"),
          ProbeStep::Runtime, "CE350", k_fails, ProbeVerdict::Fails, "file too short", "damaged",
          "pip install --force-reinstall nvidia-cuda-runtime-cu11"},
         {"a broken libcudart of CUDA 12 likewise",
-         [](Bench& bench) {
-             bench.refuses(ProbeStep::Runtime, "dlopen", "/opt/libcudart.so.12: file too short");
-             bench.rung(ProbeStep::Runtime).version.reset();
-             bench.rung(ProbeStep::Runtime).path.clear();
-         },
+         does_not_load(ProbeStep::Runtime, "/opt/libcudart.so.12: file too short"),
          ProbeStep::Runtime, "CE350", k_fails, ProbeVerdict::Fails, "file too short", "damaged",
          "pip install --force-reinstall nvidia-cuda-runtime-cu12"},
         {"in a conda environment a broken libcudart of CUDA 12 is cuda-cudart's",
-         [](Bench& bench) {
-             bench.environment.kind = facts::EnvironmentKind::Conda;
-             bench.refuses(ProbeStep::Runtime, "dlopen",
-                           "/home/me/env/lib/libcudart.so.12: file too short");
-             bench.rung(ProbeStep::Runtime).version.reset();
-             bench.rung(ProbeStep::Runtime).path.clear();
-         },
+         both(in_conda, does_not_load(ProbeStep::Runtime,
+                                      "/home/me/env/lib/libcudart.so.12: file too short")),
          ProbeStep::Runtime, "CE350", k_fails, ProbeVerdict::Fails, "file too short", "damaged",
          "conda install --force-reinstall cuda-cudart"},
         {"in a conda environment a broken libcudart of CUDA 11 is cudatoolkit's",
-         [](Bench& bench) {
-             bench.environment.kind = facts::EnvironmentKind::Conda;
-             bench.refuses(ProbeStep::Runtime, "dlopen",
-                           "/home/me/env/lib/libcudart.so.11.0: file too short");
-             bench.rung(ProbeStep::Runtime).version.reset();
-             bench.rung(ProbeStep::Runtime).path.clear();
-         },
+         both(in_conda, does_not_load(ProbeStep::Runtime,
+                                      "/home/me/env/lib/libcudart.so.11.0: file too short")),
          ProbeStep::Runtime, "CE350", k_fails, ProbeVerdict::Fails, "file too short", "damaged",
          "conda install --force-reinstall cudatoolkit"},
         {"torch's own copy of libcudart comes anew with torch",
-         [](Bench& bench) {
-             bench.refuses(ProbeStep::Runtime, "dlopen",
-                           "/home/me/env/lib/python3.12/site-packages/torch/lib/"
-                           "libcudart-d0da41ae.so.11.0: file too short");
-             bench.rung(ProbeStep::Runtime).version.reset();
-             bench.rung(ProbeStep::Runtime).path.clear();
-         },
+         does_not_load(ProbeStep::Runtime, "/home/me/env/lib/python3.12/site-packages/torch/lib/"
+                                           "libcudart-d0da41ae.so.11.0: file too short"),
          ProbeStep::Runtime, "CE350", k_fails, ProbeVerdict::Fails, "file too short", "damaged",
          "pip install --force-reinstall torch"},
         {"35 below the family's floor names the floor and an older build",
