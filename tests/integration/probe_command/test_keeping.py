@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""For whom a verdict of `cudaenv probe` is kept, what it rests on, and what of it is told later."""
+
+import json
+import os
+import shutil
+
+from test_probe_command import CommandTest
+from support import H200, PROGRAMS, SECOND, run_tests
+
+# It tells with what it was run, and is asked for its version alone.
+COMPILER = """#!/bin/sh
+env >"{place}/environment"
+echo "g++ (Debian 12.2.0-14) 12.2.0"
+"""
+
+
+class KeepingTest(CommandTest):
+    def kept(self, **variables):
+        return json.loads(self.cudaenv("status", "--json", **variables).stdout)["probe"]
+
+    def measured(self, **variables):
+        return json.loads(self.cudaenv("host", "--json", **variables).stdout).get("measured")
+
+    def row(self):
+        """Of `status`, whatever the width of lines."""
+        told = " ".join(self.cudaenv("status").stdout.split())
+        return told[told.index(" probe ") + 7:told.index(" tells more") + 11]
+
+
+class Askers(KeepingTest):
+    def test_what_all_gpus_show_is_kept_for_shells_that_see_all_of_them(self):
+        self.machine("cuLaunchKernel wrong gpu 1\n", devices=H200 + SECOND)
+        one = {"CUDA_VISIBLE_DEVICES": "0"}
+        self.assertEqual(self.probe("--all-gpus", **one)[0]["verdict"], "fails")
+        self.assertIsNone(self.kept(**one))
+        self.assertIsNone(self.measured(**one))
+        self.assertEqual(self.kept()["step"], "kernel")
+        self.assertEqual(self.measured()["failed"][0]["step"], "kernel")
+        self.assertIn("! probe fails at kernel",
+                      json.loads(self.cudaenv("env", "--json").stdout)["line"])
+        # And where the shell shows all of them anyway, it is the ordinary verdict.
+        self.machine(devices=H200 + SECOND)
+        self.assertEqual(self.probe("--all-gpus")[0]["verdict"], "ok")
+        self.assertEqual(self.kept()["verdict"], "ok")
+
+    def test_variables_that_cuda_reads_are_tried_and_are_another_question(self):
+        self.machine()
+        inner = self.root / "preloaded" / "libcublasLt.so.13"
+        inner.parent.mkdir()
+        shutil.copy2(PROGRAMS["standin"] / "libcuda.so.1", inner)
+        (inner.parent / "scenario").symlink_to(self.scenario_file)
+        preloaded = {"LD_PRELOAD": str(inner)}
+        self.assertEqual(self.probe(**preloaded)[0]["verdict"], "ok")
+        self.assertEqual(self.kept(**preloaded)["verdict"], "ok")
+        self.assertIsNone(self.kept())
+        # It was in the child, though no rung names it: an upgrade of it lets go of the verdict.
+        self.assertIn(str(inner), self.store())
+        os.utime(inner, (1, 1))
+        self.assertIsNone(self.kept(**preloaded))
+
+        self.probe(NVIDIA_TF32_OVERRIDE="0")
+        self.assertTrue(self.kept(NVIDIA_TF32_OVERRIDE="0"))
+        self.assertIsNone(self.kept())
+        # What changes words alone is none, nor is what activation sets.
+        self.assertTrue(self.kept(NVIDIA_TF32_OVERRIDE="0", NCCL_DEBUG="INFO", CUDA_HOME="/opt"))
+
+    def store(self):
+        return (self.root / "home" / ".cache" / "cudaenv" / "probes.json").read_text()
+
+    def test_a_compiler_that_is_asked_for_its_version_does_not_have_them(self):
+        place = self.root / "bin"
+        place.mkdir()
+        (place / "g++").write_text(COMPILER.format(place=place))
+        (place / "g++").chmod(0o755)
+        self.machine()
+        self.cudaenv("host", "--json", PATH=f"{place}:/usr/bin:/bin", NVIDIA_TF32_OVERRIDE="0",
+                     LD_LIBRARY_PATH="/opt/x")
+        told = (place / "environment").read_text()
+        self.assertIn("LD_LIBRARY_PATH=/opt/x", told)
+        self.assertNotIn("NVIDIA_TF32_OVERRIDE", told)
+
+
+class Warnings(KeepingTest):
+    def test_a_warning_is_told_with_its_rung_and_reason(self):
+        self.machine("version 13000\nruntime 13010\n")
+        self.assertEqual(self.probe()[0]["verdict"], "warns")
+        self.assertRegex(self.row(), r"^warns at runtime \(CE325\), just now: .*13\.1.*; "
+                                     r"cudaenv probe tells more$")
+        self.assertNotIn("probe", json.loads(self.cudaenv("env", "--json").stdout)["line"])
+
+
+class Building(KeepingTest):
+    def test_a_tmpdir_in_which_nothing_can_be_built_is_not_kept(self):
+        toolkit = self.root / "toolkit"
+        for name in ("bin", "include", "lib64"):
+            (toolkit / name).mkdir(parents=True)
+        (toolkit / "version.json").write_text(json.dumps(
+            {"cuda": {"name": "CUDA SDK", "version": "13.0.1"},
+             "cuda_nvcc": {"name": "CUDA NVCC", "version": "13.0.88"}}))
+        (toolkit / "include" / "cuda.h").write_text("#define CUDA_VERSION 13000\n")
+        (toolkit / "bin" / "nvcc").write_text("#!/bin/sh\nexit 1\n")
+        (toolkit / "bin" / "nvcc").chmod(0o755)
+        self.machine()
+        self.install_runtime(13, toolkit / "lib64")
+        self.environment["CUDA_HOME"] = str(toolkit)
+        del self.environment["VIRTUAL_ENV"]
+        place = self.root / "a$b"
+        place.mkdir()
+        probe, status = self.probe("--build", TMPDIR=str(place))
+        self.assertEqual((self.step(probe, "build")["code"], status), ("CE364", 1), probe)
+        self.assertEqual(self.kept()["verdict"], "ok")
+        # What nvcc itself does is kept.
+        self.assertEqual(self.probe("--build")[1], 1)
+        self.assertEqual((self.kept()["verdict"], self.kept()["depth"]), ("fails", "build"))
+
+
+if __name__ == "__main__":
+    run_tests()
