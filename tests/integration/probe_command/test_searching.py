@@ -11,7 +11,8 @@ from test_probe_command import CommandTest
 from support import PROGRAMS, WAIT, run_tests
 
 LOADS = "import ctypes, os; ctypes.CDLL('libcudart.so.13'); " \
-    "print([line.split()[-1] for line in open('/proc/self/maps') if 'libcudart.so.13' in line][0])"
+    "os.write(1, [line.split()[-1] for line in open('/proc/self/maps', 'rb') " \
+    "if b'libcudart.so.13' in line][0])"
 
 # A library that leaves a process behind, in the group of whoever loads it, which no hang-up ends.
 FORKS = """
@@ -47,10 +48,10 @@ class SearchTest(CommandTest):
 
     def loaders_choice(self):
         """What a program of the same shell gets: a path, or None."""
-        ran = subprocess.run(["/usr/bin/env", "python3", "-c", LOADS], cwd=self.root, text=True,
+        ran = subprocess.run(["/usr/bin/env", "python3", "-c", LOADS], cwd=self.root,
                              capture_output=True, env=self.environment | {"PATH": os.environ["PATH"]},
                              timeout=WAIT)
-        return ran.stdout.strip() or None
+        return os.fsdecode(ran.stdout) or None
 
     def check_choice(self, expected):
         self.assertEqual(self.loaders_choice(), expected)
@@ -75,6 +76,16 @@ class Entries(SearchTest):
         self.search("driver", "")
         self.listening_daemon()  # in the root directory
         self.assertEqual(self.check_choice(str(runtime))["verdict"], "ok")
+
+
+    def test_a_name_that_is_no_utf8_is_a_name_like_others(self):
+        place = os.fsdecode(os.fsencode(self.root) + b"/caf\xe9")
+        runtime = self.install_runtime(13, at=place)
+        self.search("driver", place)
+        self.assertEqual(os.fsencode(self.loaders_choice()), os.fsencode(runtime))
+        probe, _ = self.probe()
+        self.assertEqual(probe["verdict"], "ok")
+        self.assertEqual(probe["runtime_path"], {"hex": os.fsencode(runtime).hex()})
 
 
 class BrokenLinks(SearchTest):
