@@ -17,9 +17,17 @@ std::string whose(const facts::ClosedFile& file) {
                        file.mode);
 }
 
-// `rights`: what is needed, "r" or "rw".
+unsigned bits_of(std::string_view rights) {
+    unsigned bits = 0;
+    for (const char right : rights) {
+        bits |= right == 'r' ? 4U : right == 'w' ? 2U : 1U;
+    }
+    return bits;
+}
+
+// `rights`: what is needed, "r", "rw", "rx" of a directory.
 StepFix how_to_open(const Scene& scene, const facts::ClosedFile& file, std::string_view rights) {
-    const unsigned bits = rights == "rw" ? 6U : 4U;
+    const unsigned bits = bits_of(rights);
     const std::string path = shell_word(file.path);
     if (file.own) {
         return {"open it to yourself", fmt::format("chmod u+{} {}", rights, path)};
@@ -158,6 +166,27 @@ std::optional<Finding> explain_closed_runtime(const Scene& scene, const facts::P
             how_to_open(scene, file, "r"));
     }
     return std::nullopt;
+}
+
+Finding with_closed_place(const Scene& scene, Finding absent) {
+    const auto& closed = scene.context->closed_libraries;
+    const auto place = std::find_if(closed.begin(), closed.end(),
+                                    [](const auto& file) { return file.is_directory; });
+    if (place == closed.end()) {
+        return absent;
+    }
+    absent.cause += fmt::format("; or it lies in {}, which you may not search: {}",
+                                one_line(place->path, 120), whose(*place));
+    // What an environment lacks is mostly not in a directory of somebody else's.
+    const auto* const environment = scene.context->environment;
+    const bool is_of_environment =
+        environment != nullptr && (environment->prefix + '/').starts_with(place->path + '/');
+    const bool is_in_environment =
+        environment != nullptr && place->path.starts_with(environment->prefix + '/');
+    if (absent.status == StepStatus::Fails || is_of_environment || is_in_environment) {
+        absent.fix = how_to_open(scene, *place, "rx");
+    }
+    return absent;
 }
 
 } // namespace cudaenv::plan::probe

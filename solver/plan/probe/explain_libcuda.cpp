@@ -74,7 +74,7 @@ Finding explain_missing_driver(const Scene& scene, const facts::ProbeRung& rung)
                 "programs load libcuda.so.1 from the driver; no toolkit or wheel brings it",
                 driver_to_install(scene), ProbeVerdict::NoDriver);
     if (!scene.module || scene.on_wsl()) {
-        return finding;
+        return with_closed_place(scene, std::move(finding));
     }
     finding.detail = fmt::format("no libcuda.so.1 beside kernel module {}", scene.module->str());
     if (scene.in_container()) {
@@ -88,7 +88,7 @@ Finding explain_missing_driver(const Scene& scene, const facts::ProbeRung& rung)
             scene.context->host->distribution.starts_with("Debian") ? "sudo apt install libcuda1"
                                                                     : ""};
     }
-    return finding;
+    return with_closed_place(scene, std::move(finding));
 }
 
 std::optional<Finding> explain_unfound_driver(const facts::ProbeRung& rung) {

@@ -296,13 +296,12 @@ Finding explain_missing_library(const Scene& scene, const facts::ProbeRung& rung
                             "its loader looks",
                             other->second);
     }
-    return {is_runtime ? "CE320" : "CE340",
-            StepStatus::Skipped,
-            fmt::format("no {} in {}", library.file,
-                        scene.context->environment != nullptr ? "this env" : "the usual places"),
-            std::move(cause),
-            bring(scene, rung),
-            ProbeVerdict::Warns};
+    return with_closed_place(
+        scene,
+        {is_runtime ? "CE320" : "CE340", StepStatus::Skipped,
+         fmt::format("no {} in {}", library.file,
+                     scene.context->environment != nullptr ? "this env" : "the usual places"),
+         std::move(cause), bring(scene, rung), ProbeVerdict::Warns});
 }
 
 } // namespace cudaenv::plan::probe

@@ -163,6 +163,8 @@ Finding explain_no_device(const Scene& scene, std::string seen);
 // devices; of a library's rung. None where there is none.
 std::optional<Finding> explain_closed_device(const Scene& scene, const std::string& seen);
 std::optional<Finding> explain_closed_library(const Scene& scene, const facts::ProbeRung& rung);
+// What seems absent may lie in a directory that is closed: the cause says so, and the fix opens it.
+Finding with_closed_place(const Scene& scene, Finding absent);
 // The runtime answers, and a nearer one was passed over because it is closed.
 std::optional<Finding> explain_closed_runtime(const Scene& scene, const facts::ProbeRung& rung);
 

@@ -12,6 +12,25 @@ std::vector<Case> cuda_libraries_cases() {
          },
          ProbeStep::Nvrtc, "CE340", k_skipped, ProbeVerdict::Ok, "no libnvrtc in this env", "NVRTC",
          "pip install nvidia-cuda-nvrtc"},
+        {"a library that may lie in a closed directory is told with what opens that",
+         [](Bench& bench) {
+             bench.climbs_all();
+             bench.context.closed_libraries.push_back(
+                 {"/home/me/env/lib", "me", "me", 0600, true, true});
+             bench.skips(ProbeStep::Nvrtc, "no NVRTC was found");
+         },
+         ProbeStep::Nvrtc, "CE340", k_skipped, ProbeVerdict::Ok, "no libnvrtc in this env",
+         "or it lies in /home/me/env/lib, which you may not search", "chmod u+rx /home/me/env/lib"},
+        {"a closed directory that is none of the environment's is told, and not taken for the "
+         "answer",
+         [](Bench& bench) {
+             bench.climbs_all();
+             bench.context.closed_libraries.push_back(
+                 {"/srv/ann/lib", "ann", "ann", 0700, false, true});
+             bench.skips(ProbeStep::Nvrtc, "no NVRTC was found");
+         },
+         ProbeStep::Nvrtc, "CE340", k_skipped, ProbeVerdict::Ok, "no libnvrtc in this env",
+         "or it lies in /srv/ann/lib", "pip install nvidia-cuda-nvrtc"},
         {"NVRTC without its builtins",
          answers(ProbeStep::Nvrtc, "nvrtcCompileProgram", 7,
                  "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",

@@ -97,6 +97,20 @@ std::vector<Case> library_cases() {
          "libcuda does not load: you may not read libcuda.so.1",
          "/usr/lib64/libcuda.so.1 is there, but it is root's, group vglusers, mode 0640",
          "sudo usermod -aG vglusers"},
+        {"a libcuda that may lie in a closed directory is told with who may open that",
+         both(
+             [](Bench& bench) {
+                 bench.context.closed_libraries.push_back(
+                     {"/opt/nvidia/lib", "root", "vglusers", 0750, false, true});
+             },
+             does_not_load(ProbeStep::Library,
+                           "libcuda.so.1: cannot open shared object file: No such file or "
+                           "directory")),
+         ProbeStep::Library, "CE301", k_fails, ProbeVerdict::NoDriver,
+         "no libcuda.so.1 beside kernel module 580.159.04",
+         "or it lies in /opt/nvidia/lib, which you may not search: it is root's, group vglusers, "
+         "mode 0750",
+         "sudo usermod -aG vglusers"},
         {"a library that libcuda needs is not libcuda's own absence",
          does_not_load(ProbeStep::Library,
                        "libnvidia-gpucomp.so.1: cannot open shared object file: No such file "
