@@ -58,6 +58,12 @@ class Askers(KeepingTest):
         self.assertIn(str(inner), self.store())
         os.utime(inner, (1, 1))
         self.assertIsNone(self.kept(**preloaded))
+        # The child is somewhere else than the shell.
+        relative = {"LD_PRELOAD": "preloaded/libcublasLt.so.13"}
+        self.probe(**relative)
+        self.assertEqual(self.kept(**relative)["verdict"], "ok")
+        os.utime(inner, (2, 2))
+        self.assertIsNone(self.kept(**relative))
 
         self.probe(NVIDIA_TF32_OVERRIDE="0")
         self.assertTrue(self.kept(NVIDIA_TF32_OVERRIDE="0"))
