@@ -153,14 +153,13 @@ bool is_of_quick_ladder(const std::string& step) {
     return place <= static_cast<std::ptrdiff_t>(facts::ProbeStep::Kernel);
 }
 
-// Of the rungs beyond the quick ladder one that left some out tells only what failed there.
+// Of the rungs beyond the quick ladder one that left some out tells only what was wrong there.
 host::VerdictDepth depth_of(const plan::ProbeOutcome& ladder, const host::KeptVerdict& kept,
                             const ProbeWishes& wishes) {
-    const bool failed_beyond = ladder.verdict != plan::ProbeVerdict::Warns && !kept.step.empty() &&
-                               !is_of_quick_ladder(kept.step);
+    const bool wrong_beyond = !kept.step.empty() && !is_of_quick_ladder(kept.step);
     const bool whole = std::ranges::all_of(ladder.not_looked_at, is_of_quick_ladder);
-    return wishes.full && (whole || failed_beyond) ? host::VerdictDepth::Full
-                                                   : host::VerdictDepth::Quick;
+    return wishes.full && (whole || wrong_beyond) ? host::VerdictDepth::Full
+                                                  : host::VerdictDepth::Quick;
 }
 
 host::KeptVerdict ladder_verdict(const plan::ProbeOutcome& ladder, const ProbeWishes& wishes) {

@@ -5,9 +5,9 @@
 // boot, the loaded module and the driver's library, the GPUs and MIG instances, the environment's
 // runtime libraries and what else of them could be found where they were looked for, the variables
 // that change a driver's answers. What none of these shows is told for an hour. A probe that looked
-// less far takes nothing back of what one that looked further found, nor one in another kind of
-// shell. Files are looked at, never opened but for a few of /proc and the loader's cache. Best
-// effort: a store that is missing, broken or not ours alone counts as empty.
+// less far, or left rungs out, takes nothing back of what was found beyond; nor does one in another
+// kind of shell. Files are looked at, never opened but for a few of /proc and the loader's cache.
+// Best effort: a store that is missing, broken or not ours alone counts as empty.
 #pragma once
 
 #include "host/file_system.hpp"

@@ -233,7 +233,11 @@ TEST_CASE("a full probe that spared a GPU's rungs takes no more back than a quic
     Shell new_one;
     new_one.keep(spared(good(), {"cublas"}), k_full);
     CHECK(new_one.told() == "ok: cudaenv probe");
-    // What was looked at and failed is what the full one found.
+    // What was looked at and is wrong is what the full one found.
+    const ProbeRun warns = run_of(ProbeVerdict::Warns, {step("kernel", StepStatus::Ok),
+                                                        step("cudnn", StepStatus::Warns, "CE355")});
+    new_one.keep(spared(warns, {"nccl"}), k_full);
+    CHECK(new_one.told() == "warns at cudnn (CE355): cudaenv probe --full");
     new_one.keep(spared(bad(), {"nccl"}), k_full);
     CHECK(new_one.told() == "fails at cublas (CE350): cudaenv probe --full");
 }
