@@ -67,8 +67,9 @@ std::vector<std::string> loader_places() {
         return {};
     }
     std::vector<std::string> places;
+    const Dl_serpath* const listed = room.front().dls_serpath; // declared shorter than it is
     for (unsigned i = 0; i < room.front().dls_cnt; ++i) {
-        places.emplace_back(room.front().dls_serpath[i].dls_name);
+        places.emplace_back(listed[i].dls_name);
     }
     return places;
 }
