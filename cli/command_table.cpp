@@ -107,7 +107,7 @@ constexpr auto k_resolve = std::to_array<OptionRow>({
 constexpr auto k_not_with_watch =
     std::to_array<Words>({"full", "build", "all-gpus", "allow-missing", "prefix", "name"});
 constexpr auto k_probe = std::to_array<OptionRow>({
-    {0, "full", "", "beyond the kernel: PTX, NVRTC, cuBLAS, cuDNN, NCCL"},
+    {0, "full", "", "the whole ladder: PTX and the libraries of CUDA too"},
     {0, "build", "", "nvcc and the host compiler build a kernel too, and torch an extension"},
     {0, "all-gpus", "", "those that CUDA_VISIBLE_DEVICES hides as well"},
     {0, "allow-missing", "", "status 0 where there is no driver or no GPU"},

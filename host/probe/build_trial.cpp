@@ -262,7 +262,7 @@ std::optional<facts::ProbeRung> unfit_place(const std::string& directory) {
             rung.step = facts::ProbeStep::Build;
             rung.result = facts::ProbeResult::Failed;
             rung.call = k_place_call;
-            rung.message = directory + ": " + name + " in its name, at which nvcc breaks";
+            rung.message = std::string(name) + " in its name: " + directory;
             return rung;
         }
     }

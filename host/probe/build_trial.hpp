@@ -38,7 +38,7 @@ inline constexpr const char* k_write_call = "write";
 // words.
 inline constexpr const char* k_nvcc_call = "nvcc itself";
 facts::ProbeRung unwritten_trial(const std::string& why);
-// The same of a place in which no nvcc works, whose message is the place and why.
+// The same of a place in which no nvcc works, whose message is why, and the place.
 inline constexpr const char* k_place_call = "temporary directory";
 // None where nvcc works below `directory`. nvcc passes file names on through a shell, in double
 // quotes, and to fatbinary in a list: seen of nvcc 13.0.

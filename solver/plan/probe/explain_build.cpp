@@ -126,9 +126,9 @@ Finding explain_unwritten(const facts::ProbeRung& rung) {
 
 // A name that no nvcc takes: whatever is built there fails, the user's own as well.
 Finding explain_unfit_place(const facts::ProbeRung& rung) {
-    return fails("CE364", "nvcc works in no such TMPDIR: " + one_line(rung.message, 200),
-                 "nvcc passes names of temporary files on through a shell and in lists, and does "
-                 "not quote these characters",
+    return fails("CE364", "TMPDIR has " + one_line(rung.message, 86),
+                 "nvcc passes the names of its temporary files on through a shell and in lists, "
+                 "and breaks at this character",
                  {"a TMPDIR with a plain name", "mkdir -p ~/tmp && export TMPDIR=~/tmp"});
 }
 

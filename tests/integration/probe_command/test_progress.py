@@ -9,12 +9,12 @@ import signal
 import subprocess
 import time
 
-from test_probe_command import CommandTest
+from test_stopping import StoppingTest
 from test_watching import Terminal
 from support import PROGRAMS, WAIT, run_tests
 
 
-class ProgressTest(CommandTest):
+class ProgressTest(StoppingTest):
     def setUp(self):
         super().setUp()
         self.environment["TERM"] = "xterm-256color"
@@ -75,6 +75,7 @@ class ProgressTest(CommandTest):
         os.killpg(child.pid, signal.SIGINT)
         child.communicate(timeout=WAIT)
         self.assertEqual(child.returncode, -signal.SIGINT)
+        self.nothing_stays()
 
     def test_a_failure_is_told_after_the_line_is_gone(self):
         self.machine("cuInit 803\n")

@@ -103,10 +103,10 @@ std::vector<Case> build_cases() {
          "export TMPDIR=~/tmp"},
         {"a TMPDIR with a name at which nvcc breaks is told as that",
          [](Bench& bench) {
-             bench.refuses(ProbeStep::Build, "temporary directory", "/mnt/a b: a blank");
+             bench.refuses(ProbeStep::Build, "temporary directory", "a comma in its name: /mnt/a,b");
          },
-         ProbeStep::Build, "CE364", k_fails, ProbeVerdict::Fails, "/mnt/a b: a blank",
-         "does not quote", "export TMPDIR=~/tmp"},
+         ProbeStep::Build, "CE364", k_fails, ProbeVerdict::Fails,
+         "TMPDIR has a comma in its name: /mnt/a,b", "breaks at this character", "export TMPDIR=~/tmp"},
         {"nvcc of another major than torch, in the words of 1.13",
          extends(
              "RuntimeError: \nThe detected CUDA version (11.8) mismatches the version that was "
