@@ -146,7 +146,9 @@ void add_build_rungs(facts::ProbeReport& report, const Activation& activation, B
     if (environment) {
         put_bin_first(tools.variables, environment->prefix);
     }
-    trial.environment = child_environment(tools.variables, caller);
+    host::DiskFileSystem files;
+    trial.environment =
+        child_environment(tools.variables, caller, host::loader_tokens(files, environment));
     trial.longest_run = ladder_deadline(false, gpus);
     host::aim(trial, report);
     waiter.tell({"build", std::nullopt});

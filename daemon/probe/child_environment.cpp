@@ -1,7 +1,6 @@
 #include "daemon/probe/child_environment.hpp"
 
 #include "base/text.hpp"
-#include "host/probe/probe_request.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -28,9 +27,10 @@ std::string with_absolute_paths(const std::string& list, std::string_view separa
 } // namespace
 
 std::vector<std::string> child_environment(plan::Variables variables,
-                                           const protocol::Caller& caller) {
+                                           const protocol::Caller& caller,
+                                           const host::LoaderTokens& tokens) {
     if (const auto found = variables.find("LD_LIBRARY_PATH"); found != variables.end()) {
-        found->second = join(host::loader_directories(found->second, caller.cwd), ":");
+        found->second = join(host::loader_directories(found->second, caller.cwd, tokens), ":");
     }
     for (const auto& [name, separators] : {std::pair("LD_PRELOAD", ": "), {"LD_AUDIT", ":"}}) {
         if (const auto found = variables.find(name); found != variables.end()) {

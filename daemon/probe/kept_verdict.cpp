@@ -21,6 +21,8 @@ bool is_answered_by(std::string_view name) {
     return name == "LD_LIBRARY_PATH" || protocol::is_read_by_cuda(name);
 }
 
+const host::LoaderTokens k_as_they_are{"$ORIGIN", "$LIB"};
+
 // What chooses nvcc and the host compiler, and what they read; sorted.
 constexpr auto k_built_by = std::to_array<std::string_view>(
     {"CC", "CPATH", "CPLUS_INCLUDE_PATH", "CUDAHOSTCXX", "CUDA_HOME", "CUDA_PATH", "CXX",
@@ -33,15 +35,16 @@ bool is_built_by(std::string_view name) {
 }
 
 // One line for each that is set: set and empty is not unset. What LD_LIBRARY_PATH names depends on
-// where the shell is.
+// where the shell is; $ORIGIN and the like on the environment, which is told apart anyway.
 std::string told(bool (*counts)(std::string_view), const plan::Variables& shell,
                  const std::string& cwd) {
     std::string text;
     for (const auto& [name, value] : shell) {
         if (counts(name)) {
             text += name + '=' +
-                    (name == "LD_LIBRARY_PATH" ? join(host::loader_directories(value, cwd), ":")
-                                               : value) +
+                    (name == "LD_LIBRARY_PATH"
+                         ? join(host::loader_directories(value, cwd, k_as_they_are), ":")
+                         : value) +
                     '\n';
         }
     }

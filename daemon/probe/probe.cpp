@@ -112,8 +112,9 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     host::DiskFileSystem files;
     host::ChildProcessRunner processes(waiter.stop_event);
     const auto& environment = activation.situation.environment;
-    const auto library_path =
-        host::loader_directories(caller.variable("LD_LIBRARY_PATH").value_or(""), caller.cwd);
+    const auto tokens = host::loader_tokens(files, environment);
+    const auto library_path = host::loader_directories(
+        caller.variable("LD_LIBRARY_PATH").value_or(""), caller.cwd, tokens);
     BuildTools tools = build_tools_of(activation, files, machine, caller);
 
     ProbeRun run;
@@ -133,7 +134,7 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     });
     run.report = host::read_probe_report(processes.run(
         {{program, "--ladder", host::write_probe_request(request)},
-         child_environment({caller.environment.begin(), caller.environment.end()}, caller),
+         child_environment({caller.environment.begin(), caller.environment.end()}, caller, tokens),
          [&progress](std::string_view part) { progress.read(part); }},
         ladder_deadline(wishes.full, run.host.gpus.size())));
     if (waiter.is_gone()) {
@@ -151,7 +152,7 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     context.passed_over = run.libraries.passed_over;
     context.full = wishes.full;
     context.closed_devices = host::closed_devices();
-    context.closed_libraries = host::closed_libraries(environment, library_path);
+    context.closed_libraries = host::closed_libraries(run.libraries, library_path);
     host::learn_mig_mode(processes, program, {"LD_LIBRARY_PATH=" + join(library_path, ":")},
                          run.report, run.host.gpus);
     run.ladder = plan::judge_probe(run.report, context);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,32 +76,29 @@ bool is_gpu(std::string_view name) {
 
 } // namespace
 
-std::vector<facts::ClosedFile>
-closed_libraries(const std::optional<facts::EnvironmentFacts>& environment,
-                 std::span<const std::string> library_path) {
+std::vector<facts::ClosedFile> closed_libraries(const ProbeLibraries& libraries,
+                                                std::span<const std::string> library_path) {
     std::vector<facts::ClosedFile> closed;
     const auto look_at = [&](const std::string& path) {
         if (auto file = closed_at(path, R_OK)) {
+            file->was_passed_over =
+                std::ranges::find(libraries.closed, path) != libraries.closed.end();
             closed.push_back(std::move(*file));
         }
     };
-    DiskFileSystem files;
-    const auto is_closed = [&](const std::string& directory) {
-        auto found = closed_directory(directory);
-        const bool is_new = found && std::ranges::none_of(closed, [&](const auto& file) {
-                                return file.path == found->path;
-                            });
-        if (is_new) {
-            closed.push_back(*found);
-        }
-        return found.has_value();
-    };
+    std::set<std::string> known;
     const auto look_into = [&](const std::string& directory) {
-        if (is_closed(directory)) {
+        if (!known.insert(directory).second) {
+            return;
+        }
+        if (auto found = closed_directory(directory)) {
+            if (known.insert(found->path).second || found->path == directory) {
+                closed.push_back(*std::move(found));
+            }
             return;
         }
         for (const std::string& name :
-             files.list_directory(directory).value_or(std::vector<std::string>())) {
+             DiskFileSystem().list_directory(directory).value_or(std::vector<std::string>())) {
             if (is_probed(name)) {
                 look_at(directory + '/' + name);
             }
@@ -113,18 +111,8 @@ closed_libraries(const std::optional<facts::EnvironmentFacts>& environment,
     for (const std::string& directory : driver_directories()) {
         look_at(directory + "/libcuda.so.1");
     }
-    if (!environment) {
-        return closed;
-    }
-    look_into(environment->prefix + "/lib");
-    for (const std::string& site : environment->site_packages) {
-        look_into(site + "/torch/lib");
-        const std::string wheels = site + "/nvidia";
-        is_closed(wheels);
-        for (const std::string& wheel :
-             files.list_directory(wheels).value_or(std::vector<std::string>())) {
-            look_into(wheels + '/' + wheel + "/lib");
-        }
+    for (const std::string& place : libraries.looked_at) {
+        look_into(place);
     }
     return closed;
 }

@@ -5,10 +5,9 @@
 // asked whether it would let us (ACLs counted in; a container's device cgroup is not).
 #pragma once
 
-#include "solver/facts/environment.hpp"
+#include "host/probe/library_search.hpp"
 #include "solver/facts/probe.hpp"
 
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,11 +15,10 @@
 namespace cudaenv::host {
 
 // libcuda.so.1 in `library_path` (LD_LIBRARY_PATH's directories) and in the driver's own places,
-// and the libraries of k_probed_libraries there and where the environment has its own: those that
-// may not be read; and the directories among these places that may not be searched, each once.
-std::vector<facts::ClosedFile>
-closed_libraries(const std::optional<facts::EnvironmentFacts>& environment,
-                 std::span<const std::string> library_path);
+// and the libraries of k_probed_libraries where they were looked for: those that may not be read;
+// and the directories among these places that may not be searched, each once.
+std::vector<facts::ClosedFile> closed_libraries(const ProbeLibraries& libraries,
+                                                std::span<const std::string> library_path);
 // nvidiactl, nvidia-uvm and dxg, and the GPUs' own where no GPU's may be read and written.
 std::vector<facts::ClosedFile> closed_devices(const std::string& directory = "/dev");
 

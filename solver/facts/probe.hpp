@@ -128,6 +128,8 @@ struct ClosedFile {
     unsigned mode = 0; // permission bits
     bool own = false;  // it is this user's
     bool is_directory = false;
+    // A library that would have been the one to take but for this.
+    bool was_passed_over = false;
 };
 
 } // namespace cudaenv::facts

@@ -139,21 +139,9 @@ std::optional<Finding> explain_closed_library(const Scene& scene, const facts::P
 }
 
 std::optional<Finding> explain_closed_runtime(const Scene& scene, const facts::ProbeRung& rung) {
-    const auto* const environment = scene.context->environment;
-    const auto& entries = scene.context->library_path;
-    // How near: what the environment has itself, then LD_LIBRARY_PATH, then what else there is.
-    const auto distance = [&](const std::string& path) -> std::size_t {
-        if (environment != nullptr && path.starts_with(environment->prefix + '/')) {
-            return 0;
-        }
-        const auto entry = std::find_if(entries.begin(), entries.end(), [&](const auto& one) {
-            return path.starts_with(one.ends_with('/') ? one : one + '/');
-        });
-        return 1 + static_cast<std::size_t>(entry - entries.begin());
-    };
     const std::string_view stem = facts::probed_library(facts::ProbeStep::Runtime)->file;
     for (const facts::ClosedFile& file : scene.context->closed_libraries) {
-        if (!file_name(file.path).starts_with(stem) || distance(file.path) >= distance(rung.path)) {
+        if (!file.was_passed_over || !file_name(file.path).starts_with(stem)) {
             continue;
         }
         return warning(

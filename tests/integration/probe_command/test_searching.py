@@ -128,5 +128,20 @@ class Leftovers(SearchTest):
         self.assertEqual(self.left_behind(), [])
 
 
+class LoaderTokens(CommandTest):
+    def test_origin_is_the_directory_of_the_environments_python(self):
+        self.machine()
+        (self.prefix / "bin").mkdir()
+        (self.prefix / "bin" / "python").write_bytes(b"")
+        (self.root / "driver").rename(self.prefix / "driver")
+        self.environment["LD_LIBRARY_PATH"] = "$ORIGIN/../driver"
+        probe, status = self.probe()
+        self.assertEqual((probe["verdict"], status), ("ok", 0), probe)
+        # A virtual environment's python is the one that it leads to: nothing lies beside that.
+        (self.prefix / "bin" / "python").unlink()
+        (self.prefix / "bin" / "python").symlink_to("/usr/bin/env")
+        self.assertEqual(self.probe()[0]["verdict"], "no-driver")
+
+
 if __name__ == "__main__":
     run_tests()

@@ -15,8 +15,9 @@ std::string told(const std::vector<facts::ClosedFile>& closed) {
     std::string text;
     for (const auto& file : closed) {
         text += text.empty() ? "" : ", ";
-        text += fmt::format("{} {} {} {:o}{}", file.path.substr(file.path.rfind('/') + 1),
-                            file.owner, file.group, file.mode, file.own ? " own" : "");
+        text += fmt::format("{} {} {} {:o}{}{}", file.path.substr(file.path.rfind('/') + 1),
+                            file.owner, file.group, file.mode, file.own ? " own" : "",
+                            file.was_passed_over ? " passed over" : "");
     }
     return text;
 }
@@ -30,16 +31,18 @@ TEST_CASE("libraries that this user may not read are told with owner, group and 
     tree.file("site/torch/lib/libcudart-d0da41ae.so.11.0", "x", 0600);
     tree.file("site/nvidia/cublas/lib/libcublas.so.12", "x", 0600);
     tree.directory("site/nvidia/cublas/lib/libcublas.so.13");
-    facts::EnvironmentFacts environment;
-    environment.prefix = tree.path() + "/env";
-    environment.site_packages = {tree.path() + "/site"};
+    ProbeLibraries libraries;
+    libraries.looked_at = {tree.path() + "/env/lib", tree.path() + "/site/torch/lib",
+                           tree.path() + "/site/nvidia/cublas/lib", tree.path() + "/path",
+                           "/etc/ld.so.cache"};
+    libraries.closed = {tree.path() + "/env/lib/libcudart.so.12"};
     const std::vector<std::string> path{tree.path() + "/path", "/nonexistent"};
-    CHECK(test::as_nobody([&] { return told(closed_libraries(environment, path)); }) ==
-          "libcuda.so.1 root root 0, libcudart.so.12 root root 640, "
+    CHECK(test::as_nobody([&] { return told(closed_libraries(libraries, path)); }) ==
+          "libcuda.so.1 root root 0, libcudart.so.12 root root 640 passed over, "
           "libcudart-d0da41ae.so.11.0 root root 600, libcublas.so.12 root root 600");
     CHECK(test::as_nobody([&] { return told(closed_libraries({}, path)); }) ==
           "libcuda.so.1 root root 0");
-    CHECK(closed_libraries(environment, path).empty()); // root may
+    CHECK(closed_libraries(libraries, path).empty()); // root may
 }
 
 TEST_CASE("a directory that may not be searched is told once, with what is above it") {
@@ -52,13 +55,13 @@ TEST_CASE("a directory that may not be searched is told once, with what is above
     std::filesystem::permissions(tree.path() + "/readable", std::filesystem::perms{0744});
     std::filesystem::permissions(tree.path() + "/searchable", std::filesystem::perms{0711});
     std::filesystem::permissions(tree.path() + "/site/nvidia", std::filesystem::perms{0700});
-    facts::EnvironmentFacts environment;
-    environment.prefix = tree.path() + "/env";
-    environment.site_packages = {tree.path() + "/site"};
+    ProbeLibraries libraries;
+    libraries.looked_at = {tree.path() + "/site/nvidia", tree.path() + "/site/nvidia/cublas/lib",
+                           tree.path() + "/path"};
     const std::vector<std::string> path{tree.path() + "/path", tree.path() + "/path/below",
                                         tree.path() + "/readable", tree.path() + "/searchable"};
     const auto closed = test::as_nobody([&] {
-        const auto found = closed_libraries(environment, path);
+        const auto found = closed_libraries(libraries, path);
         return told(found) +
                (std::ranges::all_of(found, &facts::ClosedFile::is_directory) ? " all" : " not");
     });

@@ -22,8 +22,8 @@ std::vector<Case> runtime_cases() {
          ProbeStep::Runtime, "", plan::StepStatus::Ok, ProbeVerdict::Ok, "13.0", "", nullptr},
         {"a runtime in the place of one that is closed is a warning, with who may open that",
          [](Bench& bench) {
-             bench.context.closed_libraries.push_back(
-                 {"/home/me/env/lib/libcudart.so.13", "root", "cudausers", 0640, false});
+             bench.context.closed_libraries.push_back({"/home/me/env/lib/libcudart.so.13", "root",
+                                                       "cudausers", 0640, false, false, true});
              bench.rung(ProbeStep::Runtime).path = "/usr/local/cuda-13.0/lib64/libcudart.so.13";
          },
          ProbeStep::Runtime, "CE356", k_warns, ProbeVerdict::Warns,
@@ -35,7 +35,7 @@ std::vector<Case> runtime_cases() {
          [](Bench& bench) {
              bench.context.library_path = {"/opt/a", "/opt/b/"};
              bench.context.closed_libraries.push_back(
-                 {"/opt/a/libcudart.so.13", "me", "me", 0, true});
+                 {"/opt/a/libcudart.so.13", "me", "me", 0, true, false, true});
              bench.rung(ProbeStep::Runtime).path = "/opt/b/libcudart.so.13";
          },
          ProbeStep::Runtime, "CE356", k_warns, ProbeVerdict::Warns, "another one is taken",
@@ -50,7 +50,7 @@ std::vector<Case> runtime_cases() {
         {"another library that is closed is none of the runtime's",
          [](Bench& bench) {
              bench.context.closed_libraries.push_back(
-                 {"/home/me/env/lib/libcublas.so.13", "root", "root", 0600, false});
+                 {"/home/me/env/lib/libcublas.so.13", "root", "root", 0600, false, false, true});
              bench.rung(ProbeStep::Runtime).path = "/usr/local/cuda-13.0/lib64/libcudart.so.13";
          },
          ProbeStep::Runtime, "", StepStatus::Ok, ProbeVerdict::Ok, "not of this env", "", nullptr},
