@@ -38,7 +38,7 @@ ADAPTERS = {
                  "host/", "kernels/", "daemon/", "cli/"],
     "toml++": ["solver/plan/toml_document.cpp"],
     "solv": ["solver/solv/engine.cpp"],
-    "simdjson": ["solver/knowledge/table.cpp"],
+    "simdjson": ["solver/knowledge/table.cpp", "host/inventory/conda_meta.cpp"],
     "zstd": ["host/channels/zstd_stream.cpp"],
     "boost": ["daemon/"],
     "CLI": ["cli/command_line.cpp"],

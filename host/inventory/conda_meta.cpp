@@ -1,0 +1,277 @@
+#include "host/inventory/conda_meta.hpp"
+
+#include "base/raw_bytes.hpp"
+#include "base/text.hpp"
+#include "host/inventory/record_text.hpp"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace cudaenv::host {
+
+namespace {
+
+using facts::ClaimKind;
+using facts::FileClaim;
+using simdjson::dom::array;
+using simdjson::dom::element;
+using simdjson::dom::object;
+
+std::string_view as_text(const element& value) {
+    std::string_view text;
+    return value.get(text) == simdjson::SUCCESS ? text : std::string_view();
+}
+
+constexpr std::array<std::uint8_t, 256> k_hex = [] {
+    std::array<std::uint8_t, 256> values{};
+    values.fill(0xff);
+    for (std::uint8_t value = 0; value < 16; ++value) {
+        values[static_cast<unsigned char>("0123456789abcdef"[value])] = value;
+        values[static_cast<unsigned char>("0123456789ABCDEF"[value])] = value;
+    }
+    return values;
+}();
+
+bool decode_hex(std::string_view text, facts::Sha256Digest& into) {
+    if (text.size() != 2 * into.size()) {
+        return false;
+    }
+    unsigned wrong = 0;
+    for (std::size_t at = 0; at < into.size(); ++at) {
+        const unsigned high = k_hex[static_cast<unsigned char>(text[2 * at])];
+        const unsigned low = k_hex[static_cast<unsigned char>(text[2 * at + 1])];
+        wrong |= (high | low) & 0xf0U;
+        into[at] = static_cast<std::uint8_t>((high << 4U) | low);
+    }
+    return wrong == 0;
+}
+
+// JSON cannot hold bytes that are no UTF-8. Python writes byte 0xNN of such a name as a surrogate
+// without a partner, "\udcNN"; other writers may leave the byte. Both become the character
+// U+10FCNN of the last private plane, which no name of a file has, and real_bytes() takes them
+// back.
+std::string with_stand_ins(std::string_view text) {
+    const auto is_low = [&](std::size_t at) {
+        return text.substr(at).starts_with("\\ud") && at + 6 <= text.size() &&
+               (text[at + 3] == 'c' || text[at + 3] == 'C') &&
+               (k_hex[static_cast<unsigned char>(text[at + 4])] & 0xf8U) == 8U &&
+               k_hex[static_cast<unsigned char>(text[at + 5])] != 0xff;
+    };
+    const auto is_high = [&](std::size_t at) {
+        return text.substr(at).starts_with("\\ud") && at + 6 <= text.size() &&
+               k_hex[static_cast<unsigned char>(text[at + 3])] >= 8U &&
+               k_hex[static_cast<unsigned char>(text[at + 3])] <= 11U;
+    };
+    std::string out;
+    out.reserve(text.size() + 64);
+    std::size_t at = 0;
+    while (at < text.size()) {
+        if (text[at] == '\\') {
+            if (is_high(at)) {
+                out += text.substr(at, 12); // with its partner, or refused by the parser
+                at += std::min<std::size_t>(12, text.size() - at);
+            } else if (is_low(at)) {
+                out += "\\udbff";
+                out += text.substr(at, 6);
+                at += 6;
+            } else {
+                out += text.substr(at, 2);
+                at += std::min<std::size_t>(2, text.size() - at);
+            }
+            continue;
+        }
+        const auto byte = static_cast<unsigned char>(text[at]);
+        std::size_t length = 1;
+        if (byte >= 0x80) {
+            length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+            if (!is_utf8(text.substr(at, length))) {
+                out += "\xf4\x8f";
+                out += static_cast<char>(0xb0U | (byte >> 6U));
+                out += static_cast<char>(0x80U | (byte & 0x3fU));
+                ++at;
+                continue;
+            }
+        }
+        out += text.substr(at, length);
+        at += length;
+    }
+    return out;
+}
+
+std::string real_bytes(std::string_view text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        const auto rest = text.substr(at);
+        if (rest.size() >= 4 && rest.starts_with("\xf4\x8f") &&
+            (static_cast<unsigned char>(rest[2]) & 0xfeU) == 0xb2U) {
+            const auto high = static_cast<unsigned char>(rest[2]) & 0x03U;
+            const auto low = static_cast<unsigned char>(rest[3]) & 0x3fU;
+            out += static_cast<char>((high << 6U) | low);
+            at += 4;
+        } else {
+            out += text[at++];
+        }
+    }
+    return out;
+}
+
+class Record {
+public:
+    Record(ClaimedPaths& paths, bool has_stand_ins)
+        : m_paths(&paths), m_has_stand_ins(has_stand_ins) {}
+
+    facts::CondaPackage read(const object& record) {
+        array files;
+        bool has_files = false;
+        for (const auto& [key, value] : record) {
+            if (key == "name") {
+                m_package.name = as_text(value);
+            } else if (key == "version") {
+                m_package.version = as_text(value);
+            } else if (key == "build") {
+                m_package.build = as_text(value);
+            } else if (key == "channel") {
+                m_package.channel = redact_urls(as_text(value));
+            } else if (key == "depends") {
+                read_depends(value);
+            } else if (key == "paths_data") {
+                read_paths_data(value);
+            } else if (key == "files") {
+                has_files = value.get(files) == simdjson::SUCCESS;
+            }
+        }
+        if (has_files && m_package.files.empty()) {
+            for (const element path : files) {
+                add(as_text(path), {});
+            }
+        }
+        m_package.files.shrink_to_fit();
+        return std::move(m_package);
+    }
+
+private:
+    void read_depends(const element& value) {
+        array list;
+        if (value.get(list) != simdjson::SUCCESS) {
+            return;
+        }
+        for (const element one : list) {
+            m_package.depends.emplace_back(as_text(one));
+        }
+    }
+
+    void read_paths_data(const element& value) {
+        array list;
+        if (value["paths"].get(list) != simdjson::SUCCESS) {
+            return;
+        }
+        constexpr std::size_t k_usual_path = 60;
+        m_package.files.reserve(list.size(), list.size() * k_usual_path);
+        for (const element one : list) {
+            object entry;
+            if (one.get(entry) == simdjson::SUCCESS) {
+                read_path(entry);
+            }
+        }
+    }
+
+    void read_path(const object& entry) {
+        FileClaim claim;
+        std::string_view path;
+        std::string_view of_package;
+        std::string_view in_prefix;
+        for (const auto& [key, value] : entry) {
+            if (key == "_path") {
+                path = as_text(value);
+            } else if (key == "path_type") {
+                const auto kind = as_text(value);
+                claim.kind = kind == "softlink"    ? ClaimKind::Softlink
+                             : kind == "directory" ? ClaimKind::Directory
+                                                   : ClaimKind::File;
+            } else if (key == "sha256") {
+                of_package = as_text(value);
+            } else if (key == "sha256_in_prefix") {
+                in_prefix = as_text(value);
+            } else if (key == "size_in_bytes") {
+                if (std::uint64_t size = 0; value.get(size) == simdjson::SUCCESS) {
+                    claim.size = size;
+                }
+            } else if (key == "prefix_placeholder") {
+                claim.prefix_replaced = claim.prefix_replaced || !as_text(value).empty();
+            }
+        }
+        if (claim.kind == ClaimKind::File && !of_package.empty() && !in_prefix.empty() &&
+            of_package != in_prefix) {
+            claim.prefix_replaced = true;
+        }
+        const auto hash = in_prefix.empty() ? of_package : in_prefix;
+        if (!hash.empty()) {
+            claim.hash =
+                decode_hex(hash, claim.sha256) ? facts::ClaimHash::Sha256 : facts::ClaimHash::Other;
+        }
+        add(path, claim, hash);
+    }
+
+    void add(std::string_view written, FileClaim claim, std::string_view hash = {}) {
+        if (claim.hash == facts::ClaimHash::Other) {
+            claim.sha256 = {};
+        }
+        std::string bytes;
+        if (m_has_stand_ins) {
+            bytes = real_bytes(written);
+            written = bytes;
+        }
+        if (written.empty() || written.find('\0') != std::string_view::npos ||
+            m_package.files.size() == k_most_claims) {
+            return;
+        }
+        if (const auto path = m_paths->resolve({}, written); !path.empty()) {
+            m_package.files.add(path, claim, hash);
+        }
+    }
+
+    ClaimedPaths* m_paths;
+    bool m_has_stand_ins;
+    facts::CondaPackage m_package;
+};
+
+} // namespace
+
+struct CondaMetaReader::Parser {
+    simdjson::dom::parser json;
+};
+
+CondaMetaReader::CondaMetaReader() : m_parser(std::make_unique<Parser>()) {}
+CondaMetaReader::~CondaMetaReader() = default;
+
+Result<facts::CondaPackage> CondaMetaReader::read(std::string_view text, ClaimedPaths& paths) {
+    if (text.size() > k_longest_record) {
+        return bad_input("too-large", "is larger than 64 MiB");
+    }
+    element document;
+    auto error = m_parser->json.parse(text.data(), text.size()).get(document);
+    std::string mended;
+    bool has_stand_ins = false;
+    if (error == simdjson::UTF8_ERROR || error == simdjson::STRING_ERROR) {
+        mended = with_stand_ins(text);
+        has_stand_ins = true;
+        error = m_parser->json.parse(mended).get(document);
+    }
+    if (error != simdjson::SUCCESS) {
+        return bad_input("bad-json", std::string("is no JSON: ") + simdjson::error_message(error));
+    }
+    object record;
+    if (document.get(record) != simdjson::SUCCESS) {
+        return bad_input("bad-record", "is no JSON object");
+    }
+    auto package = Record(paths, has_stand_ins).read(record);
+    if (package.name.empty()) {
+        return bad_input("bad-record", "names no package");
+    }
+    return package;
+}
+
+} // namespace cudaenv::host

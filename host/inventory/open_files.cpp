@@ -1,0 +1,176 @@
+#include "host/inventory/open_files.hpp"
+
+#include "host/file_system.hpp"
+#include "host/inventory/metadata_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cudaenv::host {
+
+namespace {
+
+tl::unexpected<Error> failed(int error) {
+    std::string code = "io";
+    if (error == ENOENT || error == ENOTDIR) {
+        code = k_not_found;
+    } else if (error == EACCES || error == EPERM) {
+        code = k_permission_denied;
+    } else if (error == ELOOP) {
+        code = k_symlink_loop;
+    }
+    std::array<char, 128> text{};
+    return unavailable(std::move(code), strerror_r(error, text.data(), text.size()));
+}
+
+std::int64_t nanoseconds(const timespec& time) {
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+struct OpenFile {
+    Fd fd;
+    std::uint64_t size = 0;
+    std::int64_t modified_ns = 0;
+};
+
+Result<OpenFile> open_file(int directory, const std::string& name) {
+    // O_NONBLOCK: a fifo put where a file is expected must not hold us.
+    OpenFile file{Fd(::openat(directory, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))};
+    if (!file.fd) {
+        return failed(errno);
+    }
+    struct stat found {};
+    if (::fstat(file.fd.get(), &found) != 0) {
+        return failed(errno);
+    }
+    if (!S_ISREG(found.st_mode)) {
+        return unavailable("not-a-file", "is no regular file");
+    }
+    file.size = static_cast<std::uint64_t>(found.st_size);
+    file.modified_ns = nanoseconds(found.st_mtim);
+    return file;
+}
+
+// Bytes got, fewer than asked for only at the file's end.
+Result<std::size_t> read_into(int fd, char* into, std::size_t want) {
+    std::size_t have = 0;
+    while (have < want) {
+        const ssize_t got = ::read(fd, into + have, want - have);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return failed(errno);
+        }
+        if (got == 0) {
+            break;
+        }
+        have += static_cast<std::size_t>(got);
+    }
+    return have;
+}
+
+} // namespace
+
+Result<OpenDirectory> OpenDirectory::open_at(int above, const std::string& name) {
+    Fd fd(::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!fd) {
+        return failed(errno);
+    }
+    struct stat found {};
+    if (::fstat(fd.get(), &found) != 0) {
+        return failed(errno);
+    }
+    return OpenDirectory(std::move(fd), nanoseconds(found.st_mtim));
+}
+
+Result<OpenDirectory> OpenDirectory::open(const std::string& name) {
+    return open_at(AT_FDCWD, name);
+}
+
+Result<OpenDirectory> OpenDirectory::open_below(const std::string& name) const {
+    return open_at(m_fd.get(), name);
+}
+
+Result<std::vector<std::string>> OpenDirectory::names() const {
+    // A descriptor of its own: fdopendir takes the one it is given.
+    Fd own(::openat(m_fd.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!own) {
+        return failed(errno);
+    }
+    const std::unique_ptr<DIR, int (*)(DIR*)> listing(::fdopendir(own.get()), &::closedir);
+    if (!listing) {
+        return failed(errno);
+    }
+    static_cast<void>(own.release());
+    std::vector<std::string> names;
+    errno = 0;
+    while (const dirent* entry = ::readdir(listing.get())) {
+        const std::string_view name = entry->d_name;
+        if (name != "." && name != "..") {
+            names.emplace_back(name);
+        }
+        errno = 0;
+    }
+    if (errno != 0) {
+        return failed(errno);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+bool OpenDirectory::has(const std::string& name) const {
+    return ::faccessat(m_fd.get(), name.c_str(), F_OK, 0) == 0;
+}
+
+void FileTexts::make_room(std::size_t size, std::size_t keep) {
+    if (size <= m_room) {
+        return;
+    }
+    const auto room = std::max(size, 2 * m_room);
+    std::unique_ptr<char[]> larger(new char[room]);
+    std::copy_n(m_memory.get(), keep, larger.get());
+    m_memory = std::move(larger);
+    m_room = room;
+}
+
+Result<FileText> FileTexts::read(const OpenDirectory& in, const std::string& name,
+                                 std::size_t limit) {
+    CUDAENV_TRY(const auto file, open_file(in.fd(), name));
+    if (file.size > limit) {
+        return unavailable("too-large", "is larger than " + std::to_string(limit >> 10U) + " KiB");
+    }
+    // One byte more, so that a file which has grown meanwhile is not taken for whole.
+    const auto want = static_cast<std::size_t>(file.size) + 1;
+    make_room(want, 0);
+    CUDAENV_TRY(const auto have, read_into(file.fd.get(), m_memory.get(), want));
+    return FileText{std::string_view(m_memory.get(), have), file.modified_ns, have == want};
+}
+
+Result<FileText> FileTexts::read_headers(const OpenDirectory& in, const std::string& name,
+                                         std::size_t limit) {
+    CUDAENV_TRY(const auto file, open_file(in.fd(), name));
+    constexpr std::size_t k_first = std::size_t{16} << 10U;
+    std::size_t have = 0;
+    for (std::size_t want = k_first;; want *= 4) {
+        want = std::min({want, limit, std::max<std::size_t>(file.size, 1)});
+        make_room(want, have);
+        CUDAENV_TRY(const auto got, read_into(file.fd.get(), m_memory.get() + have, want - have));
+        const std::string_view text(m_memory.get(), have + got);
+        if (const auto end = end_of_headers(text, have); end != std::string_view::npos) {
+            return FileText{text.substr(0, end), file.modified_ns, false};
+        }
+        have += got;
+        if (have < want || have >= file.size || have >= limit) {
+            return FileText{text, file.modified_ns, have < file.size};
+        }
+    }
+}
+
+} // namespace cudaenv::host

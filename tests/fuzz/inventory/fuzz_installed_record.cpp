@@ -1,0 +1,42 @@
+// Any bytes as RECORD and as installed-files.txt: every line is a claim, damaged or empty, and what
+// is claimed is inside the prefix or absolute.
+#include "host/inventory/record_text.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace {
+
+void require(bool law) {
+    if (!law) {
+        std::abort();
+    }
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace cudaenv;
+    // The fuzzer's bytes are text here.
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+
+    host::ClaimedPaths paths("/e/env");
+    const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
+    for (const auto& told : {host::parse_record(text, "lib/s", paths),
+                             host::parse_installed_files(text, "lib/s/a.egg-info", paths)}) {
+        // A line whose path is good and whose size or hash is not is both claimed and damaged.
+        require(told.files.size() <= lines && told.damaged <= lines);
+        require((told.damaged == 0) == (told.first_damaged_line == 0));
+        require(told.first_damaged_line <= lines);
+        for (std::size_t file = 0; file < told.files.size(); ++file) {
+            const auto path = told.files.path(file);
+            require(!path.empty() && path.find('\0') == std::string_view::npos);
+            require(!path.starts_with("/e/env/") && !path.starts_with("../"));
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,36 @@
+// Any bytes as a .pth file and as an egg-link: directories come back absolute.
+#include "host/inventory/source_text.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace {
+
+void require(bool law) {
+    if (!law) {
+        std::abort();
+    }
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace cudaenv;
+    // The fuzzer's bytes are text here.
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+
+    host::ClaimedPaths paths("/e/env");
+    const auto told = host::parse_path_file(text, "lib/s", paths);
+    for (const auto& directory : told.directories) {
+        require(directory.starts_with("/"));
+    }
+    for (const auto& finder : told.finders) {
+        require(!finder.empty() && finder.size() < size);
+    }
+    const auto link = host::parse_egg_link(text, "lib/s", paths);
+    require(link.empty() || link.starts_with("/"));
+    return 0;
+}
