@@ -2,6 +2,7 @@
 
 #include "base/raw_bytes.hpp"
 #include "base/text.hpp"
+#include "host/inventory/hex_digest.hpp"
 #include "host/inventory/record_text.hpp"
 
 #include <simdjson.h>
@@ -25,30 +26,6 @@ std::string_view as_text(const element& value) {
     return value.get(text) == simdjson::SUCCESS ? text : std::string_view();
 }
 
-constexpr std::array<std::uint8_t, 256> k_hex = [] {
-    std::array<std::uint8_t, 256> values{};
-    values.fill(0xff);
-    for (std::uint8_t value = 0; value < 16; ++value) {
-        values[static_cast<unsigned char>("0123456789abcdef"[value])] = value;
-        values[static_cast<unsigned char>("0123456789ABCDEF"[value])] = value;
-    }
-    return values;
-}();
-
-bool decode_hex(std::string_view text, facts::Sha256Digest& into) {
-    if (text.size() != 2 * into.size()) {
-        return false;
-    }
-    unsigned wrong = 0;
-    for (std::size_t at = 0; at < into.size(); ++at) {
-        const unsigned high = k_hex[static_cast<unsigned char>(text[2 * at])];
-        const unsigned low = k_hex[static_cast<unsigned char>(text[2 * at + 1])];
-        wrong |= (high | low) & 0xf0U;
-        into[at] = static_cast<std::uint8_t>((high << 4U) | low);
-    }
-    return wrong == 0;
-}
-
 // JSON cannot hold bytes that are no UTF-8. Python writes byte 0xNN of such a name as a surrogate
 // without a partner, "\udcNN"; other writers may leave the byte. Both become the character
 // U+10FCNN of the last private plane, which no name of a file has, and real_bytes() takes them
@@ -57,13 +34,11 @@ std::string with_stand_ins(std::string_view text) {
     const auto is_low = [&](std::size_t at) {
         return text.substr(at).starts_with("\\ud") && at + 6 <= text.size() &&
                (text[at + 3] == 'c' || text[at + 3] == 'C') &&
-               (k_hex[static_cast<unsigned char>(text[at + 4])] & 0xf8U) == 8U &&
-               k_hex[static_cast<unsigned char>(text[at + 5])] != 0xff;
+               (hex_value(text[at + 4]) & 0xf8U) == 8U && hex_value(text[at + 5]) != 0xff;
     };
     const auto is_high = [&](std::size_t at) {
         return text.substr(at).starts_with("\\ud") && at + 6 <= text.size() &&
-               k_hex[static_cast<unsigned char>(text[at + 3])] >= 8U &&
-               k_hex[static_cast<unsigned char>(text[at + 3])] <= 11U;
+               hex_value(text[at + 3]) >= 8U && hex_value(text[at + 3]) <= 11U;
     };
     std::string out;
     out.reserve(text.size() + 64);

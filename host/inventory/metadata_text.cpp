@@ -109,10 +109,10 @@ std::string archive_hash(const nlohmann::json& archive) {
 } // namespace
 
 std::size_t end_of_headers(std::string_view text, std::size_t from) {
-    if (from == 0 && text.starts_with('\n')) {
+    if (from < 2 && text.starts_with('\n')) {
         return 1;
     }
-    if (from == 0 && text.starts_with("\r\n")) {
+    if (from < 2 && text.starts_with("\r\n")) {
         return 2;
     }
     // The end may lie across `from`.

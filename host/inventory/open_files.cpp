@@ -146,11 +146,10 @@ Result<FileText> FileTexts::read(const OpenDirectory& in, const std::string& nam
     if (file.size > limit) {
         return unavailable("too-large", "is larger than " + std::to_string(limit >> 10U) + " KiB");
     }
-    // One byte more, so that a file which has grown meanwhile is not taken for whole.
-    const auto want = static_cast<std::size_t>(file.size) + 1;
-    make_room(want, 0);
-    CUDAENV_TRY(const auto have, read_into(file.fd.get(), m_memory.get(), want));
-    return FileText{std::string_view(m_memory.get(), have), file.modified_ns, have == want};
+    const auto size = static_cast<std::size_t>(file.size);
+    make_room(size, 0);
+    CUDAENV_TRY(const auto have, read_into(file.fd.get(), m_memory.get(), size));
+    return FileText{std::string_view(m_memory.get(), have), file.modified_ns, false};
 }
 
 Result<FileText> FileTexts::read_headers(const OpenDirectory& in, const std::string& name,

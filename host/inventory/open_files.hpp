@@ -41,7 +41,7 @@ private:
 struct FileText {
     std::string_view text; // good until the next read
     std::int64_t modified_ns = 0;
-    bool cut = false; // there is more
+    bool cut = false; // there are more headers
 };
 
 // One for each thread.

@@ -1,6 +1,7 @@
 #include "host/inventory/record_text.hpp"
 
 #include "base/text.hpp"
+#include "host/inventory/hex_digest.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,8 +32,12 @@ constexpr std::array<std::uint8_t, 256> k_base64 = [] {
     return values;
 }();
 
-// 43 characters, with or without the "=" that fills the last four up.
+// 43 characters, with or without the "=" that fills the last four up. Debian's tools write 64
+// hexadecimal digits instead.
 bool decode_sha256(std::string_view text, facts::Sha256Digest& into) {
+    if (text.size() == 2 * into.size()) {
+        return decode_hex(text, into);
+    }
     constexpr std::size_t k_characters = 43;
     if (text.size() == k_characters + 1 && text.back() == '=') {
         text.remove_suffix(1);

@@ -49,6 +49,7 @@ TEST_CASE("the end of the headers is found wherever the text was cut before") {
     CHECK(end_of_headers("Name: a\n\n") == 9);
     CHECK(end_of_headers("\nbody") == 1);
     CHECK(end_of_headers("\r\nbody") == 2);
+    CHECK(end_of_headers("\r\nbody", 1) == 2);
     CHECK(end_of_headers("") == std::string::npos);
 }
 

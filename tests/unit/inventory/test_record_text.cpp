@@ -41,6 +41,16 @@ TEST_CASE("a line of RECORD claims a path with its hash as 32 bytes and its size
     CHECK(record.damaged == 0);
 }
 
+TEST_CASE("a sha256 may be written in hexadecimal digits, as Debian's packages have it") {
+    const auto record = read("a,sha256=" + std::string(62, '0') +
+                             "fE,1\nb,sha256=" + std::string(63, '0') + "g,1\n");
+    REQUIRE(record.files.size() == 2);
+    CHECK(record.files[0].hash == ClaimHash::Sha256);
+    CHECK(record.files[0].sha256[31] == 0xfe);
+    CHECK(record.files[1].hash == ClaimHash::Other);
+    CHECK(record.damaged == 1);
+}
+
 TEST_CASE("a line of RECORD may have neither hash nor size, nor even the commas") {
     const auto record = read("a-1.dist-info/RECORD,,\nb.py\nc.py,\n\nd/,,\r\n");
     CHECK(paths_of(record) == Paths{"s/a-1.dist-info/RECORD", "s/b.py", "s/c.py", "s/d"});

@@ -1,0 +1,206 @@
+// Tells an inventory as JSON, for tests in Python, or how long it takes.
+// usage: dump_inventory PREFIX               one JSON object on standard output
+//        dump_inventory --time RUNS PREFIX   milliseconds of read_inventory and of the join, a line
+//                                            each run; then memory and counts
+// Names of files are bytes: each byte is the character of that number (Latin-1).
+#include "host/inventory/read_inventory.hpp"
+#include "solver/facts/claims.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+using namespace cudaenv;
+using nlohmann::json;
+
+std::string latin_1(std::string_view bytes) {
+    std::string text;
+    for (const char c : bytes) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x80) {
+            text += c;
+        } else {
+            text += static_cast<char>(0xc0U | (byte >> 6U));
+            text += static_cast<char>(0x80U | (byte & 0x3fU));
+        }
+    }
+    return text;
+}
+
+json texts(const std::vector<std::string>& list) {
+    json told = json::array();
+    for (const auto& text : list) {
+        told.push_back(latin_1(text));
+    }
+    return told;
+}
+
+std::string hex(const facts::Sha256Digest& digest) {
+    std::string text;
+    for (const unsigned byte : digest) {
+        text += "0123456789abcdef"[byte >> 4U];
+        text += "0123456789abcdef"[byte & 15U];
+    }
+    return text;
+}
+
+// [path, kind, hash, size, prefix replaced]
+json files_of(const facts::FileClaims& files) {
+    json told = json::array();
+    for (std::size_t number = 0; number < files.size(); ++number) {
+        const auto& claim = files[number];
+        const char* kind = claim.kind == facts::ClaimKind::File       ? "file"
+                           : claim.kind == facts::ClaimKind::Softlink ? "softlink"
+                                                                      : "directory";
+        const auto hash = claim.hash == facts::ClaimHash::Sha256
+                              ? "sha256=" + hex(claim.sha256)
+                              : latin_1(files.other_hash(number));
+        told.push_back({latin_1(files.path(number)), kind, hash,
+                        claim.size == facts::FileClaim::k_no_size ? json() : json(claim.size),
+                        claim.prefix_replaced});
+    }
+    return told;
+}
+
+json of_distribution(const facts::Distribution& told) {
+    static const char* const k_kinds[] = {"dist-info", "egg-info directory", "egg-info file",
+                                          "egg-link"};
+    json out = {{"name", latin_1(told.name)},
+                {"written", latin_1(told.written)},
+                {"version", latin_1(told.version)},
+                {"installer", latin_1(told.installer)},
+                {"metadata", latin_1(told.metadata)},
+                {"kind", k_kinds[static_cast<int>(told.kind)]},
+                {"site", latin_1(told.site)},
+                {"requires", texts(told.requires_dist)},
+                {"requested", told.requested},
+                {"has_metadata", told.has_metadata},
+                {"has_record", told.has_record},
+                {"tags", texts(told.tags)},
+                {"generator", latin_1(told.generator)},
+                {"source_directory", latin_1(told.source_directory)},
+                {"installed_ns", told.installed_ns},
+                {"damaged_lines", told.damaged_lines},
+                {"files", files_of(told.files)}};
+    if (told.direct_url) {
+        out["direct_url"] = {{"url", latin_1(told.direct_url->url)},
+                             {"editable", told.direct_url->editable},
+                             {"vcs", latin_1(told.direct_url->vcs)},
+                             {"commit", latin_1(told.direct_url->commit)},
+                             {"archive_hash", latin_1(told.direct_url->archive_hash)},
+                             {"local_directory", latin_1(told.direct_url->local_directory)}};
+    }
+    return out;
+}
+
+json of_inventory(const facts::Inventory& inventory) {
+    static const char* const k_leftovers[] = {"interrupted-uninstall", "no-metadata", "no-record"};
+    json out = {{"prefix", latin_1(inventory.prefix)},
+                {"conda_prefix", inventory.conda_prefix},
+                {"sites", texts(inventory.sites)},
+                {"conda", json::array()},
+                {"distributions", json::array()},
+                {"leftovers", json::array()},
+                {"path_files", json::array()},
+                {"notes", json::array()},
+                {"shared", json::array()}};
+    for (const auto& package : inventory.conda) {
+        out["conda"].push_back({{"name", latin_1(package.name)},
+                                {"version", latin_1(package.version)},
+                                {"build", latin_1(package.build)},
+                                {"channel", latin_1(package.channel)},
+                                {"depends", texts(package.depends)},
+                                {"record", latin_1(package.record)},
+                                {"written_ns", package.written_ns},
+                                {"files", files_of(package.files)}});
+    }
+    for (const auto& distribution : inventory.distributions) {
+        out["distributions"].push_back(of_distribution(distribution));
+    }
+    for (const auto& leftover : inventory.leftovers) {
+        out["leftovers"].push_back({{"kind", k_leftovers[static_cast<int>(leftover.kind)]},
+                                    {"path", latin_1(leftover.path)},
+                                    {"name", latin_1(leftover.name)},
+                                    {"version", latin_1(leftover.version)}});
+    }
+    for (const auto& file : inventory.path_files) {
+        out["path_files"].push_back({{"path", latin_1(file.path)},
+                                     {"directories", texts(file.directories)},
+                                     {"finders", texts(file.finders)}});
+    }
+    for (const auto& note : inventory.notes) {
+        out["notes"].push_back({latin_1(note.path), latin_1(note.reason)});
+    }
+    const facts::Claims claims(inventory);
+    claims.for_each_shared([&](std::string_view path, std::span<const facts::Claim> by) {
+        json owners = json::array();
+        for (const auto& claim : by) {
+            owners.push_back(claim.by == facts::Claim::By::Conda
+                                 ? latin_1(inventory.conda[claim.package].record)
+                                 : latin_1(inventory.distributions[claim.package].metadata));
+        }
+        out["shared"].push_back({latin_1(path), owners});
+    });
+    return out;
+}
+
+int dump(const std::string& prefix) {
+    const auto inventory = host::read_inventory(prefix);
+    if (!inventory) {
+        std::fprintf(stderr, "%s\n", inventory.error().message.c_str());
+        return 1;
+    }
+    const auto text = of_inventory(*inventory).dump();
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
+}
+
+int time_it(int runs, const std::string& prefix) {
+    using Clock = std::chrono::steady_clock;
+    const auto milliseconds = [](Clock::duration spent) {
+        return std::chrono::duration<double, std::milli>(spent).count();
+    };
+    for (int run = 0; run < runs; ++run) {
+        const auto begin = Clock::now();
+        const auto inventory = host::read_inventory(prefix);
+        const auto read = Clock::now();
+        if (!inventory) {
+            std::fprintf(stderr, "%s\n", inventory.error().message.c_str());
+            return 1;
+        }
+        const facts::Claims claims(*inventory);
+        const auto joined = Clock::now();
+        std::printf("%.3f %.3f\n", milliseconds(read - begin), milliseconds(joined - read));
+        if (run + 1 == runs) {
+            std::size_t bytes = 0;
+            for (const auto& package : inventory->conda) {
+                bytes += package.files.bytes();
+            }
+            for (const auto& distribution : inventory->distributions) {
+                bytes += distribution.files.bytes();
+            }
+            std::printf("claims %zu bytes %zu join %zu packages %zu\n", claims.size(), bytes,
+                        claims.bytes(), inventory->conda.size() + inventory->distributions.size());
+        }
+    }
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const std::string first = argc > 1 ? argv[1] : "";
+    if (first == "--time" && argc == 4) {
+        return time_it(std::atoi(argv[2]), argv[3]);
+    }
+    if (argc != 2) {
+        std::fprintf(stderr, "usage: dump_inventory [--time RUNS] PREFIX\n");
+        return 2;
+    }
+    return dump(first);
+}
