@@ -3,6 +3,7 @@
 #include "daemon/probe/kept_verdict.hpp"
 #include "solver/facts/host_json.hpp"
 #include "solver/facts/measured.hpp"
+#include "solver/plan/probe/full_rungs.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -66,6 +67,17 @@ std::string weight_of(const facts::Measured& measured, const ProbeRun& run) {
         return "ok";
     }
     return host::is_transient(measured.verdict) ? measured.verdict : "warns"; // not all was reached
+}
+
+// As far as it is to be looked again to take it back. Of what failed at the quick ladder's rungs
+// the full one knows no more.
+host::VerdictDepth depth_of(const facts::Measured& measured, const ProbeRun& run,
+                            const ProbeWishes& wishes) {
+    const bool beyond =
+        measured.failed.empty()
+            ? std::ranges::none_of(run.ladder.not_looked_at, plan::is_beyond_quick)
+            : std::ranges::any_of(measured.failed, plan::is_beyond_quick, &facts::FailedRung::step);
+    return wishes.full && beyond ? host::VerdictDepth::Full : host::VerdictDepth::Quick;
 }
 
 std::string utc(std::time_t time) {
@@ -143,7 +155,7 @@ void keep_measured(const facts::Measured& measured, const ProbeRun& run, const P
     kept.verdict = weight_of(measured, run);
     kept.summary = facts::to_json(only_measured)
                        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    kept.depth = wishes.full ? host::VerdictDepth::Full : host::VerdictDepth::Quick;
+    kept.depth = depth_of(measured, run, wishes);
     kept.at = std::time(nullptr);
     if (!measured.failed.empty()) {
         kept.step = measured.failed.front().step;

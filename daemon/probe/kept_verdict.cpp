@@ -3,6 +3,7 @@
 #include "base/fd.hpp"
 #include "base/text.hpp"
 #include "host/examine.hpp"
+#include "solver/plan/probe/full_rungs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -151,16 +152,11 @@ const plan::JudgedStep* what_to_tell(const std::vector<plan::JudgedStep>& steps)
     return failed != nullptr ? failed : first_with(steps, plan::StepStatus::Warns);
 }
 
-bool is_of_quick_ladder(const std::string& step) {
-    const auto place = std::ranges::find(facts::k_probe_steps, step) - facts::k_probe_steps.begin();
-    return place <= static_cast<std::ptrdiff_t>(facts::ProbeStep::Kernel);
-}
-
 // Of the rungs beyond the quick ladder one that left some out tells only what was wrong there.
 host::VerdictDepth depth_of(const plan::ProbeOutcome& ladder, const host::KeptVerdict& kept,
                             const ProbeWishes& wishes) {
-    const bool wrong_beyond = !kept.step.empty() && !is_of_quick_ladder(kept.step);
-    const bool whole = std::ranges::all_of(ladder.not_looked_at, is_of_quick_ladder);
+    const bool wrong_beyond = plan::is_beyond_quick(kept.step);
+    const bool whole = std::ranges::none_of(ladder.not_looked_at, plan::is_beyond_quick);
     return wishes.full && (whole || wrong_beyond) ? host::VerdictDepth::Full
                                                   : host::VerdictDepth::Quick;
 }

@@ -1,6 +1,7 @@
 #include "solver/plan/advice.hpp"
 
 #include "base/text.hpp"
+#include "solver/plan/probe/full_rungs.hpp"
 
 #include <fmt/format.h>
 
@@ -105,7 +106,12 @@ void advise_measured(const Attempt& attempt, Outcome& outcome) {
                      first.code.empty() ? "" : " (" + first.code + ')', first.detail),
          (first.cause.empty() ? "no CUDA program is known to run here" : first.cause) +
              (measured->at.empty() ? "" : "; measured at " + measured->at),
-         Fix{"every rung, with what to do about it", "cudaenv probe"}, std::move(evidence));
+         Fix{"every rung, with what to do about it",
+             // One that looks less far would not meet it, nor take it back.
+             std::ranges::any_of(measured->failed, is_beyond_quick, &facts::FailedRung::step)
+                 ? "cudaenv probe --full"
+                 : "cudaenv probe"},
+         std::move(evidence));
 }
 
 void advise_gpus(const Attempt& attempt, const Records& records, Outcome& outcome) {

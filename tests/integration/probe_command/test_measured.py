@@ -122,6 +122,17 @@ class MeasuredTest(ProbeTest):
         self.asked("probe")
         self.assertNotIn("CE211", self.codes(self.resolved()))
 
+    def test_what_a_full_probe_found_is_taken_back_by_the_probe_that_its_warning_names(self):
+        self.machine("version 12090\ncuLaunchKernel fault 700\n")
+        self.asked("probe", "--full", status=1)
+        self.assertEqual(self.asked("host")["measured"]["failed"][0]["step"], "kernel")
+        found = [one for one in self.resolved()["warnings"] if one["code"] == "CE211"]
+        self.assertEqual(found[0]["fix"]["command"], "cudaenv probe")
+        self.machine("version 12090\n")
+        self.asked("probe")
+        self.assertNotIn("CE211", self.codes(self.resolved()))
+        self.assertEqual(self.asked("host")["measured"]["failed"], [])
+
     def test_host_probe_measures_and_its_export_carries_it_to_another_machine(self):
         self.machine("version 12090\ncuLaunchKernel fault 700\n")
         facts = self.root / "lab.json"

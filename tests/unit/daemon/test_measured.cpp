@@ -182,6 +182,31 @@ TEST_CASE("a rung that failed is told until a probe that reaches it goes well") 
     CHECK(failed() == "none");
 }
 
+TEST_CASE("what failed at a quick rung in a full probe a good quick one takes back") {
+    const test::TemporaryTree tree;
+    const auto caller = caller_in(tree.path());
+    const auto keep = [&](const ProbeRun& probe, bool full) {
+        keep_measured(measured_of(probe, caller), probe, {.full = full}, caller);
+        const auto kept = kept_measured(caller);
+        return kept && !kept->failed.empty() ? kept->failed[0].step : "none";
+    };
+    auto broken = run(ProbeVerdict::Fails, {step("kernel", StepStatus::Fails, "CE334")});
+    broken.ladder.not_looked_at = {"ptx", "cublas"};
+    const auto good = run(ProbeVerdict::Ok, {step("kernel", StepStatus::Ok)});
+    CHECK(keep(broken, true) == "kernel");
+    CHECK(keep(good, false) == "none");
+    // Nor does a full one that went well before stand in the way.
+    CHECK(keep(good, true) == "none");
+    CHECK(keep(broken, false) == "kernel");
+    CHECK(keep(good, false) == "none");
+    // Of two GPUs each may fail at its own rung: it was the full probe that saw that.
+    auto both = broken;
+    both.ladder.steps.push_back(step("ptx", StepStatus::Fails, "CE330"));
+    CHECK(keep(both, true) == "kernel");
+    CHECK(keep(good, false) == "kernel");
+    CHECK(keep(good, true) == "none");
+}
+
 TEST_CASE("a variable that changes the driver's answers is another machine to measure") {
     const test::TemporaryTree tree;
     auto caller = caller_in(tree.path());

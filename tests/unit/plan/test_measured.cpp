@@ -6,6 +6,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <algorithm>
+
 using namespace cudaenv;
 using Catch::Matchers::ContainsSubstring;
 using test::HostBuilder;
@@ -91,6 +93,17 @@ TEST_CASE("a rung of the machine's own that failed is a warning with its code an
         return;
     }
     FAIL("no CE211: " << words_of(outcome));
+}
+
+TEST_CASE("what only the full probe tries is tried again by that") {
+    facts::Measured broken;
+    broken.verdict = "fails";
+    broken.failed = {{"ptx", "CE332", "no compiler", "a library is missing"}};
+    const auto outcome =
+        resolve("torch==2.8.0", "12.9", facts::with_measured(k_machine.host(), broken));
+    const auto warning = std::ranges::find(outcome.warnings, "CE211", &plan::Finding::code);
+    REQUIRE(warning != outcome.warnings.end());
+    CHECK(warning->fix->command == "cudaenv probe --full");
 }
 
 TEST_CASE("a probe that found nothing wrong warns of nothing") {
