@@ -236,7 +236,7 @@ private:
         } else if (!hash.empty()) {
             claim.hash = ClaimHash::Other;
         }
-        m_told.files.add(path, claim, hash);
+        m_told.cut = !m_told.files.add(path, claim, hash);
         if (!whole) {
             damaged();
         }
@@ -261,7 +261,7 @@ RecordText parse_installed_files(std::string_view text, std::string_view egg_inf
                                  ClaimedPaths& paths) {
     RecordText told;
     std::size_t number = 0;
-    while (!text.empty()) {
+    while (!text.empty() && !told.cut) {
         const auto newline = text.find('\n');
         const auto line = trim(text.substr(0, newline));
         text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
@@ -280,7 +280,7 @@ RecordText parse_installed_files(std::string_view text, std::string_view egg_inf
                 told.first_damaged_line == 0 ? number : told.first_damaged_line;
             continue;
         }
-        told.files.add(path, {});
+        told.cut = !told.files.add(path, {});
     }
     told.files.shrink_to_fit();
     return told;

@@ -21,7 +21,7 @@ struct RecordText {
     // is no number, or a sha256 that is none. Of the last two the path is claimed all the same.
     std::uint32_t damaged = 0;
     std::size_t first_damaged_line = 0; // from 1; 0: none
-    bool cut = false;                   // there are more than k_most_claims
+    bool cut = false; // there are more than k_most_claims, or than FileClaims holds
 };
 
 // Paths of a RECORD are seen from `site`. A backslash is a letter: wheels made on Windows may hold

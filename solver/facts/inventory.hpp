@@ -5,6 +5,7 @@
 // out of the prefix. It need not be UTF-8.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -42,8 +43,11 @@ struct FileClaim {
 // path itself: 60,000 files are 7 MB.
 class FileClaims {
 public:
-    // The text of all paths stays below 4 GiB: a record is not larger than 64 MiB.
-    void add(std::string_view path, FileClaim claim, std::string_view other_hash = {}) {
+    // False where no more paths fit, at 4 GiB of them: no real record comes near.
+    bool add(std::string_view path, FileClaim claim, std::string_view other_hash = {}) {
+        if (path.size() > k_most_bytes - m_text.size()) {
+            return false;
+        }
         claim.path_at = static_cast<std::uint32_t>(m_text.size());
         claim.path_size = static_cast<std::uint32_t>(path.size());
         m_text += path;
@@ -51,6 +55,7 @@ public:
             m_other_hashes.emplace_back(m_files.size(), other_hash);
         }
         m_files.push_back(claim);
+        return true;
     }
     void reserve(std::size_t files, std::size_t bytes_of_paths) {
         m_files.reserve(files);
@@ -73,12 +78,12 @@ public:
     [[nodiscard]] std::string_view path(std::size_t index) const { return path(m_files[index]); }
     // "sha512=..." as the record has it; empty for a claim whose hash is not Other.
     [[nodiscard]] std::string_view other_hash(std::size_t index) const {
-        for (const auto& [of, text] : m_other_hashes) {
-            if (of == index) {
-                return text;
-            }
-        }
-        return {};
+        const auto found = std::lower_bound(
+            m_other_hashes.begin(), m_other_hashes.end(), index,
+            [](const auto& entry, std::size_t wanted) { return entry.first < wanted; });
+        return found != m_other_hashes.end() && found->first == index
+                   ? std::string_view(found->second)
+                   : std::string_view();
     }
     // What it takes, allocations included.
     [[nodiscard]] std::size_t bytes() const {
@@ -86,9 +91,11 @@ public:
     }
 
 private:
+    static constexpr std::size_t k_most_bytes = ~std::uint32_t{0};
+
     std::vector<FileClaim> m_files;
     std::string m_text; // all paths, one after the other
-    std::vector<std::pair<std::size_t, std::string>> m_other_hashes;
+    std::vector<std::pair<std::size_t, std::string>> m_other_hashes; // by index
 };
 
 // One record of conda-meta/.
@@ -148,8 +155,8 @@ enum class LeftoverKind {
     NoRecord,             // a dist-info without RECORD
 };
 
-// What may be left of an install or uninstall that did not come to its end. Not of every one: some of
-// conda's and Debian's packages have never had a RECORD.
+// What may be left of an install or uninstall that did not come to its end. Not of every one: some
+// of conda's and Debian's packages have never had a RECORD.
 struct Leftover {
     LeftoverKind kind = LeftoverKind::InterruptedUninstall;
     std::string path;
