@@ -226,6 +226,9 @@ Result<facts::CondaPackage> CondaMetaReader::read(std::string_view text, Claimed
     if (text.size() > k_longest_record) {
         return bad_input("too-large", "is larger than 64 MiB");
     }
+    if (text.empty()) { // simdjson copies from where it lies, which may be nowhere
+        return bad_input("bad-json", "is empty");
+    }
     element document;
     auto error = m_parser->json.parse(text.data(), text.size()).get(document);
     std::string mended;

@@ -103,6 +103,8 @@ TEST_CASE("names of files that are no UTF-8 come back as the bytes that they are
 
 TEST_CASE("what is no record of conda's is refused with a reason") {
     CHECK(read("").error().code == "bad-json");
+    ClaimedPaths paths("/e");
+    CHECK(CondaMetaReader().read({}, paths).error().code == "bad-json");
     CHECK(read("{\"name\": \"a\"").error().code == "bad-json");
     CHECK(read("[]").error().code == "bad-record");
     CHECK(read("{}").error().code == "bad-record");
