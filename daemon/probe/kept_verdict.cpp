@@ -77,11 +77,10 @@ host::VerdictQuestion question_of(const Asker& asker) {
 // What was found, and where something else may be found the next time. A quick probe opens no more
 // than the runtime.
 std::vector<std::string> files_looked_for(const host::ProbeLibraries& libraries, bool full) {
-    std::vector<std::string> paths = libraries.cudart;
-    if (full) {
-        for (const auto* list :
-             {&libraries.nvrtc, &libraries.cublas, &libraries.cudnn, &libraries.nccl}) {
-            paths.insert(paths.end(), list->begin(), list->end());
+    std::vector<std::string> paths;
+    for (const auto& [step, files] : libraries.files) {
+        if (full || step <= facts::ProbeStep::Kernel) {
+            paths.insert(paths.end(), files.begin(), files.end());
         }
     }
     for (const auto* list : {&libraries.broken_links, &libraries.looked_at}) {

@@ -1,6 +1,7 @@
 #include "host/probe/library_search.hpp"
 
 #include "base/ascii.hpp"
+#include "base/text.hpp"
 #include "host/environments/cuda_libraries.hpp"
 #include "host/probe/search_path_tag.hpp"
 
@@ -20,8 +21,8 @@ constexpr const char* k_loader_cache = "/etc/ld.so.cache";
 constexpr std::size_t k_most_files = 16;
 
 // "libcudart-d0da41ae.so.11.0": what torch's wheels before 1.13 carry; nothing shadows it.
-bool is_mangled(std::string_view name, std::string_view stem) {
-    const std::string begin = "lib" + std::string(stem) + '-';
+bool is_mangled(std::string_view name, std::string_view library) {
+    const std::string begin = std::string(library) + '-';
     if (!name.starts_with(begin)) {
         return false;
     }
@@ -59,24 +60,26 @@ public:
     }
 
     // `wanted`: the number that the soname is to begin with, where something says which.
-    std::vector<std::string> find(std::string_view stem, std::optional<std::uint32_t> wanted,
+    std::vector<std::string> find(std::string_view library, std::optional<std::uint32_t> wanted,
                                   const std::vector<std::string>& sonames) {
-        return find_in(m_directories, stem, wanted, sonames);
+        return find_in(m_directories, library, wanted, sonames);
     }
 
-    // The runtime too where it lies in a toolkit of another CUDA: that it is all there is, and does
+    // Also where it lies in a toolkit of another CUDA: that it is all there is, and does
     // not fit, is what the probe is to show.
-    std::vector<std::string> find_runtime(const std::vector<std::string>& sonames) {
+    std::vector<std::string> find_with_foreign(std::string_view library,
+                                               std::optional<std::uint32_t> wanted,
+                                               const std::vector<std::string>& sonames) {
         std::vector<std::string> directories = m_directories;
         for (const std::string& directory : m_foreign) {
             add(directories, directory);
         }
-        return find_in(directories, "cudart", m_cuda, sonames);
+        return find_in(directories, library, wanted, sonames);
     }
 
     // What a toolkit of another CUDA has of this library; empty: nothing.
-    std::string passed_over(std::string_view stem) {
-        const std::string begin = "lib" + std::string(stem) + ".so.";
+    std::string passed_over(std::string_view library) {
+        const std::string begin = std::string(library) + ".so.";
         for (const std::string& directory : m_foreign) {
             for (const std::string& name : names_in(directory).sonames) {
                 if (name.starts_with(begin) && meet(directory + '/' + name) == Meeting::Taken) {
@@ -118,9 +121,9 @@ private:
     }
 
     std::vector<std::string> find_in(const std::vector<std::string>& directories,
-                                     std::string_view stem, std::optional<std::uint32_t> wanted,
+                                     std::string_view library, std::optional<std::uint32_t> wanted,
                                      const std::vector<std::string>& sonames) {
-        const std::string begin = "lib" + std::string(stem) + ".so.";
+        const std::string begin = std::string(library) + ".so.";
         std::vector<std::string> others;
         std::optional<std::string> fitting;
         bool library_path_ended = false;
@@ -131,7 +134,7 @@ private:
             }
             const auto& names = names_in(directory);
             for (const std::string& name : names.all) {
-                if (is_mangled(name, stem) && meet(directory + '/' + name) == Meeting::Taken) {
+                if (is_mangled(name, library) && meet(directory + '/' + name) == Meeting::Taken) {
                     return {directory + '/' + name};
                 }
             }
@@ -294,15 +297,35 @@ private:
     std::map<std::string, Names> m_names;
 };
 
-constexpr std::string_view k_prefix = "lib";
+// Which number a library's soname is to begin with.
+enum class Wanted {
+    Cuda,    // the environment's CUDA
+    Carried, // that of the one which the environment carries: an older one on LD_LIBRARY_PATH does
+             // not stand in for it
+    Newest,  // it has had but this one
+};
 
-// Whose number is not CUDA's: that of the one which the environment carries, since an older one on
-// LD_LIBRARY_PATH does not stand in for it.
+struct Sonames {
+    facts::ProbeStep step;
+    Wanted wanted;
+    std::string_view numbers; // of every release since CUDA 9.0, newest first
+};
+constexpr auto k_sonames = std::to_array<Sonames>({
+    {facts::ProbeStep::Runtime, Wanted::Cuda, "13 12 11.0 10.2 10.1 10.0 9.2 9.1 9.0"},
+    {facts::ProbeStep::Nvrtc, Wanted::Cuda, "13 12 11.2 11.1 11.0 10.2 10.1 10.0 9.2 9.1 9.0"},
+    {facts::ProbeStep::Cublas, Wanted::Cuda, "13 12 11 10 10.0 9.2 9.1 9.0"},
+    {facts::ProbeStep::Cudnn, Wanted::Carried, "9 8 7"},
+    {facts::ProbeStep::Nccl, Wanted::Newest, "2"},
+});
+static_assert(facts::is_of_probed_libraries(k_sonames));
+
 std::optional<std::uint32_t>
-cudnn_major(const std::optional<facts::EnvironmentFacts>& environment) {
+carried_number(const std::optional<facts::EnvironmentFacts>& environment,
+               std::string_view library) {
+    const std::string begin = std::string(library) + ".so.";
     for (const std::string& soname :
          environment ? environment->sonames : std::vector<std::string>()) {
-        if (soname.starts_with("libcudnn.so.")) {
+        if (soname.starts_with(begin)) {
             return major_of(soname);
         }
     }
@@ -316,30 +339,23 @@ ProbeLibraries probe_libraries(FileSystem& files,
                                const std::optional<facts::ToolkitLayout>& toolkit,
                                const std::vector<std::string>& library_path) {
     LibrarySearch search(files, environment, toolkit, library_path);
-    // The sonames of every release since 9.0, newest first.
     ProbeLibraries libraries;
-    libraries.cudart =
-        search.find_runtime({"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0",
-                             "libcudart.so.10.2", "libcudart.so.10.1", "libcudart.so.10.0",
-                             "libcudart.so.9.2", "libcudart.so.9.1", "libcudart.so.9.0"});
-    libraries.nvrtc =
-        search.find("nvrtc", search.cuda(),
-                    {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so.11.1",
-                     "libnvrtc.so.11.0", "libnvrtc.so.10.2", "libnvrtc.so.10.1", "libnvrtc.so.10.0",
-                     "libnvrtc.so.9.2", "libnvrtc.so.9.1", "libnvrtc.so.9.0"});
-    libraries.cublas = search.find("cublas", search.cuda(),
-                                   {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11",
-                                    "libcublas.so.10", "libcublas.so.10.0", "libcublas.so.9.2",
-                                    "libcublas.so.9.1", "libcublas.so.9.0"});
-    libraries.cudnn = search.find("cudnn", cudnn_major(environment),
-                                  {"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so.7"});
-    libraries.nccl = search.find("nccl", 2, {"libnccl.so.2"});
-    for (const facts::ProbedLibrary& library : facts::k_probed_libraries) {
-        if (library.step == facts::ProbeStep::Runtime) {
-            continue; // it is tried from there, last
+    for (const Sonames& known : k_sonames) {
+        const std::string_view library = facts::probed_library(known.step)->file;
+        std::vector<std::string> sonames;
+        for (const std::string_view number : split(known.numbers, ' ')) {
+            sonames.push_back(std::string(library) + ".so." + std::string(number));
         }
-        if (auto file = search.passed_over(library.file.substr(k_prefix.size())); !file.empty()) {
-            libraries.passed_over.emplace(library.step, std::move(file));
+        const auto wanted = known.wanted == Wanted::Cuda      ? search.cuda()
+                            : known.wanted == Wanted::Carried ? carried_number(environment, library)
+                                                              : major_of(sonames.front());
+        if (known.step == facts::ProbeStep::Runtime) {
+            libraries.files[known.step] = search.find_with_foreign(library, wanted, sonames);
+            continue;
+        }
+        libraries.files[known.step] = search.find(library, wanted, sonames);
+        if (auto file = search.passed_over(library); !file.empty()) {
+            libraries.passed_over.emplace(known.step, std::move(file));
         }
     }
     libraries.broken_links = search.broken_links();

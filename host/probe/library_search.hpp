@@ -17,11 +17,17 @@ namespace cudaenv::host {
 // further either; else bare sonames, which leave it to the loader, and what is there of other
 // majors.
 struct ProbeLibraries {
-    std::vector<std::string> cudart;
-    std::vector<std::string> nvrtc;
-    std::vector<std::string> cublas;
-    std::vector<std::string> cudnn;
-    std::vector<std::string> nccl;
+    using Files = std::vector<std::string>;
+
+    // Of each of facts::k_probed_libraries.
+    std::map<facts::ProbeStep, Files> files;
+
+    // None where the step has no library.
+    [[nodiscard]] const Files& of(facts::ProbeStep step) const {
+        static const Files none;
+        const auto found = files.find(step);
+        return found == files.end() ? none : found->second;
+    }
     // What the chosen toolkit has and is not asked for, because the environment's CUDA is of
     // another major and its loader does not look there.
     std::map<facts::ProbeStep, std::string> passed_over;

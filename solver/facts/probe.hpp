@@ -5,6 +5,7 @@
 #include "base/compute_capability.hpp"
 #include "base/dotted_version.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -37,20 +38,31 @@ enum class ProbeStep {
 inline constexpr std::array k_probe_steps = std::to_array<std::string_view>(
     {"library", "driver", "gpu", "runtime", "memory", "kernel", "ptx", "ptx-runtime", "nvrtc",
      "cublas", "cudnn", "nccl", "build", "torch-extension"});
+static_assert(k_probe_steps.size() == static_cast<std::size_t>(ProbeStep::TorchExtension) + 1);
 
-// The environment's own libraries, the only list but of what climbs them (kernels/ladder.cpp).
+// On which GPUs a library's rung is climbed.
+enum class RungReach {
+    Machine,  // on none in particular
+    EachGpu,  // on each that got so far
+    Together, // on all of them at once, where there are several
+};
+
+// The environment's own libraries, the only list of them but that of what climbs them
+// (kernels/ladder.cpp, which may not see this one; a test compares). Tables that say more of each
+// (where they are looked for, their packages) are checked against it where they are compiled.
 struct ProbedLibrary {
     ProbeStep step;
     std::string_view word; // in requests: "cudart"
     std::string_view name; // for people
     std::string_view file; // libcudart of libcudart.so.13
+    RungReach reach;
 };
 inline constexpr std::array k_probed_libraries = std::to_array<ProbedLibrary>({
-    {ProbeStep::Runtime, "cudart", "the CUDA runtime", "libcudart"},
-    {ProbeStep::Nvrtc, "nvrtc", "NVRTC", "libnvrtc"},
-    {ProbeStep::Cublas, "cublas", "cuBLAS", "libcublas"},
-    {ProbeStep::Cudnn, "cudnn", "cuDNN", "libcudnn"},
-    {ProbeStep::Nccl, "nccl", "NCCL", "libnccl"},
+    {ProbeStep::Runtime, "cudart", "the CUDA runtime", "libcudart", RungReach::Machine},
+    {ProbeStep::Nvrtc, "nvrtc", "NVRTC", "libnvrtc", RungReach::EachGpu},
+    {ProbeStep::Cublas, "cublas", "cuBLAS", "libcublas", RungReach::EachGpu},
+    {ProbeStep::Cudnn, "cudnn", "cuDNN", "libcudnn", RungReach::EachGpu},
+    {ProbeStep::Nccl, "nccl", "NCCL", "libnccl", RungReach::Together},
 });
 // That of a step; null where none is opened for it.
 constexpr const ProbedLibrary* probed_library(ProbeStep step) {
@@ -61,6 +73,21 @@ constexpr const ProbedLibrary* probed_library(ProbeStep step) {
     }
     return nullptr;
 }
+// Whether a table with a `step` in each row has one for each library, in their order.
+template <typename Table>
+constexpr bool is_of_probed_libraries(const Table& table) {
+    return std::ranges::equal(
+        table, k_probed_libraries, {}, [](const auto& row) { return row.step; },
+        &ProbedLibrary::step);
+}
+// The last rung that `cudaenv-probe --ladder` climbs; what comes later is built by cudaenvd.
+inline constexpr ProbeStep k_last_of_ladder = k_probed_libraries.back().step;
+static_assert(static_cast<int>(k_last_of_ladder) + 1 == static_cast<int>(ProbeStep::Build) &&
+                  static_cast<int>(k_last_of_ladder) - static_cast<int>(ProbeStep::PtxRuntime) +
+                          1 ==
+                      static_cast<int>(k_probed_libraries.size()) &&
+                  std::ranges::is_sorted(k_probed_libraries, {}, &ProbedLibrary::step),
+              "every step between PtxRuntime and Build is a library's");
 
 enum class ProbeResult {
     Ok,

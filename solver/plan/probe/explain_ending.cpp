@@ -28,8 +28,14 @@ std::string signal_name(int signal) {
         return "SIGSEGV";
     case 15:
         return "SIGTERM";
+    case 1:
+        return "SIGHUP";
+    case 2:
+        return "SIGINT";
     case 31:
         return "SIGSYS";
+    case 24:
+        return "SIGXCPU";
     default:
         return fmt::format("signal {}", signal);
     }
@@ -80,6 +86,12 @@ Finding ending_itself(const Scene& scene, facts::ProbeStep step) {
             ProbeVerdict::Crashed);
         if (report.signal == 9) {
             finding.cause = "somebody killed it: the kernel for want of memory, or a job limit";
+        } else if (report.signal == 15 || report.signal == 1 || report.signal == 2) {
+            finding.cause = "somebody ended it: a person, a job limit, or the machine going down";
+            finding.fix = StepFix{"once more, where that was not meant", "cudaenv probe"};
+        } else if (report.signal == 24) {
+            finding.cause = "its processor time is limited, and was used up";
+            finding.fix = StepFix{"a higher limit", "ulimit -t unlimited"};
         } else if (report.signal == k_bus_error) {
             finding.cause = fmt::format("{} broke, or a file that was mapped is cut short or its "
                                         "disk failed",
@@ -121,10 +133,6 @@ std::string missing_part(std::string_view words) {
     return contains(name, ".so") ? one_line(name, 40) : std::string();
 }
 
-} // namespace
-
-namespace {
-
 // What was open when the child was lost; null where nothing is known of it.
 const facts::ProbeRung* unfinished(const Scene& scene, facts::ProbeStep step) {
     const auto& rungs = scene.report->rungs;
@@ -132,6 +140,16 @@ const facts::ProbeRung* unfinished(const Scene& scene, facts::ProbeStep step) {
         return rung.step == step && rung.result == facts::ProbeResult::Unfinished;
     });
     return found == rungs.end() ? nullptr : &*found;
+}
+
+// Before any file was opened nothing ran but the probe itself, and what its user has every program
+// load first.
+bool is_preloaded_code(const Scene& scene, facts::ProbeStep step, const facts::ProbeRung* open) {
+    using Ending = facts::ProbeReport::Ending;
+    const Ending ending = scene.report->ending;
+    const bool was_ended = ending == Ending::Crashed && scene.report->signal == 9;
+    return step == facts::ProbeStep::Library && (open == nullptr || open->path.empty()) &&
+           !scene.context->preloads.empty() && ending != Ending::NotStarted && !was_ended;
 }
 
 // The file that it was lost on: the one that was opened last, and one of those that are loaded
@@ -163,6 +181,12 @@ Finding explain_ending(const Scene& scene, facts::ProbeStep step) {
     const facts::ProbeRung* const open = unfinished(scene, step);
     if (open != nullptr) {
         name_file(scene, *open, finding);
+    }
+    if (const std::string& name = scene.context->preloads; is_preloaded_code(scene, step, open)) {
+        finding.cause = fmt::format("{} is set: what it names runs in every program, and nothing "
+                                    "of the driver's was open yet",
+                                    name);
+        finding.fix = StepFix{"without it", "unset " + name};
     }
     const std::string words = last_words(*scene.report);
     if (words.empty()) {

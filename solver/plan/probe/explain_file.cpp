@@ -38,6 +38,9 @@ std::string fault_of_file(const facts::ProbeRung& rung) {
     if (contains(said, "Is a directory")) {
         return file + " is a directory";
     }
+    if (contains(said, "Is a pipe")) {
+        return file + " is a pipe, at which every program would wait";
+    }
     if (contains(said, "ELF class") || contains(said, "ELFCLASS")) {
         return file + " is of another architecture";
     }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace cudaenv::plan::probe {
 
@@ -20,6 +21,29 @@ const facts::ProbedLibrary& library_of(facts::ProbeStep step) {
 
 bool has_status(const facts::ProbeRung& rung, std::string_view name) {
     return contains(rung.error_name, name) || contains(rung.message, name);
+}
+
+// Statuses by number, for where the library gives no name with them; 0 is none. cuDNN 9 numbers
+// them anew, by thousands (cudnn_graph.h); 8 and older go from 1 (cudnn.h, as cublas_api.h).
+using Numbers = std::array<int, 3>;
+struct StatusNumbers {
+    Numbers not_initialised{};
+    Numbers arch_mismatch{};
+    Numbers alloc_failed{};
+};
+StatusNumbers numbers_of(facts::ProbeStep step) {
+    switch (step) {
+    case facts::ProbeStep::Cublas:
+        return {{1}, {8}, {3}};
+    case facts::ProbeStep::Cudnn:
+        return {{1, 1001}, {6, 3007}, {2, 4004}};
+    default:
+        return {}; // another library's numbers mean something else
+    }
+}
+bool has_number(const facts::ProbeRung& rung, const Numbers& numbers) {
+    return rung.error_name.empty() && rung.error.value_or(0) != 0 &&
+           std::ranges::find(numbers, *rung.error) != numbers.end();
 }
 
 Finding explain_nvrtc(const Scene& scene, const facts::ProbeRung& rung) {
@@ -45,15 +69,20 @@ Finding explain_nvrtc(const Scene& scene, const facts::ProbeRung& rung) {
                    "a small kernel that every version takes was refused", bring_anew(scene, rung));
 }
 
-Finding explain_not_initialised(const Scene& scene, const facts::ProbeRung& rung) {
-    if (rung.step == facts::ProbeStep::Cublas) {
-        return failure(
-            "CE351", refusal(rung) + ": cuBLAS does not start",
-            "the GPU has too little memory left, or cuBLAS and the runtime are of two CUDAs",
-            StepFix{"see what fills the GPU; then install the environment's CUDA libraries "
-                    "anew, together",
-                    "nvidia-smi"});
-    }
+// A library that has no finding of its own for it (cuDNN has).
+Finding explain_not_initialised(const facts::ProbeRung& rung) {
+    const std::string_view name = library_of(rung.step).name;
+    return failure(rung.step == facts::ProbeStep::Cublas ? "CE351" : "CE358",
+                   fmt::format("{}: {} does not start", refusal(rung), name),
+                   fmt::format("the GPU has too little memory left, or {} and the runtime are of "
+                               "two CUDAs",
+                               name),
+                   StepFix{"see what fills the GPU; then install the environment's CUDA libraries "
+                           "anew, together",
+                           "nvidia-smi"});
+}
+
+Finding explain_cudnn_not_initialised(const Scene& scene, const facts::ProbeRung& rung) {
     Finding finding =
         failure("CE353", refusal(rung) + ": cuDNN does not start",
                 "a cuDNN for another CUDA major, files of two cuDNNs mixed, a driver too old "
@@ -94,6 +123,40 @@ Finding explain_no_host_memory(const facts::ProbeRung& rung) {
         "job, a cgroup)",
         StepFix{"see what is free and which limits this shell has", "free -m; ulimit -a"},
         ProbeVerdict::Busy);
+}
+
+// What no other library has; none: its status is like theirs.
+std::optional<Finding> explain_cudnn(const Scene& scene, const facts::ProbeRung& rung) {
+    if (has_status(rung, "VERSION_MISMATCH") || has_status(rung, "SUBLIBRARY_LOADING") ||
+        has_number(rung, {1002, 1008, 13})) {
+        return failure(
+            "CE354", refusal(rung),
+            "libcudnn and its parts (libcudnn_ops, libcudnn_cnn, ...) come from two installs: "
+            "system and pip, or two nvidia-cudnn in one environment",
+            StepFix{"make the environment anew with one nvidia-cudnn; take the system's out of "
+                    "LD_LIBRARY_PATH",
+                    "pip list | grep -i cudnn"});
+    }
+    if (has_status(rung, "NOT_INITIALIZED") ||
+        has_number(rung, numbers_of(facts::ProbeStep::Cudnn).not_initialised)) {
+        return explain_cudnn_not_initialised(scene, rung);
+    }
+    if (has_status(rung, "INCOMPATIBLE_CUDA_DRIVER") || has_number(rung, {3005})) {
+        return explain_driver_below_cudnn(scene, rung);
+    }
+    if (has_status(rung, "INCOMPATIBLE_CUDART") || has_number(rung, {3006})) {
+        Finding finding = explain_cudnn_not_initialised(scene, rung);
+        finding.detail = refusal(rung) + ": not with this runtime";
+        if (!rung.cuda || !scene.runtime || rung.cuda->major() == scene.runtime->version.major()) {
+            finding.cause = "this cuDNN does not go with the CUDA runtime that was loaded";
+        }
+        return finding;
+    }
+    // The GPU's own allocation ends in the same words.
+    if (has_status(rung, "HOST_ALLOCATION_FAILED") || has_number(rung, {4003})) {
+        return explain_no_host_memory(rung);
+    }
+    return std::nullopt;
 }
 
 Finding explain_nccl(const Scene& scene, const facts::ProbeRung& rung) {
@@ -202,59 +265,29 @@ Finding explain_library_status(const Scene& scene, const facts::ProbeRung& rung)
     if (is_cuda_call(rung.call)) {
         return explain_cuda_error(scene, rung, cuda_error(rung).value_or(999));
     }
-    const bool is_cudnn = rung.step == facts::ProbeStep::Cudnn;
-    // cuDNN 9 numbers its statuses anew, by thousands (cudnn_graph.h); 8 and older go from 1.
     if (rung.step == facts::ProbeStep::Nvrtc) {
         return explain_nvrtc(scene, rung);
     }
     if (rung.step == facts::ProbeStep::Nccl) {
         return explain_nccl(scene, rung);
     }
-    if (has_status(rung, "VERSION_MISMATCH") || has_status(rung, "SUBLIBRARY_LOADING") ||
-        (is_cudnn && rung.error_name.empty() &&
-         (rung.error == 1002 || rung.error == 1008 || rung.error == 13))) {
-        return failure(
-            "CE354", refusal(rung),
-            "libcudnn and its parts (libcudnn_ops, libcudnn_cnn, ...) come from two installs: "
-            "system and pip, or two nvidia-cudnn in one environment",
-            StepFix{"make the environment anew with one nvidia-cudnn; take the system's out of "
-                    "LD_LIBRARY_PATH",
-                    "pip list | grep -i cudnn"});
-    }
-    if (has_status(rung, "NOT_INITIALIZED") ||
-        (rung.error_name.empty() && (rung.error == 1 || rung.error == 1001))) {
-        return explain_not_initialised(scene, rung);
-    }
-    const bool has_number_only = rung.error_name.empty();
-    if (has_status(rung, "INCOMPATIBLE_CUDA_DRIVER") ||
-        (is_cudnn && has_number_only && rung.error == 3005)) {
-        return explain_driver_below_cudnn(scene, rung);
-    }
-    if (has_status(rung, "INCOMPATIBLE_CUDART") ||
-        (is_cudnn && has_number_only && rung.error == 3006)) {
-        Finding finding = explain_not_initialised(scene, rung);
-        finding.detail = refusal(rung) + ": not with this runtime";
-        if (!rung.cuda || !scene.runtime || rung.cuda->major() == scene.runtime->version.major()) {
-            finding.cause = "this cuDNN does not go with the CUDA runtime that was loaded";
+    if (rung.step == facts::ProbeStep::Cudnn) {
+        if (auto finding = explain_cudnn(scene, rung)) {
+            return std::move(*finding);
         }
-        return finding;
     }
-    if (has_status(rung, "HOST_ALLOCATION_FAILED") ||
-        (is_cudnn && has_number_only && rung.error == 4003)) {
-        return explain_no_host_memory(rung);
+    const StatusNumbers numbers = numbers_of(rung.step);
+    if (has_status(rung, "NOT_INITIALIZED") || has_number(rung, numbers.not_initialised)) {
+        return explain_not_initialised(rung);
     }
-    // cublas_api.h: 3 ALLOC_FAILED, 8 ARCH_MISMATCH; cudnn.h of 8: 2 and 6; of 9: 4004 and 3007.
-    if (has_status(rung, "ARCH_MISMATCH") ||
-        (rung.error_name.empty() &&
-         (is_cudnn ? rung.error == 6 || rung.error == 3007 : rung.error == 8))) {
+    if (has_status(rung, "ARCH_MISMATCH") || has_number(rung, numbers.arch_mismatch)) {
         return failure(
             "CE352", fmt::format("{}: no code for {}", refusal(rung), scene.gpu(rung.gpu)),
             "the library is newer than the GPU's last CUDA, or older than the GPU",
             StepFix{"an environment of a CUDA that serves this GPU", "cudaenv resolve torch"});
     }
     if (has_status(rung, "ALLOC_FAILED") || has_status(rung, "ALLOCATION_FAILED") ||
-        (rung.error_name.empty() &&
-         (is_cudnn ? rung.error == 2 || rung.error == 4004 : rung.error == 3))) {
+        has_number(rung, numbers.alloc_failed)) {
         return explain_cuda_error(scene, rung, 2);
     }
     return failure(

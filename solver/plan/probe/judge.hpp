@@ -95,6 +95,8 @@ struct ProbeContext {
     // where the environment's loader looks.
     std::map<facts::ProbeStep, std::string> passed_over;
     bool full = false; // the whole ladder was asked for
+    // "LD_PRELOAD", where it is set and not empty, or LD_AUDIT: what it names runs in every program.
+    std::string preloads;
 };
 
 ProbeOutcome judge_probe(const facts::ProbeReport& report, const ProbeContext& context);

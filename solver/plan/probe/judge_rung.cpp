@@ -124,19 +124,20 @@ Finding judge_failed(const Scene& scene, const ProbeRung& rung) {
                             "GPU itself (sm_, not compute_) runs";
             return finding;
         }
-        [[fallthrough]];
-    case ProbeStep::Cublas:
-    case ProbeStep::Cudnn:
-    case ProbeStep::Nccl:
-        return by_loader ? explain_loading(scene, rung) : explain_library_status(scene, rung);
+        break;
     case ProbeStep::Build:
     case ProbeStep::TorchExtension:
         return explain_build(scene, rung);
     default:
         break;
     }
-    if (by_loader && rung.step == ProbeStep::Runtime) {
-        return explain_loading(scene, rung);
+    if (facts::probed_library(rung.step) != nullptr) {
+        if (by_loader) {
+            return explain_loading(scene, rung);
+        }
+        if (rung.step != ProbeStep::Runtime) { // its errors are CUDA's
+            return explain_library_status(scene, rung);
+        }
     }
     if (by_loader && !rung.message.empty()) {
         return explain_missing_driver(scene, rung); // a function of libcuda's
@@ -181,25 +182,17 @@ Finding judge_skipped(const Scene& scene, const ProbeRung& rung, bool is_broken_
             return explain_no_device(scene, "0 devices");
         }
         break;
-    case ProbeStep::Runtime:
-        if (!is_broken_below) {
-            return explain_missing_library(scene, rung);
-        }
-        break;
-    case ProbeStep::Nvrtc:
-    case ProbeStep::Cublas:
-    case ProbeStep::Cudnn:
-    case ProbeStep::Nccl:
-        // "no cuDNN was found"; the other reasons are a GPU's: alone, out of reach, broken by then.
-        if (!is_broken_below && (rung.message.empty() || rung.message.ends_with(" was found"))) {
-            return explain_missing_library(scene, rung);
-        }
-        break;
     case ProbeStep::Build:
     case ProbeStep::TorchExtension:
         return explain_untried_build(rung);
     default:
         break;
+    }
+    // "no cuDNN was found"; the other reasons are a GPU's: alone, out of reach, broken by then.
+    const bool is_not_here = rung.step == ProbeStep::Runtime || rung.message.empty() ||
+                             rung.message.ends_with(" was found");
+    if (facts::probed_library(rung.step) != nullptr && !is_broken_below && is_not_here) {
+        return explain_missing_library(scene, rung);
     }
     return skipped(said);
 }

@@ -17,18 +17,10 @@ using Ending = facts::ProbeReport::Ending;
 namespace {
 
 bool is_per_gpu(ProbeStep step) {
-    switch (step) {
-    case ProbeStep::Memory:
-    case ProbeStep::Kernel:
-    case ProbeStep::Ptx:
-    case ProbeStep::PtxRuntime:
-    case ProbeStep::Nvrtc:
-    case ProbeStep::Cublas:
-    case ProbeStep::Cudnn:
-        return true;
-    default:
-        return false;
+    if (const auto* const library = facts::probed_library(step)) {
+        return library->reach == facts::RungReach::EachGpu;
     }
+    return step >= ProbeStep::Memory && step <= ProbeStep::PtxRuntime;
 }
 
 class Ladder {
@@ -101,7 +93,7 @@ void Ladder::fill_gaps() {
         }
     }
     bool is_explained = !was_lost || lost_at;
-    const auto last = m_scene.context->full ? ProbeStep::Nccl : ProbeStep::Kernel;
+    const auto last = m_scene.context->full ? facts::k_last_of_ladder : ProbeStep::Kernel;
     for (int i = 0; i <= static_cast<int>(last); ++i) {
         const auto step = static_cast<ProbeStep>(i);
         std::vector<std::optional<int>> gpus{std::nullopt};

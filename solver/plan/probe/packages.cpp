@@ -26,7 +26,9 @@ constexpr auto k_packages = std::to_array<Packages>({
     {ProbeStep::Cudnn, "nvidia-cudnn", "cudnn", false},
     {ProbeStep::Nccl, "nvidia-nccl", "nccl", false},
 });
+static_assert(facts::is_of_probed_libraries(k_packages));
 
+// Of what was built the runtime's: it needs that one.
 const Packages& packages_of(ProbeStep step) {
     for (const Packages& packages : k_packages) {
         if (packages.step == step) {

@@ -179,11 +179,13 @@ std::vector<std::string> not_looked_at(const Scene& scene, const std::vector<Pla
             continue;
         }
         const auto gpu = scene.gpus.find(placed.gpu.value_or(0));
+        const auto* const library = facts::probed_library(placed.step);
+        const bool is_together = library != nullptr && library->reach == facts::RungReach::Together;
         const bool was_left_out =
             scene.report->ending != facts::ProbeReport::Ending::Finished ||
             // One GPU has nobody to exchange with; several have, unless they are spared.
-            (placed.step == ProbeStep::Nccl ? scene.gpus.size() > 1
-                                            : gpu != scene.gpus.end() && is_spared(*gpu->second)) ||
+            (is_together ? scene.gpus.size() > 1
+                         : gpu != scene.gpus.end() && is_spared(*gpu->second)) ||
             std::any_of(steps.begin(), steps.end(),
                         [&](const Placed& below) { return breaks_off(below, placed); });
         const std::string word(word_of(placed.step));

@@ -290,7 +290,7 @@ TEST_CASE("of what changed under a probe nothing is kept, and whoever keeps it i
     caller.environment = {{"HOME", tree.path()}};
     project::LoadedProject project;
     ProbeRun run = good();
-    run.libraries.cudart = {runtime};
+    run.libraries.files[facts::ProbeStep::Runtime] = {runtime};
     host::DiskFileSystem files;
     run.grounds = grounds_before(files, run.libraries, false, "", {});
     const Asker asker{project, caller.environment, caller};

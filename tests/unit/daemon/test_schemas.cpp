@@ -2,9 +2,11 @@
 #include "daemon/schemas/schemas.hpp"
 #include "daemon/service.hpp"
 #include "schema_checker.hpp"
+#include "solver/facts/probe.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -70,6 +72,13 @@ void check_fits(const nlohmann::json& object) {
 }
 
 } // namespace
+
+TEST_CASE("the schema of a probe knows every rung by its word, in their order") {
+    const auto steps = schema_named("probe").at(
+        nlohmann::json::json_pointer("/properties/steps/items/properties/name/enum"));
+    CHECK(std::ranges::equal(steps, facts::k_probe_steps, {},
+                             [](const nlohmann::json& word) { return word.get<std::string>(); }));
+}
 
 TEST_CASE("what each method answers is what its schema says") {
     const Scratch scratch;

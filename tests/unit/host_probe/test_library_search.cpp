@@ -58,9 +58,8 @@ void add_wheels(FakeDisk& disk, std::initializer_list<const char*> files) {
 Names wheels_in(const ProbeLibraries& libraries) {
     Names found;
     const std::string begin = k_site + "/nvidia/";
-    for (const auto* list : {&libraries.cudart, &libraries.nvrtc, &libraries.cublas,
-                             &libraries.cudnn, &libraries.nccl}) {
-        for (const std::string& name : *list) {
+    for (const auto& [step, files] : libraries.files) {
+        for (const std::string& name : files) {
             found.push_back(name.starts_with(begin) ? name.substr(begin.size())
                                                     : "not a wheel's: " + name);
         }
@@ -106,11 +105,11 @@ TEST_CASE("a library that torch's wheel carries under a name of its own is the o
         .file("/opt/cuda/libcudart.so.11.0")
         .file("/opt/cuda/libcublas.so.11");
     const auto libraries = asked(disk, k_venv, {"/opt/cuda"});
-    CHECK(libraries.cudart == Names{lib + "/libcudart-45da57e3.so.11.0"});
-    CHECK(libraries.nvrtc == Names{lib + "/libnvrtc-1ea278b5.so.11.2"});
-    CHECK(libraries.cudnn == Names{lib + "/libcudnn.so.8"});
+    CHECK(libraries.of(facts::ProbeStep::Runtime) == Names{lib + "/libcudart-45da57e3.so.11.0"});
+    CHECK(libraries.of(facts::ProbeStep::Nvrtc) == Names{lib + "/libnvrtc-1ea278b5.so.11.2"});
+    CHECK(libraries.of(facts::ProbeStep::Cudnn) == Names{lib + "/libcudnn.so.8"});
     // Its name is the usual one, and LD_LIBRARY_PATH comes before DT_RUNPATH.
-    CHECK(libraries.cublas == Names{"/opt/cuda/libcublas.so.11"});
+    CHECK(libraries.of(facts::ProbeStep::Cublas) == Names{"/opt/cuda/libcublas.so.11"});
 }
 
 TEST_CASE("LD_LIBRARY_PATH comes before wheels with DT_RUNPATH and after those with DT_RPATH") {
@@ -123,7 +122,8 @@ TEST_CASE("LD_LIBRARY_PATH comes before wheels with DT_RUNPATH and after those w
         disk.file(own)
             .file(k_site + "/torch/lib/libtorch_global_deps.so", bytes_of(library))
             .file("/opt/cudnn/lib/libcudnn.so.9");
-        CHECK(asked(disk, k_venv, {"/opt/cudnn/lib"}).cudnn == Names{expected});
+        CHECK(asked(disk, k_venv, {"/opt/cudnn/lib"}).of(facts::ProbeStep::Cudnn) ==
+              Names{expected});
     }
 }
 
@@ -135,8 +135,10 @@ TEST_CASE("a library of another major on LD_LIBRARY_PATH does not stand in for t
         .file("/opt/cuda-11.8/lib64/libcudart.so.11.0")
         .file("/opt/cuda-11.8/lib64/libcudnn.so.8");
     const auto libraries = asked(disk, k_venv, {"/opt/cuda-11.8/lib64"});
-    CHECK(libraries.cudart == Names{k_site + "/nvidia/cuda_runtime/lib/libcudart.so.12"});
-    CHECK(libraries.cudnn == Names{k_site + "/nvidia/cudnn/lib/libcudnn.so.9"});
+    CHECK(libraries.of(facts::ProbeStep::Runtime) ==
+          Names{k_site + "/nvidia/cuda_runtime/lib/libcudart.so.12"});
+    CHECK(libraries.of(facts::ProbeStep::Cudnn) ==
+          Names{k_site + "/nvidia/cudnn/lib/libcudnn.so.9"});
 }
 
 TEST_CASE("conda's libraries lie in its lib, before LD_LIBRARY_PATH") {
@@ -149,27 +151,30 @@ TEST_CASE("conda's libraries lie in its lib, before LD_LIBRARY_PATH") {
         .file(prefix + "/lib/libcudnn.so.8")
         .file("/opt/cuda/libcudart.so.11.0");
     const auto libraries = asked(disk, prefix, {"/opt/cuda"});
-    CHECK(libraries.cudart == Names{prefix + "/lib/libcudart.so.11.0"});
-    CHECK(libraries.nvrtc == Names{prefix + "/lib/libnvrtc.so.11.2"});
-    CHECK(libraries.cudnn == Names{prefix + "/lib/libcudnn.so.8"});
+    CHECK(libraries.of(facts::ProbeStep::Runtime) == Names{prefix + "/lib/libcudart.so.11.0"});
+    CHECK(libraries.of(facts::ProbeStep::Nvrtc) == Names{prefix + "/lib/libnvrtc.so.11.2"});
+    CHECK(libraries.of(facts::ProbeStep::Cudnn) == Names{prefix + "/lib/libcudnn.so.8"});
 }
 
 TEST_CASE("what the environment lacks is the chosen toolkit's, and then the loader's") {
     FakeDisk disk;
     const auto toolkit = toolkit_at(disk, "/usr/local/cuda-12.4", "12");
     const auto libraries = probe_libraries(disk, std::nullopt, toolkit, {});
-    CHECK(libraries.cudart == Names{"/usr/local/cuda-12.4/lib64/libcudart.so.12"});
-    CHECK(libraries.cublas == Names{"/usr/local/cuda-12.4/lib64/libcublas.so.12"});
-    CHECK(libraries.cudnn == Names{"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so.7"});
-    CHECK(libraries.nccl == Names{"libnccl.so.2"});
+    CHECK(libraries.of(facts::ProbeStep::Runtime) ==
+          Names{"/usr/local/cuda-12.4/lib64/libcudart.so.12"});
+    CHECK(libraries.of(facts::ProbeStep::Cublas) ==
+          Names{"/usr/local/cuda-12.4/lib64/libcublas.so.12"});
+    CHECK(libraries.of(facts::ProbeStep::Cudnn) ==
+          Names{"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so.7"});
+    CHECK(libraries.of(facts::ProbeStep::Nccl) == Names{"libnccl.so.2"});
 }
 
 TEST_CASE("without environment and toolkit the loader is asked, newest first") {
     FakeDisk disk;
     const auto libraries = probe_libraries(disk, std::nullopt, std::nullopt, {});
-    REQUIRE(libraries.cudart.size() > 3);
-    CHECK(libraries.cudart.front() == "libcudart.so.13");
-    CHECK(libraries.cudart.back() == "libcudart.so.9.0");
+    REQUIRE(libraries.of(facts::ProbeStep::Runtime).size() > 3);
+    CHECK(libraries.of(facts::ProbeStep::Runtime).front() == "libcudart.so.13");
+    CHECK(libraries.of(facts::ProbeStep::Runtime).back() == "libcudart.so.9.0");
 }
 
 TEST_CASE("where only another major is there it is tried after the right one of the system") {
@@ -177,7 +182,7 @@ TEST_CASE("where only another major is there it is tried after the right one of 
     add_venv(disk, "2.4.0+cu121", "12.1");
     const auto toolkit = toolkit_at(disk, "/usr/local/cuda-13.0", "13");
     const auto libraries = asked(disk, k_venv, {}, toolkit);
-    CHECK(libraries.cudart ==
+    CHECK(libraries.of(facts::ProbeStep::Runtime) ==
           Names{"libcudart.so.12", "/usr/local/cuda-13.0/lib64/libcudart.so.13"});
 }
 
@@ -187,8 +192,8 @@ TEST_CASE("without records the environment's own libraries say its CUDA, before 
     disk.directory(prefix + "/conda-meta").file(prefix + "/lib/libcudart.so.12");
     const auto toolkit = toolkit_at(disk, "/usr/local/cuda-13.0", "13");
     const auto libraries = asked(disk, prefix, {}, toolkit);
-    CHECK(libraries.cudart == Names{prefix + "/lib/libcudart.so.12"});
-    CHECK(libraries.nvrtc == Names{"libnvrtc.so.12"});
+    CHECK(libraries.of(facts::ProbeStep::Runtime) == Names{prefix + "/lib/libcudart.so.12"});
+    CHECK(libraries.of(facts::ProbeStep::Nvrtc) == Names{"libnvrtc.so.12"});
 }
 
 TEST_CASE("a toolkit of another CUDA lends the environment no library that its loader would not "
@@ -201,18 +206,19 @@ TEST_CASE("a toolkit of another CUDA lends the environment no library that its l
     const auto toolkit = toolkit_at(disk, "/usr/local/cuda-13.0", "13");
     const auto libraries = asked(disk, k_venv, {}, toolkit);
     // What the loader finds by itself is still the environment's.
-    CHECK(libraries.cudnn == Names{"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so.7"});
-    CHECK(libraries.nvrtc == Names{"libnvrtc.so.12"});
+    CHECK(libraries.of(facts::ProbeStep::Cudnn) ==
+          Names{"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so.7"});
+    CHECK(libraries.of(facts::ProbeStep::Nvrtc) == Names{"libnvrtc.so.12"});
     CHECK(libraries.passed_over.at(facts::ProbeStep::Cudnn) == lib + "/libcudnn.so.9");
     CHECK(libraries.passed_over.at(facts::ProbeStep::Nvrtc) == lib + "/libnvrtc.so.13");
     CHECK_FALSE(libraries.passed_over.contains(facts::ProbeStep::Nccl));
 
     const auto on_path = asked(disk, k_venv, {lib}, toolkit);
-    CHECK(on_path.cudnn == Names{lib + "/libcudnn.so.9"});
+    CHECK(on_path.of(facts::ProbeStep::Cudnn) == Names{lib + "/libcudnn.so.9"});
     CHECK(on_path.passed_over.empty());
 
     const auto same = toolkit_at(disk, "/usr/local/cuda-12.4", "12");
-    CHECK(asked(disk, k_venv, {}, same).nvrtc ==
+    CHECK(asked(disk, k_venv, {}, same).of(facts::ProbeStep::Nvrtc) ==
           Names{"/usr/local/cuda-12.4/lib64/libnvrtc.so.12"});
 }
 
@@ -234,27 +240,28 @@ TEST_CASE("what the loader cannot open it passes over, and looks in the next dir
     SECTION("a link to nothing, which is told") {
         disk.link(first, "gone");
         const auto libraries = asked(disk, k_venv, {"/first", "/sound"});
-        CHECK(libraries.cudart == Names{"/sound/libcudart.so.12"});
+        CHECK(libraries.of(facts::ProbeStep::Runtime) == Names{"/sound/libcudart.so.12"});
         CHECK(libraries.broken_links == Names{first});
-        CHECK(asked(disk, k_venv, {"/first"}).cudart == Names{wheel});
+        CHECK(asked(disk, k_venv, {"/first"}).of(facts::ProbeStep::Runtime) == Names{wheel});
     }
     SECTION("a file without permission") {
         disk.file(first).unreadable(first);
         const auto libraries = asked(disk, k_venv, {"/first", "/sound"});
-        CHECK(libraries.cudart == Names{"/sound/libcudart.so.12"});
+        CHECK(libraries.of(facts::ProbeStep::Runtime) == Names{"/sound/libcudart.so.12"});
         CHECK(libraries.broken_links.empty());
     }
     SECTION("of 32 bits, or another machine's") {
         constexpr char k_sparc = 2;
         disk.file(first, elf_of(1, 3)).file("/second/libcudart.so.12", elf_of(2, k_sparc));
-        CHECK(asked(disk, k_venv, {"/first", "/second", "/sound"}).cudart ==
+        CHECK(asked(disk, k_venv, {"/first", "/second", "/sound"}).of(facts::ProbeStep::Runtime) ==
               Names{"/sound/libcudart.so.12"});
     }
     SECTION("but what it can open it takes, whatever that is") {
         disk.file(first, "no library");
-        CHECK(asked(disk, k_venv, {"/first", "/sound"}).cudart == Names{first});
+        CHECK(asked(disk, k_venv, {"/first", "/sound"}).of(facts::ProbeStep::Runtime) ==
+              Names{first});
         disk.directory("/zeroth/libcudart.so.12");
-        CHECK(asked(disk, k_venv, {"/zeroth", "/sound"}).cudart ==
+        CHECK(asked(disk, k_venv, {"/zeroth", "/sound"}).of(facts::ProbeStep::Runtime) ==
               Names{"/zeroth/libcudart.so.12"});
     }
 }
@@ -268,13 +275,15 @@ TEST_CASE("a link that goes round in a circle ends the search along LD_LIBRARY_P
         .link("/first/libcudart.so.12", "libcudart.so.12");
     SECTION("nothing is found behind it") {
         const auto libraries = asked(disk, k_venv, {"/first", "/sound"});
-        CHECK(libraries.cudart == Names{"libcudart.so.12"}); // as a program would ask the loader
-        CHECK(libraries.nvrtc == Names{"/sound/libnvrtc.so.12"});
+        CHECK(libraries.of(facts::ProbeStep::Runtime) ==
+              Names{"libcudart.so.12"}); // as a program would ask the loader
+        CHECK(libraries.of(facts::ProbeStep::Nvrtc) == Names{"/sound/libnvrtc.so.12"});
         CHECK(libraries.broken_links == Names{"/first/libcudart.so.12"});
     }
     SECTION("the wheels have their own") {
         disk.file(wheel);
-        CHECK(asked(disk, k_venv, {"/first", "/sound"}).cudart == Names{wheel});
+        CHECK(asked(disk, k_venv, {"/first", "/sound"}).of(facts::ProbeStep::Runtime) ==
+              Names{wheel});
     }
 }
 
@@ -287,7 +296,7 @@ TEST_CASE("a library that this user may not read is passed over, and told") {
         .unreadable("/closed/libcudart.so.11.0")
         .file("/open/libcudart.so.12");
     const auto libraries = asked(disk, k_venv, {"/closed", "/open"});
-    CHECK(libraries.cudart == Names{"/open/libcudart.so.12"});
+    CHECK(libraries.of(facts::ProbeStep::Runtime) == Names{"/open/libcudart.so.12"});
     CHECK(libraries.closed == Names{"/closed/libcudart.so.12"});
     CHECK(libraries.broken_links.empty());
 }
@@ -299,8 +308,9 @@ bool is_told_after(VerdictDepth depth, FakeDisk before, FakeDisk after,
     const VerdictStore store(tree.path());
     const VerdictQuestion question{k_venv, "", "", {}};
     const ProbeLibraries libraries = asked(before, k_venv, library_path);
-    std::vector<std::string> paths = libraries.cudart;
-    for (const auto* list : {&libraries.nvrtc, &libraries.broken_links, &libraries.looked_at}) {
+    std::vector<std::string> paths = libraries.of(facts::ProbeStep::Runtime);
+    for (const auto* list :
+         {&libraries.of(facts::ProbeStep::Nvrtc), &libraries.broken_links, &libraries.looked_at}) {
         paths.insert(paths.end(), list->begin(), list->end());
     }
     CHECK(store.keep(before, question, grounds_of(before, depth, paths), paths,

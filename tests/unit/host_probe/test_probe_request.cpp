@@ -10,7 +10,8 @@ TEST_CASE("the request is one line of JSON, whatever the paths are made of") {
     ProbeRequest request;
     request.depth = ProbeDepth::Full;
     request.all_gpus = true;
-    request.libraries.cudart = {"/home/u/a b/\"lib\"/libcudart.so.12", "/caf\xe9/libcudart.so.12"};
+    request.libraries.files[facts::ProbeStep::Runtime] = {"/home/u/a b/\"lib\"/libcudart.so.12",
+                                                          "/caf\xe9/libcudart.so.12"};
     const std::string line = write_probe_request(request);
     CHECK(line.find('\n') == std::string::npos);
     const auto read = nlohmann::json::parse(line);
@@ -27,7 +28,8 @@ TEST_CASE("the request is one line of JSON, whatever the paths are made of") {
 
 TEST_CASE("a path that is no UTF-8 is asked for by its bytes") {
     ProbeRequest request;
-    request.libraries.cudart = {"/caf\xe9/libcudart.so.13", "libcudart.so.13"};
+    request.libraries.files[facts::ProbeStep::Runtime] = {"/caf\xe9/libcudart.so.13",
+                                                          "libcudart.so.13"};
     const auto object = nlohmann::json::parse(write_probe_request(request));
     CHECK(object["libraries"]["cudart"] ==
           nlohmann::json::parse(R"([{"hex": "2f636166e92f6c69626375646172742e736f2e3133"},
