@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 from pathlib import Path
 
@@ -148,6 +149,12 @@ def compare_shared(told):
     return expected
 
 
+def check_times(told, began):
+    """Each was installed after the test began, though its files may be links to older ones."""
+    for row in told["distributions"]:
+        check(row["installed_ns"] > began, True, f"{row['metadata']}: installed after the test began")
+
+
 def write_source(root, name, setup):
     source = root / name
     (source / "src" / name).mkdir(parents=True)
@@ -202,6 +209,7 @@ def the(told, name):
 
 
 def case_pip(program, root):
+    began = time.time_ns() - 1_000_000_000  # a file system's clock may go in steps
     env = make_pip(root)
     pip = [str(env / "bin/python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
     said([*pip, "setuptools==69.5.1", "wheel==0.43.0"])
@@ -212,6 +220,7 @@ def case_pip(program, root):
     told = dumped(program, env)
     counted = compare_python(told, env)
     compare_shared(told)
+    check_times(told, began)
     check(told["sites"], [f"lib/python{VERSION}/site-packages"], "sites")
     check(told["notes"], [], "notes")
     check(told["conda"], [], "conda's packages")
@@ -236,6 +245,7 @@ def case_pip(program, root):
 
 
 def case_uv(program, root):
+    began = time.time_ns() - 1_000_000_000
     uv = str(tools() / "uv")
     env = root / "env"
     environment = {**os.environ, "UV_CACHE_DIR": str(root / "cache"), "UV_PYTHON_DOWNLOADS": "never"}
@@ -255,6 +265,7 @@ def case_uv(program, root):
     check(told["notes"], [], "notes")
     check(told["leftovers"], [], "leftovers")
     check(told["path_files"], [], ".pth files")
+    check_times(told, began)
     check({row["installer"] for row in told["distributions"]}, {"uv"}, "installers")
     raw = (env / f"lib/python{VERSION}/site-packages/idna-3.10.dist-info/INSTALLER").read_text()
     check(raw, "uv", "uv still writes no end of the line: the case is one")
@@ -262,12 +273,14 @@ def case_uv(program, root):
 
 
 def case_conda(program, root):
+    began = time.time_ns() - 1_000_000_000
     said([str(tools() / "python"), str(HERE / "make_conda.py"), str(root)],
          env={"PATH": "/usr/bin:/bin", "HOME": str(root)})
     env = root / "env"
     told = dumped(program, env)
     counted = compare_python(told, env)
     compare_conda(told, env)
+    check_times(told, began)
     check(told["conda_prefix"], True, "is conda's")
     check(told["notes"], [], "notes")
     check([row["name"] for row in told["conda"]], ["odd-names", "six", "tools"], "conda's packages")
