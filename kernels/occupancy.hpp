@@ -57,5 +57,7 @@ MaybeStop left_alone(int compute_mode, const Occupancy& occupancy, bool is_mps);
 // Who works on a GPU on which a context may be made all the same: "2 processes compute on it".
 // Empty: nobody that NVML tells of. Pure.
 std::string in_use(const Occupancy& occupancy);
+// What a rung's message begins with before it; facts::k_busy, which kernels/ may not see.
+inline constexpr std::string_view k_busy = "busy: ";
 
 } // namespace cudaenv::kernels

@@ -1,4 +1,5 @@
 #include "daemon/control.hpp"
+#include "daemon/methods/json_values.hpp"
 #include "daemon/methods/methods.hpp"
 #include "protocol/build_id.hpp"
 
@@ -9,9 +10,6 @@ namespace cudaenv::daemon {
 namespace {
 
 protocol::Reply reply_of(const DaemonStatus& status) {
-    const auto text_or_null = [](const std::string& text) {
-        return text.empty() ? nlohmann::json() : nlohmann::json(text);
-    };
     return {status.running ? 0 : 1,
             {{"schema", "cudaenv.daemon/1"},
              {"running", status.running},

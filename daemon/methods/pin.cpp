@@ -1,5 +1,6 @@
 #include "daemon/environment_of_request.hpp"
 #include "daemon/host_of_request.hpp"
+#include "daemon/methods/json_values.hpp"
 #include "daemon/methods/methods.hpp"
 #include "daemon/pin_meaning.hpp"
 #include "daemon/project_of_request.hpp"
@@ -9,14 +10,6 @@
 namespace cudaenv::daemon {
 
 namespace {
-
-nlohmann::json text_or_null(const std::string& text) {
-    return text.empty() ? nlohmann::json() : nlohmann::json(text);
-}
-
-nlohmann::json text_or_null(const std::optional<std::string>& text) {
-    return text ? nlohmann::json(*text) : nlohmann::json();
-}
 
 nlohmann::json lines_to_json(const std::vector<Fit>& lines) {
     nlohmann::json list = nlohmann::json::array();
@@ -93,8 +86,8 @@ nlohmann::json changed_object(const project::PinChange& change) {
     object["notes"] = change.notes;
     for (const project::PinChangeItem& item : change.items) {
         object["changes"].push_back({{"name", item.name},
-                                     {"before", text_or_null(item.before)},
-                                     {"after", text_or_null(item.after)}});
+                                     {"before", value_or_null(item.before)},
+                                     {"after", value_or_null(item.after)}});
     }
     return object;
 }

@@ -2,6 +2,7 @@
 
 #include "daemon/activation/activation.hpp"
 #include "daemon/measured.hpp"
+#include "daemon/methods/json_values.hpp"
 #include "daemon/methods/methods.hpp"
 #include "daemon/probe/kept_verdict.hpp"
 #include "protocol/json_field.hpp"
@@ -11,14 +12,6 @@
 namespace cudaenv::daemon {
 
 namespace {
-
-nlohmann::json text_or_null(const std::string& text) {
-    return text.empty() ? nlohmann::json() : nlohmann::json(text);
-}
-
-nlohmann::json path_or_null(const std::string& path) {
-    return path.empty() ? nlohmann::json() : protocol::bytes_to_json(path);
-}
 
 std::string_view name_of(plan::StepStatus status) {
     switch (status) {
@@ -52,7 +45,7 @@ nlohmann::json step_to_json(const plan::JudgedStep& step) {
 void add_version(nlohmann::json& object, const char* name,
                  const std::optional<plan::ProbeVersion>& found) {
     object[name] = found ? nlohmann::json(found->version.str()) : nlohmann::json();
-    object[std::string(name) + "_path"] = found ? path_or_null(found->path) : nlohmann::json();
+    object[std::string(name) + "_path"] = found ? bytes_or_null(found->path) : nlohmann::json();
 }
 
 nlohmann::json outcome_to_json(const plan::ProbeOutcome& outcome) {
@@ -108,7 +101,7 @@ Result<protocol::Reply> probe(const nlohmann::json& params, const protocol::Call
     keep_measured(measured_of(run, asking), run, wishes, asking);
     nlohmann::json object = outcome_to_json(run.outcome);
     object["depth"] = wishes.full ? "full" : "quick";
-    object["environment"] = path_or_null(activation.project.prefix);
+    object["environment"] = bytes_or_null(activation.project.prefix);
     return protocol::Reply{exit_status(run.outcome, allow_missing), std::move(object)};
 }
 

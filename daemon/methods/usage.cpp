@@ -1,3 +1,4 @@
+#include "daemon/methods/json_values.hpp"
 #include "daemon/methods/methods.hpp"
 #include "daemon/this_host.hpp"
 #include "host/probe/driver_files.hpp"
@@ -18,22 +19,13 @@ using nlohmann::json;
 // NVML answers in 30 ms on a sound machine.
 constexpr std::chrono::seconds k_deadline{5};
 
-template <typename T>
-json value_or_null(const std::optional<T>& value) {
-    return value ? json(*value) : json();
-}
-
-json text_or_null(const std::string& text) {
-    return text.empty() ? json() : protocol::bytes_to_json(text);
-}
-
 json process_to_json(const host::GpuProcess& process) {
     return {{"pid", process.pid},
             {"memory", value_or_null(process.memory)},
             {"kind", process.graphics ? "graphics" : "compute"},
-            {"user", text_or_null(process.user)},
-            {"command", text_or_null(process.command)},
-            {"environment", text_or_null(process.environment)}};
+            {"user", bytes_or_null(process.user)},
+            {"command", bytes_or_null(process.command)},
+            {"environment", bytes_or_null(process.environment)}};
 }
 
 json gpu_to_json(const host::GpuUsage& gpu) {
@@ -42,8 +34,8 @@ json gpu_to_json(const host::GpuUsage& gpu) {
         processes.push_back(process_to_json(process));
     }
     return {{"index", gpu.index},
-            {"name", text_or_null(gpu.name)},
-            {"uuid", text_or_null(gpu.uuid)},
+            {"name", bytes_or_null(gpu.name)},
+            {"uuid", bytes_or_null(gpu.uuid)},
             {"memory_total", value_or_null(gpu.memory_total)},
             {"memory_used", value_or_null(gpu.memory_used)},
             {"utilization", value_or_null(gpu.utilization)},
@@ -128,7 +120,7 @@ Result<protocol::Reply> usage(const json& /*params*/, const protocol::Caller& ca
     const int status = now.gpus.empty() ? 1 : 0;
     return protocol::Reply{status,
                            {{"schema", "cudaenv.usage/1"},
-                            {"driver_version", text_or_null(now.driver_version)},
+                            {"driver_version", bytes_or_null(now.driver_version)},
                             {"gpus", std::move(gpus)},
                             {"findings", std::move(findings)},
                             {"errors", now.errors}}};

@@ -58,7 +58,7 @@ int write_text(const std::string& path, std::string_view text) {
 
 void cannot_write(facts::ProbeRung& rung, const std::string& why) {
     rung.result = facts::ProbeResult::Failed;
-    rung.call = k_write_call;
+    rung.call = facts::k_write_call;
     rung.message = why;
 }
 
@@ -107,7 +107,7 @@ void fail_to_build(facts::ProbeRung& rung, const BuildTrial& trial, const ChildO
         rung.message += '\n' + ended;
         return;
     }
-    rung.call = k_nvcc_call;
+    rung.call = facts::k_nvcc_call;
     rung.message = built.started ? ended : built.failure;
     if (built.started) {
         const std::string words = last_words(built, 1);
@@ -183,7 +183,7 @@ void build_program(facts::ProbeRung& rung, const BuildTrial& trial, ProcessRunne
     }
     if (::access(program.c_str(), F_OK) != 0) { // a wrapper that swallows its arguments
         rung.result = facts::ProbeResult::Failed;
-        rung.call = k_nvcc_call;
+        rung.call = facts::k_nvcc_call;
         rung.message = trial.nvcc + ": it ended well, and wrote no program";
         return;
     }
@@ -261,7 +261,7 @@ std::optional<facts::ProbeRung> unfit_place(const std::string& directory) {
             facts::ProbeRung rung;
             rung.step = facts::ProbeStep::Build;
             rung.result = facts::ProbeResult::Failed;
-            rung.call = k_place_call;
+            rung.call = facts::k_place_call;
             rung.message = std::string(name) + " in its name: " + directory;
             return rung;
         }

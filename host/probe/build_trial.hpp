@@ -31,15 +31,8 @@ struct BuildTrial {
     std::chrono::milliseconds longest_run{20'000};
 };
 
-// The `call` of a rung that failed because nothing can be written where things are built; its
-// message is the place and why.
-inline constexpr const char* k_write_call = "write";
-// The same of one whose nvcc does not work, whatever it compiles: which, how it ended, its last
-// words.
-inline constexpr const char* k_nvcc_call = "nvcc itself";
+// Failed, by facts::k_write_call.
 facts::ProbeRung unwritten_trial(const std::string& why);
-// The same of a place in which no nvcc works, whose message is why, and the place.
-inline constexpr const char* k_place_call = "temporary directory";
 // None where nvcc works below `directory`. nvcc passes file names on through a shell, in double
 // quotes, and to fatbinary in a list: seen of nvcc 13.0.
 std::optional<facts::ProbeRung> unfit_place(const std::string& directory);

@@ -26,7 +26,7 @@ std::string why_not_on(const facts::ProbeRung& gpu) {
     if (mode == 1 || mode == 3) {
         return name + " is in exclusive mode, and tried quickly only";
     }
-    if (gpu.message.starts_with("busy: ")) {
+    if (gpu.message.starts_with(facts::k_busy)) {
         return name + " is " + gpu.message;
     }
     // What was built takes the first that it sees.

@@ -77,7 +77,7 @@ void describe(Rung& rung, const DriverApi& api, CuDevice device, OccupancySource
     gpu.left_alone = left_alone(mode, occupancy, is_mps_here());
     gpu.in_use = in_use(occupancy);
     if (!gpu.in_use.empty()) {
-        rung.set("message", "busy: " + gpu.in_use);
+        rung.set("message", std::string(k_busy) + gpu.in_use);
     }
     if (gpu.left_alone) {
         gpu.left_alone->error_name = driver_error_name(api, gpu.left_alone->error);

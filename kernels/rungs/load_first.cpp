@@ -2,7 +2,6 @@
 #include "kernels/reporter.hpp"
 #include "kernels/rungs/rungs.hpp"
 
-#include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
 #include <link.h>
@@ -90,11 +89,8 @@ std::string path_of(void* handle, const std::string& file) {
         map->l_name != nullptr && *map->l_name != '\0') {
         loaded = map->l_name;
     }
-    if (char* real = ::realpath(loaded.c_str(), nullptr); real != nullptr) {
-        loaded = real;
-        std::free(real);
-    }
-    return loaded;
+    std::string real = real_path(loaded);
+    return real.empty() ? loaded : real;
 }
 
 } // namespace

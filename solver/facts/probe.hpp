@@ -89,6 +89,19 @@ static_assert(static_cast<int>(k_last_of_ladder) + 1 == static_cast<int>(ProbeSt
                   std::ranges::is_sorted(k_probed_libraries, {}, &ProbedLibrary::step),
               "every step between PtxRuntime and Build is a library's");
 
+// Words of a report that mean something: the judge and cudaenvd read them (docs/probe.md). The
+// probe itself may not see this file (a test compares).
+
+// A GPU on which somebody works: its rung's message begins so.
+inline constexpr std::string_view k_busy = "busy: ";
+// `call` of a build's rung that failed. Nothing can be written where things are built: the message
+// is the place and why.
+inline constexpr std::string_view k_write_call = "write";
+// This nvcc does not work, whatever it compiles: which, how it ended, its last words.
+inline constexpr std::string_view k_nvcc_call = "nvcc itself";
+// A place in which no nvcc works: the message is why, and the place.
+inline constexpr std::string_view k_place_call = "temporary directory";
+
 enum class ProbeResult {
     Ok,
     Failed,     // a call refused: `call`, `error`

@@ -106,13 +106,6 @@ std::optional<facts::ProbeRung> failed_launch(const facts::ProbeRung& rung) {
     return launch;
 }
 
-// What host/probe/build_trial.hpp calls these: nothing could be written, where and why; a place in
-// which no nvcc works; an nvcc that does not work whatever it compiles, which one, how it ended and
-// its last words.
-constexpr std::string_view k_write = "write";
-constexpr std::string_view k_place = "temporary directory";
-constexpr std::string_view k_nvcc_itself = "nvcc itself";
-
 Finding explain_unwritten(const facts::ProbeRung& rung) {
     const bool is_limit = contains(rung.message, "File too large") ||
                           contains(rung.message, "File size limit exceeded");
@@ -168,13 +161,13 @@ Finding explain_untried_build(const facts::ProbeRung& rung) {
 }
 
 Finding explain_build(const Scene& scene, const facts::ProbeRung& rung) {
-    if (rung.call == k_write) {
+    if (rung.call == facts::k_write_call) {
         return explain_unwritten(rung);
     }
-    if (rung.call == k_place) {
+    if (rung.call == facts::k_place_call) {
         return explain_unfit_place(rung);
     }
-    if (rung.call == k_nvcc_itself) {
+    if (rung.call == facts::k_nvcc_call) {
         return explain_broken_nvcc(rung);
     }
     const std::string& said = rung.message;

@@ -159,7 +159,7 @@ bool is_spared(const facts::ProbeRung& gpu) {
     constexpr int k_exclusive_thread = 1;
     constexpr int k_exclusive_process = 3;
     return gpu.compute_mode == k_exclusive_thread || gpu.compute_mode == k_exclusive_process ||
-           gpu.message.starts_with("busy: ");
+           gpu.message.starts_with(facts::k_busy);
 }
 
 // Broken, or nobody's to try: what rests on that rung was not reached.

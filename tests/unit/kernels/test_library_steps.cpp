@@ -1,4 +1,5 @@
 #include "kernels/ladder.hpp"
+#include "kernels/occupancy.hpp"
 #include "solver/facts/probe.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -18,4 +19,8 @@ TEST_CASE("every library that is probed has its rung, by the same words and in t
         words.push_back(step);
     }
     CHECK(kernels::library_steps() == words);
+}
+
+TEST_CASE("a GPU on which somebody works is told with the word that the judge reads") {
+    CHECK(kernels::k_busy == facts::k_busy);
 }

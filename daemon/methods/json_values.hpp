@@ -1,0 +1,27 @@
+// Values of the methods' objects that are null where there is nothing to tell.
+#pragma once
+
+#include "protocol/json_field.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string>
+
+namespace cudaenv::daemon {
+
+inline nlohmann::json text_or_null(const std::string& text) {
+    return text.empty() ? nlohmann::json() : nlohmann::json(text);
+}
+
+// Of what need not be UTF-8: paths, and what other programs call themselves.
+inline nlohmann::json bytes_or_null(const std::string& bytes) {
+    return bytes.empty() ? nlohmann::json() : protocol::bytes_to_json(bytes);
+}
+
+template <typename T>
+nlohmann::json value_or_null(const std::optional<T>& value) {
+    return value ? nlohmann::json(*value) : nlohmann::json();
+}
+
+} // namespace cudaenv::daemon
