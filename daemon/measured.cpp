@@ -105,7 +105,7 @@ facts::Measured measured_of(const ProbeRun& run, const protocol::Caller& caller)
     if (should_work(run, caller)) {
         for (const plan::JudgedStep& step : run.ladder.steps) {
             if (step.status == plan::StepStatus::Fails && is_of_the_machine(step.name) &&
-                !step.machine_is_right && !is_in_use(step)) {
+                !step.machine_is_right && !step.in_use) {
                 measured.failed.push_back({step.name, step.code, step.detail, step.cause});
             }
         }
@@ -161,6 +161,12 @@ void keep_measured(const facts::Measured& measured, const ProbeRun& run, const P
         kept.step = measured.failed.front().step;
         kept.code = measured.failed.front().code;
     }
+    kept.of_the_moment = std::ranges::any_of(run.ladder.steps, [&](const plan::JudgedStep& step) {
+        return step.of_the_moment &&
+               std::ranges::any_of(measured.failed, [&](const facts::FailedRung& rung) {
+                   return rung.step == step.name && rung.code == step.code;
+               });
+    });
     kept.left_out = left_out;
     store.keep(files, question, run.grounds, rests_on, kept);
 }

@@ -142,7 +142,7 @@ const plan::JudgedStep* first_with(const std::vector<plan::JudgedStep>& steps,
 // What failed; a GPU that is in use only where nothing else did, a warning where nothing at all.
 const plan::JudgedStep* what_to_tell(const std::vector<plan::JudgedStep>& steps) {
     const auto broken = std::ranges::find_if(steps, [](const plan::JudgedStep& step) {
-        return step.status == plan::StepStatus::Fails && !is_in_use(step);
+        return step.status == plan::StepStatus::Fails && !step.in_use;
     });
     if (broken != steps.end()) {
         return &*broken;
@@ -168,6 +168,7 @@ host::KeptVerdict ladder_verdict(const plan::ProbeOutcome& ladder, const ProbeWi
     if (const plan::JudgedStep* told = what_to_tell(ladder.steps)) {
         kept.step = told->name;
         kept.code = told->code;
+        kept.of_the_moment = told->of_the_moment;
         if (ladder.verdict == plan::ProbeVerdict::Warns) {
             kept.summary = told->detail;
         }
@@ -203,6 +204,7 @@ std::optional<host::KeptVerdict> built_verdict(const ProbeRun& run) {
         kept.verdict = "fails";
         kept.step = failed->name;
         kept.code = failed->code;
+        kept.of_the_moment = failed->of_the_moment;
         kept.summary = failed->name + ": " + failed->detail;
     }
     return kept;
@@ -265,10 +267,6 @@ bool keep_verdict(const ProbeRun& run, const ProbeWishes& wishes, const Asker& a
     const bool full = verdict.depth == host::VerdictDepth::Full;
     return !changed_since(run.grounds, run.report.loaded) &&
            store.keep(files, question, run.grounds, files_of_ladder(run, full), verdict);
-}
-
-bool is_in_use(const plan::JudgedStep& step) {
-    return step.code == "CE316" || step.code == "CE317" || step.code == "CE319";
 }
 
 std::optional<host::KeptVerdict> kept_verdict(const Asker& asker) {

@@ -45,9 +45,6 @@ std::optional<host::KeptVerdict> kept_verdict(const Activation& activation,
 // What a verdict for the asker rests on besides files, as one text.
 std::string verdict_key(const Asker& asker);
 
-// In use, full, or MPS does not serve this process: of several GPUs one may be so.
-bool is_in_use(const plan::JudgedStep& step);
-
 // Whether a file that the probe had loaded is another since it began: of those that no one named
 // before, nothing else tells it.
 bool changed_since(const host::VerdictGrounds& grounds, const std::vector<std::string>& loaded);

@@ -4,50 +4,25 @@
 // Law: a verdict is given back only where all that it rests on is as it was before that probe: this
 // boot, the loaded module and the driver's library, the GPUs and MIG instances, the environment's
 // runtime libraries and what else of them could be found where they were looked for, the variables
-// that change a driver's answers. What none of these shows is told for an hour. A probe that looked
-// less far, or left rungs out, takes nothing back of what was found beyond; nor does one in another
-// kind of shell. Files are looked at, never opened but for a few of /proc and the loader's cache.
-// Best effort: a store that is missing, broken or not ours alone counts as empty.
+// that change a driver's answers. What none of these shows is told for an hour, as whoever judged
+// it said (verdict_rules.hpp). A machine or a kind of shell takes nothing from another. Files are
+// looked at, never opened but for a few of /proc and the loader's cache. Best effort: a store that
+// is missing, broken or not ours alone counts as empty.
 #pragma once
 
 #include "host/file_system.hpp"
 #include "host/probe/driver_files.hpp"
+#include "host/probe/file_stamps.hpp"
+#include "host/probe/verdict_rules.hpp"
 
-#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace cudaenv::host {
-
-// How far the probe looked. The full ladder begins with the quick one; what was built stands for
-// itself and rests on more.
-enum class VerdictDepth { Quick, Full, Build };
-std::string_view name_of(VerdictDepth depth); // "quick", "full", "build"
-
-struct KeptVerdict {
-    std::string verdict; // "ok", "fails": plan::name_of
-    std::string step;    // the first rung that failed, else the first that warns; empty: none
-    std::string code;    // its
-    std::string summary;
-    std::int64_t at = 0; // seconds since the epoch
-    VerdictDepth depth = VerdictDepth::Quick;
-    // Rungs that it did not look at though it looked so far: what failed there it does not take
-    // back. Not kept.
-    std::vector<std::string> left_out = {};
-};
-
-// "busy", "crashed", "timeout": the next probe may well say something else.
-bool is_transient(std::string_view verdict);
-// As long as such a verdict is told. Then it is as if that probe had not been.
-inline constexpr std::chrono::hours k_transient_life{1};
-
-// Nor does any file show that what these found was put right: the fabric manager, nvidia_uvm,
-// limits and sandboxes, permissions, the paths between GPUs. They are told for as long.
-bool is_of_the_system(std::string_view code);
 
 // For whom it holds, besides what is found out about the machine.
 struct VerdictQuestion {
@@ -70,18 +45,22 @@ VerdictGrounds grounds_of(FileSystem& files, VerdictDepth depth,
 
 class VerdictStore {
 public:
+    // No more is written, nor read.
+    static constexpr std::size_t k_size_limit = std::size_t{1024} * 1024;
+
     // `directory`/probes.json; empty: nothing is kept.
     explicit VerdictStore(std::string directory) : m_directory(std::move(directory)) {}
 
-    // The worst that holds; of several as bad as each other the newest. `now`: seconds since the
-    // epoch; what was kept later than that is none.
+    // The file as it is now, for a VerdictReader.
+    [[nodiscard]] std::string text() const;
+
+    // VerdictReader::find of what is there now.
     std::optional<KeptVerdict> find(FileSystem& files, const VerdictQuestion& question,
                                     std::int64_t now) const;
-    // In the place of those that look no further; a transient one only in the place of such. That
-    // all is well with what was built takes an earlier failure away and is not kept itself.
-    // `rests_on`: the files that were loaded, or would have been, and the directories that were
-    // searched. Where the grounds are not as they were nothing is kept: false. A failure to write
-    // is no error.
+    // In the place of those that it takes back. `rests_on`: the files that were loaded, or would
+    // have been, and the directories that were searched. Where the grounds are not as they were
+    // nothing is kept: false. A failure to write is no error. Of a store that is full the oldest
+    // go.
     bool keep(FileSystem& files, const VerdictQuestion& question, const VerdictGrounds& grounds,
               const std::vector<std::string>& rests_on, const KeptVerdict& verdict) const;
 
@@ -90,6 +69,24 @@ public:
 
 private:
     std::string m_directory;
+};
+
+// For whoever asks more than once: the store is read once and each file looked at once.
+class VerdictReader {
+public:
+    VerdictReader(FileSystem& files, const VerdictStore& store)
+        : m_files(&files), m_stamps(files), m_text(store.text()) {}
+
+    // Which are of interest; of the others no file is looked at.
+    enum class Wanted { All, NotWell };
+    // The one that is told of those that hold. `now`: seconds since the epoch.
+    std::optional<KeptVerdict> find(const VerdictQuestion& question, std::int64_t now,
+                                    Wanted wanted = Wanted::All);
+
+private:
+    FileSystem* m_files;
+    FileStamps m_stamps;
+    std::string m_text;
 };
 
 } // namespace cudaenv::host

@@ -77,12 +77,12 @@ std::optional<Finding> explain_closed_device(const Scene& scene, const std::stri
     const std::string others =
         names.size() > k_most ? fmt::format(" and {} more", names.size() - k_most) : std::string();
     names.resize(std::min(names.size(), k_most));
-    return failure(
+    return of_the_moment(failure(
         "CE339",
         fmt::format("{}: you may not open {}{}", seen, join(names, others.empty() ? " and " : ", "),
                     others),
         fmt::format("{} is there, but {}; CUDA reads and writes it", file.path, whose(file)),
-        how_to_open(scene, file, "rw"), ProbeVerdict::DriverBroken);
+        how_to_open(scene, file, "rw"), ProbeVerdict::DriverBroken));
 }
 
 namespace {
@@ -91,7 +91,7 @@ Finding may_not_read(const Scene& scene, facts::ProbeStep step, std::string_view
                      const facts::ClosedFile* file) {
     const bool is_driver = step == facts::ProbeStep::Library;
     const auto* const library = facts::probed_library(step);
-    Finding finding;
+    Finding finding = of_the_moment({}); // a file's mode and a user's groups have no time
     finding.code = is_driver ? "CE302" : "CE356";
     finding.verdict = is_driver ? ProbeVerdict::DriverBroken : ProbeVerdict::Fails;
     finding.detail = fmt::format("{} does not load: you may not read {}",

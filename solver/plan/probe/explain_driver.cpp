@@ -38,14 +38,14 @@ Finding explain_driver_error(const Scene& scene, const facts::ProbeRung& rung, i
         return finding;
     }
     case 802:
-        return failure(
-            "CE313", std::move(seen) + ": NVSwitch is not set up",
-            "on a machine with NVSwitch, CUDA waits for a fabric manager of the driver's "
-            "version",
-            StepFix{fmt::format("install nvidia-fabricmanager{} and start it",
-                                scene.module ? " " + scene.module->str() : ""),
-                    "sudo systemctl enable --now nvidia-fabricmanager"},
-            ProbeVerdict::DriverBroken);
+        return of_the_moment(
+            failure("CE313", std::move(seen) + ": NVSwitch is not set up",
+                    "on a machine with NVSwitch, CUDA waits for a fabric manager of the driver's "
+                    "version",
+                    StepFix{fmt::format("install nvidia-fabricmanager{} and start it",
+                                        scene.module ? " " + scene.module->str() : ""),
+                            "sudo systemctl enable --now nvidia-fabricmanager"},
+                    ProbeVerdict::DriverBroken));
     case 803:
     case 804:
         return explain_mismatch(scene, std::move(seen), error);
@@ -65,12 +65,12 @@ Finding explain_driver_error(const Scene& scene, const facts::ProbeRung& rung, i
         }
         return finding;
     }
-    return failure(
+    return of_the_moment(failure(
         "CE314", std::move(seen) + ": the driver does not start",
         "often nvidia_uvm is not loaded, or the GPU was lost (after suspend, or with an Xid)",
         StepFix{"load nvidia_uvm, then look at what the kernel says",
                 "sudo modprobe nvidia_uvm; sudo dmesg | grep -iE 'xid|nvrm' | tail"},
-        ProbeVerdict::DriverBroken);
+        ProbeVerdict::DriverBroken));
 }
 
 } // namespace cudaenv::plan::probe

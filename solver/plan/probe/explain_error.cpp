@@ -107,14 +107,14 @@ Finding explain_cuda_error(const Scene& scene, const facts::ProbeRung& rung, int
         return explain_no_memory(scene, rung);
     case 3:
     case 4:
-        return failure("CE338",
-                       std::move(seen) + (error == 3 ? ": the driver is not initialised"
-                                                     : ": the driver is shutting down"),
-                       error == 3
-                           ? "cuInit did not succeed in this process, or a GPU was lost since"
-                           : "the process was ending, or the driver was unloaded under it",
-                       StepFix{"once more; where it stays, look at what the kernel says",
-                               "sudo dmesg | grep -iE 'xid|nvrm' | tail"});
+        return of_the_moment(
+            failure("CE338",
+                    std::move(seen) + (error == 3 ? ": the driver is not initialised"
+                                                  : ": the driver is shutting down"),
+                    error == 3 ? "cuInit did not succeed in this process, or a GPU was lost since"
+                               : "the process was ending, or the driver was unloaded under it",
+                    StepFix{"once more; where it stays, look at what the kernel says",
+                            "sudo dmesg | grep -iE 'xid|nvrm' | tail"}));
     case 34:
         return explain_stub(scene, std::move(seen));
     case 35:
@@ -150,22 +150,22 @@ Finding explain_cuda_error(const Scene& scene, const facts::ProbeRung& rung, int
         return explain_no_code(scene, rung, std::move(seen));
     case 214:
     case 220:
-        return failure("CE335",
-                       fmt::format("{}: {} of {} cannot be corrected", seen,
-                                   error == 214 ? "a memory error" : "an NVLink error",
-                                   scene.gpu(rung.gpu)),
-                       "the hardware reported it; results of this GPU are not to be trusted",
-                       StepFix{"stop its jobs, reset or replace it (as root)",
-                               "nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT"});
+        return of_the_moment(failure(
+            "CE335",
+            fmt::format("{}: {} of {} cannot be corrected", seen,
+                        error == 214 ? "a memory error" : "an NVLink error", scene.gpu(rung.gpu)),
+            "the hardware reported it; results of this GPU are not to be trusted",
+            StepFix{"stop its jobs, reset or replace it (as root)",
+                    "nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT"}));
     case 221:
-        return failure(
+        return of_the_moment(failure(
             "CE332", std::move(seen) + ": the driver's PTX compiler is not here",
             "libnvidia-ptxjitcompiler.so.1 belongs to the driver; in a container it comes with "
             "the compute capability",
             scene.in_container()
                 ? StepFix{"start it with NVIDIA_DRIVER_CAPABILITIES=compute,utility", {}}
                 : StepFix{"install the rest of the driver's libraries",
-                          "ldconfig -p | grep ptxjitcompiler"});
+                          "ldconfig -p | grep ptxjitcompiler"}));
     case 223:
         return failure("CE333", std::move(seen) + ": compiling PTX is switched off",
                        "CUDA_DISABLE_PTX_JIT is set",
@@ -182,52 +182,54 @@ Finding explain_cuda_error(const Scene& scene, const facts::ProbeRung& rung, int
             StepFix{"a newer driver, or an nvcc of the driver's CUDA that makes machine code",
                     pin_command(scene)});
     case 304:
-        return failure(
+        return of_the_moment(failure(
             "CE339", std::move(seen) + ": the kernel refused the driver something",
             "a device file without permission, /dev/nvidia-uvm missing, or a sandbox (seccomp, "
             "cgroup devices) or limit (ulimit -v, -l) in the way",
-            StepFix{"see that you may read and write these", "ls -l /dev/nvidia*; ulimit -a"});
+            StepFix{"see that you may read and write these", "ls -l /dev/nvidia*; ulimit -a"}));
     case 702:
-        return failure(
+        return of_the_moment(failure(
             "CE337", fmt::format("{}: a kernel of a millisecond was ended by the time limit", seen),
             "a display runs on this GPU and its watchdog ended the kernel, or the GPU hangs",
-            look_for_xid());
+            look_for_xid()));
     case 700:
     case 716:
     case 717:
-        return failure("CE334", broke(scene, rung, seen),
-                       is_own_code(rung)
-                           ? "an access to memory was refused that this code does not make: the "
-                             "GPU's memory or its page tables are damaged, or the driver is"
-                           : "it read or wrote where nothing is allocated for it: its build, the "
-                             "driver, or the GPU",
-                       StepFix{"compute-sanitizer names the access; Xid 31 or 13 of this time the "
-                               "engine",
-                               "sudo dmesg | grep -i xid"});
+        return of_the_moment(
+            failure("CE334", broke(scene, rung, seen),
+                    is_own_code(rung)
+                        ? "an access to memory was refused that this code does not make: the "
+                          "GPU's memory or its page tables are damaged, or the driver is"
+                        : "it read or wrote where nothing is allocated for it: its build, the "
+                          "driver, or the GPU",
+                    StepFix{"compute-sanitizer names the access; Xid 31 or 13 of this time the "
+                            "engine",
+                            "sudo dmesg | grep -i xid"}));
     case 719:
-        return failure("CE390", broke(scene, rung, seen),
-                       is_own_code(rung)
-                           ? "the GPU gave up in the middle without naming an access: heat, power, "
-                             "overclocking, a fault of the hardware, or a damaged driver"
-                           : "it was ended without an access being named: a fault in its build, or "
-                             "a GPU that is too hot, short of power or damaged",
-                       StepFix{"see heat, power and clocks, and Xid lines of this time",
-                               "nvidia-smi -q -d TEMPERATURE,POWER,PERFORMANCE; sudo dmesg | grep "
-                               "-i xid"});
+        return of_the_moment(
+            failure("CE390", broke(scene, rung, seen),
+                    is_own_code(rung)
+                        ? "the GPU gave up in the middle without naming an access: heat, power, "
+                          "overclocking, a fault of the hardware, or a damaged driver"
+                        : "it was ended without an access being named: a fault in its build, or "
+                          "a GPU that is too hot, short of power or damaged",
+                    StepFix{"see heat, power and clocks, and Xid lines of this time",
+                            "nvidia-smi -q -d TEMPERATURE,POWER,PERFORMANCE; sudo dmesg | grep "
+                            "-i xid"}));
     case 710:
     case 714:
     case 715:
     case 718:
-        return failure("CE391", broke(scene, rung, seen),
-                       is_own_code(rung)
-                           ? "the GPU executed something else than this code (an instruction, its "
-                             "counter or its stack): code damaged in memory, or on its way there"
-                           : "an assertion of that code failed, or it is damaged or made for "
-                             "another GPU",
-                       StepFix{is_own_code(rung)
-                                   ? "test the GPU's memory, and look for Xid lines of this time"
-                                   : "install it anew; then look for Xid lines of this time",
-                               "nvidia-smi -q -d ECC,ROW_REMAPPER; sudo dmesg | grep -i xid"});
+        return of_the_moment(failure(
+            "CE391", broke(scene, rung, seen),
+            is_own_code(rung)
+                ? "the GPU executed something else than this code (an instruction, its "
+                  "counter or its stack): code damaged in memory, or on its way there"
+                : "an assertion of that code failed, or it is damaged or made for "
+                  "another GPU",
+            StepFix{is_own_code(rung) ? "test the GPU's memory, and look for Xid lines of this time"
+                                      : "install it anew; then look for Xid lines of this time",
+                    "nvidia-smi -q -d ECC,ROW_REMAPPER; sudo dmesg | grep -i xid"}));
     case 805:
     case 806:
     case 807:
@@ -240,9 +242,10 @@ Finding explain_cuda_error(const Scene& scene, const facts::ProbeRung& rung, int
             StepFix{"ask whoever runs MPS here, or go without it", "unset CUDA_MPS_PIPE_DIRECTORY"},
             ProbeVerdict::Busy);
     case 999:
-        return failure("CE314", std::move(seen) + ": the driver failed without saying why",
-                       "often the GPU was lost on the way (with an Xid), or nvidia_uvm is damaged",
-                       look_for_xid());
+        return of_the_moment(
+            failure("CE314", std::move(seen) + ": the driver failed without saying why",
+                    "often the GPU was lost on the way (with an Xid), or nvidia_uvm is damaged",
+                    look_for_xid()));
     default:
         break;
     }

@@ -91,11 +91,13 @@ Finding explain_by_family(const facts::ProbeRung& rung, int error) {
     if (!rung.message.empty()) {
         cause += "; it said: " + one_line(rung.message, 120);
     }
-    return failure(k_unexplained.data(), refusal(rung), std::move(cause),
-                   StepFix{fmt::format("{}; where that tells nothing, report it with what cudaenv "
-                                       "probe --full --json says",
-                                       family.advice),
-                           family.command});
+    // Nobody knows what would show that it was put right.
+    return of_the_moment(
+        failure(k_unexplained.data(), refusal(rung), std::move(cause),
+                StepFix{fmt::format("{}; where that tells nothing, report it with what cudaenv "
+                                    "probe --full --json says",
+                                    family.advice),
+                        family.command}));
 }
 
 } // namespace cudaenv::plan::probe

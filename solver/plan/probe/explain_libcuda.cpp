@@ -44,8 +44,10 @@ Finding explain_broken_libcuda(const Scene& scene, const facts::ProbeRung& rung)
     if (rung.call == "dlsym") {
         return finding;
     }
+    finding.of_the_moment = true; // what it needs may come from anywhere
     if (std::string fault = fault_of_file(rung); !fault.empty()) {
         finding.cause = std::move(fault);
+        finding.of_the_moment = false; // that file will be another
     } else if (!rung.path.empty()) {
         finding.cause = fmt::format("{} is there; {}", one_line(rung.path, 120), finding.cause);
     }

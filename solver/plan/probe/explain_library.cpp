@@ -165,6 +165,7 @@ Finding explain_nccl(const Scene& scene, const facts::ProbeRung& rung) {
                 StepFix{"see how the GPUs are joined, then try without the direct way "
                         "between them",
                         "nvidia-smi topo -m; NCCL_P2P_DISABLE=1 cudaenv probe --full"});
+    finding.of_the_moment = true;
     // nccl.h: 1 unhandled CUDA error, 2 system error, 3 internal error, 5 invalid usage.
     if (rung.error == 1 || has_status(rung, "unhandled cuda error")) {
         finding.cause = "a CUDA call inside NCCL failed: a driver older than NCCL's CUDA, or a GPU "

@@ -120,7 +120,9 @@ Finding explain_no_device(const Scene& scene, std::string seen) {
             finding.fix = StepFix{"update WSL, and NVIDIA's driver in Windows; WSL 1 has no GPUs "
                                   "(wsl.exe --set-version)",
                                   "wsl.exe --update"};
-        } else if (scene.context->device_files == false) {
+        } else if (scene.context->device_files != false) {
+            finding.of_the_moment = true; // /proc shows a GPU that is lost, and one that is back
+        } else {
             finding.cause = "the kernel module is loaded and /dev/nvidia* are missing";
             finding.fix = StepFix{"make them", "sudo nvidia-modprobe -c 0 -u"};
         }

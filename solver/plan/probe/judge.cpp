@@ -23,6 +23,9 @@ ProbeOutcome judge_probe(const facts::ProbeReport& report, const ProbeContext& c
         step.took_ms = placed.took_ms;
         step.gpu = placed.gpu;
         step.machine_is_right = placed.finding.machine_is_right;
+        const bool fails = step.status == StepStatus::Fails;
+        step.of_the_moment = fails && placed.finding.of_the_moment;
+        step.in_use = fails && placed.finding.verdict == ProbeVerdict::Busy;
         outcome.steps.push_back(std::move(step));
     }
     outcome.not_looked_at = probe::not_looked_at(scene, steps);

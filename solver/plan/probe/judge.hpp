@@ -40,6 +40,12 @@ struct JudgedStep {
     std::optional<int> gpu;
     // It fails by what the environment has; driver and GPU did there what they were asked to.
     bool machine_is_right = false;
+    // It fails, and no file would show that it was put right: the GPU's own state, the fabric
+    // manager, permissions, limits, the paths between GPUs. Not what passes by its verdict.
+    bool of_the_moment = false;
+    // It fails because somebody else has the GPU, its memory, MPS or the machine's memory: of
+    // several GPUs one may be so, and nothing is broken.
+    bool in_use = false;
 };
 
 enum class ProbeVerdict {

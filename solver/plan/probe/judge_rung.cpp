@@ -162,14 +162,14 @@ Finding judge_wrong(const Scene& scene, const ProbeRung& rung) {
                                               ? "the driver's answer makes no sense"
                                               : one_line(rung.message, 80));
     }
-    return failure(
+    return of_the_moment(failure(
         "CE336",
         fmt::format("WRONG RESULT on {}{}", scene.gpu(rung.gpu),
                     rung.message.empty() ? "" : ": " + one_line(rung.message, 44)),
         "the GPU computes something else than the CPU, without an error: trust no result of "
         "it until it is found why (memory, overclocking, heat, a damaged library)",
         StepFix{"keep jobs off it, and test it: NVIDIA's dcgmi diag, compute-sanitizer",
-                "sudo dmesg | grep -i xid; dcgmi diag -r 3"});
+                "sudo dmesg | grep -i xid; dcgmi diag -r 3"}));
 }
 
 Finding judge_skipped(const Scene& scene, const ProbeRung& rung, bool is_broken_below) {

@@ -181,6 +181,11 @@ Finding warning(const char* code, std::string detail, std::string cause, StepFix
             std::move(fix), ProbeVerdict::Warns};
 }
 
+Finding of_the_moment(Finding finding) {
+    finding.of_the_moment = true;
+    return finding;
+}
+
 std::string file_name(std::string_view path) {
     return one_line(path.substr(path.rfind('/') + 1));
 }

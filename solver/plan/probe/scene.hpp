@@ -22,6 +22,7 @@ struct Finding {
     std::optional<StepFix> fix;
     ProbeVerdict verdict = ProbeVerdict::Fails; // of a failure: what the whole comes to by it
     bool machine_is_right = false;              // JudgedStep's
+    bool of_the_moment = false;                 // JudgedStep's
 };
 
 struct Scene {
@@ -96,6 +97,8 @@ std::string loader_words(std::string_view message, std::size_t most = 64);
 Finding failure(const char* code, std::string detail, std::string cause, std::optional<StepFix> fix,
                 ProbeVerdict verdict = ProbeVerdict::Fails);
 Finding warning(const char* code, std::string detail, std::string cause, StepFix fix);
+// The same finding; no file will show that it was put right.
+Finding of_the_moment(Finding finding);
 
 // --- explain_error.cpp --------------------------------------------------------------------------
 

@@ -17,6 +17,13 @@ inline plan::JudgedStep step(const char* name, plan::StepStatus status, const ch
     return made;
 }
 
+// A rung that failed because somebody else has what it needs.
+inline plan::JudgedStep busy(const char* name, const char* code) {
+    plan::JudgedStep made = step(name, plan::StepStatus::Fails, code);
+    made.in_use = true;
+    return made;
+}
+
 // One whose ladder is all that it did.
 inline daemon::ProbeRun run_of(plan::ProbeVerdict verdict, std::vector<plan::JudgedStep> steps) {
     daemon::ProbeRun made;

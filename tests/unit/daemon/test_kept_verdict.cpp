@@ -205,8 +205,8 @@ TEST_CASE("a warning is told with its rung and reason, and by what is known more
                             "probe --full tells more");
     // A GPU that is in use is no reason where there is another.
     Shell other;
-    other.keep(run_of(ProbeVerdict::Fails, {step("memory", StepStatus::Fails, "CE316"),
-                                            step("cublas", StepStatus::Fails, "CE350")}),
+    other.keep(run_of(ProbeVerdict::Fails,
+                      {test::busy("memory", "CE316"), step("cublas", StepStatus::Fails, "CE350")}),
                k_full);
     CHECK(other.told() == "fails at cublas (CE350): cudaenv probe --full");
 }

@@ -67,11 +67,10 @@ TEST_CASE("an environment's own failure is not the machine's, and a busy GPU is 
                                                 step("cudnn", StepStatus::Fails, "CE350")}),
                       k_nobody)
               .failed.empty());
-    CHECK(
-        measured_of(run(ProbeVerdict::Busy, {step("memory", StepStatus::Fails, "CE332")}), k_nobody)
-            .failed.empty());
-    CHECK(measured_of(run(ProbeVerdict::Warns, {step("memory", StepStatus::Fails, "CE317"),
-                                                step("kernel", StepStatus::Ok)}),
+    CHECK(measured_of(run(ProbeVerdict::Busy, {test::busy("memory", "CE316")}), k_nobody)
+              .failed.empty());
+    CHECK(measured_of(run(ProbeVerdict::Warns,
+                          {test::busy("memory", "CE317"), step("kernel", StepStatus::Ok)}),
                       k_nobody)
               .failed.empty());
 }
@@ -173,7 +172,7 @@ TEST_CASE("a rung that failed is told until a probe that reaches it goes well") 
     // Another environment's runtime is in the way, or the GPU is in use.
     keep(run(ProbeVerdict::Fails, {step("runtime", StepStatus::Fails, "CE322")}), {});
     CHECK(failed() == "kernel");
-    keep(run(ProbeVerdict::Busy, {step("memory", StepStatus::Fails, "CE316")}), {});
+    keep(run(ProbeVerdict::Busy, {test::busy("memory", "CE316")}), {});
     CHECK(failed() == "kernel");
     // An environment's library fails, and the kernel ran.
     keep(run(ProbeVerdict::Fails,

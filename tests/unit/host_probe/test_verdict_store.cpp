@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -44,6 +45,7 @@ FakeDisk machine(const std::string& change = {}) {
         .file("/proc/driver/nvidia/version",
               change == "module" ? "Kernel Module  590.10" : "Kernel Module  580.95.05")
         .link(std::string(parent_path(k_driver)) + "/libcuda.so.1", "libcuda.so.580.95.05")
+        .file("/proc/sys/kernel/hostname", change == "name" ? "node2\n" : "node1\n")
         .file(k_driver, change == "driver" ? "another" : "driver")
         .directory("/proc/driver/nvidia/gpus/0000:01:00.0")
         .file(k_runtime, change == "runtime" ? "upgraded" : "13");
@@ -80,7 +82,8 @@ TEST_CASE("a verdict is given back as long as nothing that it rests on has chang
     CHECK(kept->summary == k_bad.summary);
     CHECK(kept->at == k_bad.at);
 
-    for (const char* change : {"boot", "module", "driver", "runtime", "gpu", "mig", "device"}) {
+    for (const char* change :
+         {"boot", "module", "driver", "runtime", "gpu", "mig", "device", "name"}) {
         INFO(change);
         FakeDisk changed = machine(change);
         CHECK_FALSE(store.find(changed, k_question, k_now));
@@ -140,8 +143,9 @@ TEST_CASE("a store that is garbage, or that others can write, holds nothing") {
     const auto good = nlohmann::json::parse(written);
     const auto entry =
         nlohmann::json::json_pointer("/environments") / good.at("environments").begin().key();
-    for (const char* member : {"", "/machine", "/verdicts", "/verdicts/0", "/verdicts/0/depth",
-                               "/verdicts/0/at", "/verdicts/0/files", "file"}) {
+    for (const char* member :
+         {"", "/machine", "/verdicts", "/verdicts/0", "/verdicts/0/depth", "/verdicts/0/at",
+          "/verdicts/0/files", "/verdicts/0/of_the_moment", "file"}) {
         INFO(member);
         const auto pointer = member == std::string("file")
                                  ? entry / "verdicts" / 0 / "files" / k_driver
@@ -328,36 +332,21 @@ TEST_CASE("each kind of shell has its own verdict, and one takes nothing from an
     CHECK(store.find(disk, other, k_now)->verdict == "ok");
 }
 
-TEST_CASE("what the system's state broke is told for an hour, and that all was well is over") {
+TEST_CASE("what no file shows to be mended is told for an hour, and that all was well is over") {
     constexpr std::int64_t k_hour = 3600;
-    for (const char* code : {"CE302", "CE313", "CE314", "CE339", "CE356", "CE357"}) {
-        INFO(code);
-        const Scratch scratch;
-        const VerdictStore store(scratch.path);
-        FakeDisk disk = machine();
-        keep(store, disk, k_question, {}, {"ok", "", "", "", k_now - 1, k_quick});
-        keep(store, disk, k_question, {}, {"driver-broken", "driver", code, "", k_now, k_quick});
-        CHECK(store.find(disk, k_question, k_now + k_hour - 1)->code == code);
-        CHECK_FALSE(store.find(disk, k_question, k_now + k_hour));
-    }
-    // What files show is told until they change.
+    const KeptVerdict lost{"fails", "nccl", "CE357", "", k_now + 1, k_full, {}, true};
     const Scratch scratch;
     const VerdictStore store(scratch.path);
     FakeDisk disk = machine();
-    keep(store, disk, k_question, {}, {"fails", "runtime", "CE322", "", k_now, k_quick});
-    CHECK(store.find(disk, k_question, k_now + 1000 * k_hour));
-    keep(store, disk, k_question, {}, {"fails", "nccl", "CE357", "", k_now + 1, k_full});
+    keep(store, disk, k_question, {}, {"ok", "", "", "", k_now, k_full});
+    keep(store, disk, k_question, {}, lost);
     CHECK(store.find(disk, k_question, k_now + k_hour)->code == "CE357");
-    CHECK(store.find(disk, k_question, k_now + 2 * k_hour)->code == "CE322");
-}
-
-TEST_CASE("a warning does not pass, and takes a failure back") {
-    const Scratch scratch;
-    const VerdictStore store(scratch.path);
-    FakeDisk disk = machine();
-    keep(store, disk, k_question, {}, {"fails", "kernel", "CE330", "", k_now, k_quick});
-    keep(store, disk, k_question, {}, {"warns", "library", "CE302", "", k_now, k_quick});
-    CHECK(store.find(disk, k_question, k_now + 10'000)->verdict == "warns");
+    CHECK_FALSE(store.find(disk, k_question, k_now + k_hour + 1));
+    // What files show is told until they change.
+    keep(store, disk, k_question, {}, {"fails", "runtime", "CE322", "", k_now, k_quick});
+    keep(store, disk, k_question, {}, lost);
+    CHECK(store.find(disk, k_question, k_now + k_hour)->code == "CE357");
+    CHECK(store.find(disk, k_question, k_now + 1000 * k_hour)->code == "CE322");
 }
 
 TEST_CASE("what was kept later than now is not believed") {
@@ -424,19 +413,81 @@ TEST_CASE("what appears where a library was looked for lets go of a verdict, oth
     CHECK(holds_with(k_quick, known_to_the_loader("libpng.so.16")));
 }
 
-TEST_CASE("a store that is full lets go of the oldest") {
+VerdictQuestion environment(int number) {
+    return {"/e" + std::to_string(number), "", "", {}};
+}
+
+TEST_CASE("of more environments than are kept the oldest goes") {
     const Scratch scratch;
     const VerdictStore store(scratch.path);
     FakeDisk disk = machine();
-    const auto environment = [](int number) {
-        return VerdictQuestion{"/e" + std::to_string(number), "", "", {}};
-    };
     for (int number = 0; number < 201; ++number) {
         keep(store, disk, environment(number), {}, {"ok", "", "", "", k_now + number, k_quick});
     }
     CHECK_FALSE(store.find(disk, environment(0), k_now + 300));
     CHECK(store.find(disk, environment(1), k_now + 300));
     CHECK(store.find(disk, environment(200), k_now + 300));
+}
+
+TEST_CASE("a store is never longer than what is read of it: the oldest go") {
+    const Scratch scratch;
+    const VerdictStore store(scratch.path);
+    FakeDisk disk = machine();
+    std::vector<std::string> files; // some 20 KB of them
+    for (int number = 0; number < 200; ++number) {
+        files.push_back("/e/lib/python3.11/site-packages/nvidia/cublas/lib/libcublasLt.so." +
+                        std::to_string(number));
+        disk.file(files.back(), "x");
+    }
+    const auto size = [&] { return fs::file_size(scratch.path + "/probes.json"); };
+    int kept = 0;
+    for (bool is_full = false; !is_full; ++kept) {
+        REQUIRE(kept < 200);
+        keep(store, disk, environment(kept), files, {"ok", "", "", "", k_now + kept, k_quick});
+        CHECK(size() <= VerdictStore::k_size_limit);
+        is_full = !store.find(disk, environment(0), k_now + 300);
+    }
+    CHECK(size() > VerdictStore::k_size_limit * 9 / 10);
+    CHECK(store.find(disk, environment(1), k_now + 300));
+    CHECK(store.find(disk, environment(kept - 1), k_now + 300));
+
+    // One that has no room at all takes none from the others.
+    const std::string vast(VerdictStore::k_size_limit, 'x');
+    keep(store, disk, environment(0), {}, {"fails", "", "", vast, k_now + 300, k_quick});
+    CHECK_FALSE(store.find(disk, environment(0), k_now + 300));
+    CHECK(store.find(disk, environment(kept - 1), k_now + 300));
+}
+
+TEST_CASE("machines that share a home take nothing from each other") {
+    const Scratch scratch;
+    const VerdictStore store(scratch.path);
+    FakeDisk one = machine();
+    FakeDisk other = machine("name");
+    other.directory("/proc/driver/nvidia/gpus/0000:02:00.0");
+    keep(store, one, k_question, {}, k_bad);
+    CHECK_FALSE(store.find(other, k_question, k_now));
+    keep(store, other, k_question, {}, {"ok", "", "", "", k_now, k_quick});
+    REQUIRE(store.find(one, k_question, k_now));
+    CHECK(store.find(one, k_question, k_now)->code == "CE322");
+    CHECK(store.find(other, k_question, k_now)->verdict == "ok");
+}
+
+TEST_CASE("who asks only what is bad looks at no file of what is well, and each file once") {
+    const Scratch scratch;
+    const VerdictStore store(scratch.path);
+    FakeDisk disk = machine();
+    keep(store, disk, k_question, {k_runtime}, {"ok", "", "", "", k_now, k_quick});
+    keep(store, disk, k_question, {k_runtime}, {"warns", "", "", "", k_now, k_full});
+    const auto looks = [&](VerdictReader::Wanted wanted) {
+        FakeDisk asked = machine();
+        static_cast<void>(VerdictReader(asked, store).find(k_question, k_now, wanted));
+        return std::ranges::count(asked.log(), "stat " + k_runtime);
+    };
+    CHECK(looks(VerdictReader::Wanted::NotWell) == 0);
+    CHECK(looks(VerdictReader::Wanted::All) == 1);
+    keep(store, disk, k_question, {k_runtime}, {"fails", "", "", "", k_now, k_build});
+    CHECK(looks(VerdictReader::Wanted::NotWell) == 1);
+    CHECK(VerdictReader(disk, store).find(k_question, k_now, VerdictReader::Wanted::NotWell));
 }
 
 TEST_CASE("of what several keep at once nothing is lost") {
