@@ -42,6 +42,21 @@ inline bool is_utf8(std::string_view text) {
     return true;
 }
 
+// The last `most` bytes at most, from where a character of UTF-8 begins.
+inline std::string_view last_bytes(std::string_view text, std::size_t most) {
+    if (text.size() <= most) {
+        return text;
+    }
+    text.remove_prefix(text.size() - most);
+    for (int tail = 0; tail < 3 && !text.empty(); ++tail) {
+        if ((static_cast<unsigned char>(text.front()) & 0xc0U) != 0x80U) {
+            break;
+        }
+        text.remove_prefix(1);
+    }
+    return text;
+}
+
 // "2f70ff".
 inline std::string to_hex(std::string_view bytes) {
     constexpr std::string_view k_digits = "0123456789abcdef";

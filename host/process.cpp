@@ -128,12 +128,16 @@ Child start(const ChildCommand& command, ChildOutcome& outcome) {
 }
 
 // Takes what is there; closes the pipe at its end. What is over the limit is read and dropped, so
-// that the child does not block on it.
+// that the child does not block on it. Of one that writes without end it takes no more than any
+// pipe holds: the deadline is looked at in between.
 void drain(Fd& pipe, std::string& into, std::size_t limit) {
+    constexpr std::size_t k_most_at_once = std::size_t{1024} * 1024;
     std::array<char, 8192> block{};
-    while (pipe) {
+    std::size_t taken = 0;
+    while (pipe && taken < k_most_at_once) {
         const ssize_t got = ::read(pipe.get(), block.data(), block.size());
         if (got > 0) {
+            taken += static_cast<std::size_t>(got);
             const auto keep = std::min(static_cast<std::size_t>(got), limit - into.size());
             into.append(block.data(), keep);
         } else if (got < 0 && errno == EINTR) {

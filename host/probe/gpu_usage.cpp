@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
 
 namespace cudaenv::host {
 
@@ -146,22 +147,57 @@ std::string environment_of(FileSystem& files, int pid, const std::vector<std::st
     return {};
 }
 
-void identify(FileSystem& files, GpuProcess& process) {
-    constexpr std::size_t k_most_maps = std::size_t{8} << 20;
-    const auto maps = files.read_file(proc(process.pid, "maps"), k_most_maps);
-    const bool readable = maps && !maps->empty();
-    if (readable && maps->find("libcuda") == std::string::npos && !process.graphics) {
-        return;
+// Of one look at the GPUs: a process may be on each of them, and its maps are long.
+class Processes {
+public:
+    explicit Processes(FileSystem& files) : m_files(files) {}
+
+    void identify(GpuProcess& process) {
+        const auto [known, is_new] = m_known.try_emplace(process.pid);
+        if (is_new) {
+            known->second = look_at(process.pid);
+        }
+        const Known& found = known->second;
+        if (found.is_another && !process.graphics) {
+            return;
+        }
+        process.user = found.user;
+        process.command = found.command;
+        process.environment = found.environment;
     }
-    const std::string uid = uid_of(files, process.pid);
-    if (uid.empty()) {
-        return;
+
+private:
+    struct Known {
+        bool is_another = false; // its maps can be read and have no libcuda
+        std::string user;
+        std::string command;
+        std::string environment;
+    };
+
+    Known look_at(int pid) {
+        constexpr std::size_t k_most_maps = std::size_t{8} << 20;
+        Known found;
+        const auto maps = m_files.read_file(proc(pid, "maps"), k_most_maps);
+        found.is_another = maps && !maps->empty() && maps->find("libcuda") == std::string::npos;
+        const std::string uid = uid_of(m_files, pid);
+        if (uid.empty()) {
+            return found;
+        }
+        const auto [name, is_new] = m_users.try_emplace(uid);
+        if (is_new) {
+            name->second = user_name(m_files, uid);
+        }
+        found.user = name->second;
+        const auto words = words_of(file_text(m_files, proc(pid, "cmdline")));
+        found.command = command_of(words);
+        found.environment = environment_of(m_files, pid, words);
+        return found;
     }
-    process.user = user_name(files, uid);
-    const auto words = words_of(file_text(files, proc(process.pid, "cmdline")));
-    process.command = command_of(words);
-    process.environment = environment_of(files, process.pid, words);
-}
+
+    FileSystem& m_files;
+    std::map<int, Known> m_known;
+    std::map<std::string, std::string> m_users; // by their numbers
+};
 
 } // namespace
 
@@ -200,9 +236,10 @@ Result<UsageNow> read_gpu_usage(std::string_view line) {
 }
 
 void identify_processes(FileSystem& files, UsageNow& usage) {
+    Processes processes(files);
     for (GpuUsage& gpu : usage.gpus) {
         for (GpuProcess& process : gpu.processes) {
-            identify(files, process);
+            processes.identify(process);
         }
     }
 }

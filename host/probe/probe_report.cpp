@@ -274,7 +274,7 @@ std::string last_words_of(const ChildOutcome& outcome) {
     const std::string text = redact_secrets(outcome.error);
     std::string_view rest = trim(text);
     if (rest.size() > k_most_message) {
-        rest.remove_prefix(rest.size() - k_most_message);
+        rest = last_bytes(rest, k_most_message);
         if (const auto line = rest.find('\n'); line != std::string_view::npos) {
             rest.remove_prefix(line + 1);
         }

@@ -1,5 +1,6 @@
 #include "host/probe/trial_words.hpp"
 
+#include "base/raw_bytes.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -104,11 +105,9 @@ std::string last_words(const ChildOutcome& outcome, std::size_t most) {
     if (lines.size() > most) {
         lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
     }
-    std::string words = join(lines, "\n");
-    if (words.size() > k_longest_message) {
-        words.erase(0, words.size() - k_longest_message);
-    }
-    return words;
+    // Before anything is cut off: of half a URL nobody knows that it was one.
+    const std::string words = redact_secrets(join(lines, "\n"));
+    return std::string(last_bytes(words, k_longest_message));
 }
 
 } // namespace cudaenv::host

@@ -11,7 +11,7 @@
 namespace cudaenv::host {
 
 // The end of what compilers said, for a person: the last `most` lines that say something, without
-// those that only repeat that something failed.
+// those that only repeat that something failed, and without secrets; whole characters.
 std::string last_words(const ChildOutcome& outcome, std::size_t most = 12);
 // A compiler's words for a place that is full; empty where they tell something else.
 std::string_view no_room(const ChildOutcome& outcome);

@@ -1,5 +1,6 @@
 #include "solver/plan/probe/scene.hpp"
 
+#include "base/driver_file.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "solver/plan/printable.hpp"
@@ -12,16 +13,15 @@ namespace cudaenv::plan::probe {
 
 namespace {
 
-// 580.95.05 of libcuda.so.580.95.05; none of libcuda.so.1.
-std::optional<DottedVersion> version_in_name(std::string_view path, std::size_t least_parts) {
+// 11.8 of libcudart.so.11.8.89; none of libcudart.so.12.
+std::optional<DottedVersion> version_in_name(std::string_view path) {
     const std::string name = file_name(path);
     const auto at = name.find(".so.");
     if (at == std::string::npos) {
         return std::nullopt;
     }
     auto version = DottedVersion::parse(std::string_view(name).substr(at + 4));
-    return version && version->parts().size() >= least_parts ? std::optional(*version)
-                                                             : std::nullopt;
+    return version && version->parts().size() >= 2 ? std::optional(*version) : std::nullopt;
 }
 
 std::optional<ProbeVersion> runtime_of(const facts::ProbeRung& rung) {
@@ -33,7 +33,7 @@ std::optional<ProbeVersion> runtime_of(const facts::ProbeRung& rung) {
     if (rung.version && rung.version->major() > 0) {
         return ProbeVersion{*rung.version, rung.path};
     }
-    if (auto version = version_in_name(rung.path, 2)) {
+    if (auto version = version_in_name(rung.path)) {
         return ProbeVersion{DottedVersion::of(version->major_minor()), rung.path};
     }
     return std::nullopt;
@@ -143,7 +143,7 @@ Scene look_at(const facts::ProbeReport& report, const ProbeContext& context) {
                 break; // its path is what did not load
             }
             scene.libcuda = rung.path;
-            scene.library = version_in_name(rung.path, 2);
+            scene.library = driver_of_file(rung.path);
             if (!scene.library) {
                 scene.library = rung.version;
             }

@@ -154,6 +154,17 @@ TEST_CASE("more output than the limit neither blocks the child nor fills memory"
     CHECK(outcome.output.size() == 1024U * 1024U);
 }
 
+TEST_CASE("a child that writes without end is killed at its deadline") {
+    ChildProcessRunner runner;
+    const auto begin = std::chrono::steady_clock::now();
+    // Several at a time, so that the pipe is never empty.
+    const auto outcome = runner.run(
+        shell("for i in 1 2 3 4 5 6 7 8; do head -c 8000000000 /dev/zero & done; wait"), 200ms);
+    CHECK(outcome.timed_out);
+    CHECK(outcome.failure == "no answer within 200 ms, killed");
+    CHECK(std::chrono::steady_clock::now() - begin < 2s);
+}
+
 TEST_CASE("a child that stops itself is killed at the deadline all the same") {
     ChildProcessRunner runner;
     const auto outcome = runner.run(shell("kill -STOP $$"), 200ms);

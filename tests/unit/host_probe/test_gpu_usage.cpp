@@ -3,6 +3,8 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
+
 using namespace cudaenv;
 using namespace cudaenv::host;
 using cudaenv::test::FakeDisk;
@@ -120,4 +122,38 @@ TEST_CASE("a number that is somebody else here is not taken for the process") {
     usage = one_process(43); // and one that is not here at all
     identify_processes(disk, usage);
     CHECK(usage.gpus[0].processes[0].command.empty());
+}
+
+TEST_CASE("a process on eight GPUs is looked at once, and a user's name looked up once") {
+    FakeDisk disk;
+    add_process(disk, "42", "python\0train.py\0"s, "");
+    add_process(disk, "43", "python\0serve.py\0"s, "");
+    disk.file("/etc/passwd", "me:x:1000:1000::/home/me:/bin/sh\n");
+    UsageNow usage;
+    for (int i = 0; i < 8; ++i) {
+        for (const int pid : {42, 43}) {
+            usage.gpus.push_back(one_process(pid).gpus.front());
+        }
+    }
+    identify_processes(disk, usage);
+    CHECK(usage.gpus.back().processes[0].user == "me");
+    CHECK(usage.gpus[14].processes[0].command == "python train.py");
+    const auto reads = [&](const char* path) {
+        return std::ranges::count(disk.log(), std::string("read ") + path);
+    };
+    for (const char* file : {"maps", "status", "cmdline", "environ"}) {
+        CHECK(reads((std::string("/proc/42/") + file).c_str()) == 1);
+    }
+    CHECK(reads("/etc/passwd") == 1);
+}
+
+TEST_CASE("one that draws is told though it has no libcuda, and is not where it does not") {
+    FakeDisk disk;
+    add_process(disk, "42", "Xorg\0"s, "");
+    disk.file("/proc/42/maps", "55e0-55e1 r-xp /usr/lib/xorg/Xorg\n");
+    UsageNow usage = one_process(42);
+    usage.gpus.push_back(one_process(42, true).gpus.front());
+    identify_processes(disk, usage);
+    CHECK(usage.gpus[0].processes[0].command.empty());
+    CHECK(usage.gpus[1].processes[0].command == "Xorg");
 }

@@ -1,0 +1,50 @@
+#include "base/raw_bytes.hpp"
+#include "host/probe/trial_words.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace cudaenv;
+using namespace cudaenv::host;
+
+namespace {
+
+std::string words_of(std::string error, std::string output = {}) {
+    ChildOutcome outcome;
+    outcome.error = std::move(error);
+    outcome.output = std::move(output);
+    return last_words(outcome);
+}
+
+} // namespace
+
+TEST_CASE("a compiler's last words are its own, without those that only say that it failed") {
+    CHECK(words_of("a.cu(3): error\r\n\n  | ^\ncompilation terminated.\n") ==
+          "a.cu(3): error\n  | ^");
+    CHECK(words_of(" \n", "ld: cannot find -lcudart\nninja: build stopped: x\n") ==
+          "ld: cannot find -lcudart");
+    CHECK(words_of("expected ';' before '}' token\n   12 | }\n") ==
+          "expected ';' before '}' token\n   12 | }");
+}
+
+TEST_CASE("a compiler's words are told without secrets, also of a line that is cut") {
+    CHECK(words_of("fatal: https://me:hunter2@index.example/simple: no\n") ==
+          "fatal: https://***@index.example/simple: no");
+    CHECK(words_of("env: AWS_SECRET_ACCESS_KEY=abc\n").find("abc") == std::string::npos);
+    const std::string cut =
+        words_of("https://me:hunter2@index.example/" + std::string(4075, 'x') + '\n');
+    CHECK(cut.size() <= 4096);
+    CHECK(cut.find("hunter") == std::string::npos);
+}
+
+TEST_CASE("a compiler's words are cut between characters") {
+    for (const char* character : {"a", "\xc3\xa9", "\xe2\x80\x98", "\xf0\x9f\x98\x80"}) {
+        std::string text = "b";
+        while (text.size() < 5000) {
+            text += character;
+        }
+        const std::string words = words_of(text);
+        CHECK(is_utf8(words));
+        CHECK(words.size() > 4092);
+        CHECK(words.size() <= 4096);
+    }
+}
