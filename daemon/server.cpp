@@ -66,6 +66,9 @@ void Server::spawn(asio::awaitable<void> task) {
     asio::co_spawn(m_io, std::move(task), [this](std::exception_ptr thrown) {
         if (thrown && !m_problem) {
             m_problem = std::move(thrown);
+            if (!m_listener) {
+                m_io.stop(); // whoever asked is to see its end; nobody else is served
+            }
         }
     });
 }
@@ -137,10 +140,17 @@ Door Server::door_of(const std::shared_ptr<Session>& session) {
     return door;
 }
 
-void Server::catch_signals() {
-    m_signals.emplace(m_io);
-    for (const int signal : end_signals()) {
-        m_signals->add(signal);
+// False where no descriptor is left for it: signals then end this process as they do any.
+bool Server::catch_signals() {
+    try {
+        m_signals.emplace(m_io);
+        for (const int signal : end_signals()) {
+            m_signals->add(signal);
+        }
+        return true;
+    } catch (const boost::system::system_error&) {
+        m_signals.reset();
+        return false;
     }
 }
 
@@ -156,8 +166,9 @@ void Server::can_stop(Session& session, std::shared_ptr<const StopEvent> stop) {
     // Only for as long as something runs that must not be left behind: a prompt's answer is made
     // without these system calls.
     if (any_runs && !m_signals) {
-        catch_signals();
-        spawn(end_by_signal());
+        if (catch_signals()) {
+            spawn(end_by_signal());
+        }
     } else if (!any_runs) {
         m_signals.reset();
     }
@@ -212,8 +223,9 @@ void Server::listen(Listener listener, std::chrono::seconds idle_time, Log& log)
     m_timer.emplace(m_io, ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
     set_timer(m_idle_time);
     spawn(watch_idle_time());
-    catch_signals();
-    spawn(watch_signals());
+    if (catch_signals()) {
+        spawn(watch_signals());
+    }
     m_background_probe.allow();
     m_log->write(LogLevel::Info,
                  "cudaenvd " + std::string(protocol::build_id()) + " listens on " + m_path);

@@ -70,7 +70,7 @@ private:
     boost::asio::awaitable<void> watch_idle_time();
     boost::asio::awaitable<void> watch_signals();
     boost::asio::awaitable<void> end_by_signal();
-    void catch_signals();
+    bool catch_signals();
     void can_stop(Session& session, std::shared_ptr<const StopEvent> stop);
     [[nodiscard]] bool anything_stops() const;
     void stop_what_runs();

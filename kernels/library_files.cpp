@@ -150,6 +150,13 @@ std::string refused_file(std::string_view words, const std::string& name) {
     return is_another ? std::string(words.substr(0, words.find(':'))) : found;
 }
 
+std::string pipe_in_its_place(const std::string& path) {
+    struct stat status {};
+    return ::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)
+               ? path + ": cannot read file data: Is a pipe"
+               : std::string();
+}
+
 std::string cut_short(const std::string& path) {
     const Fd file = open_to_read(path);
     struct stat status {};

@@ -27,6 +27,8 @@ FoundFile find_as_the_loader(const std::string& name);
 // a library that this one needs, where they begin with its path. Empty: there is none.
 std::string refused_file(std::string_view words, const std::string& name);
 
+// "PATH: cannot read file data: Is a pipe": the loader would wait there for ever. Empty: it is none.
+std::string pipe_in_its_place(const std::string& path);
 // "cut short: PATH has 100 bytes of at least 200": to map it ends in SIGBUS. Empty: it is whole, or
 // no ELF file of this machine's.
 std::string cut_short(const std::string& path);

@@ -37,6 +37,7 @@ nlohmann::json step_to_json(const plan::JudgedStep& step) {
             {"code", text_or_null(step.code)},
             {"detail", step.detail},
             {"cause", text_or_null(step.cause)},
+            {"output", text_or_null(step.output)},
             {"fix", std::move(fix)},
             {"took_ms", step.took_ms},
             {"gpu", step.gpu ? nlohmann::json(*step.gpu) : nlohmann::json()}};

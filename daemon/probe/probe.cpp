@@ -145,12 +145,19 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     if (environment) {
         context.environment = &*environment;
         context.environment_name = environment->prefix.substr(environment->prefix.rfind('/') + 1);
+        context.environment_is_active = caller.variable("CONDA_PREFIX") == environment->prefix ||
+                                        caller.variable("VIRTUAL_ENV") == environment->prefix;
     }
     context.library_path = library_path;
     context.visible_devices = caller.variable("CUDA_VISIBLE_DEVICES");
     context.device_files = device_files;
     context.passed_over = run.libraries.passed_over;
     context.full = wishes.full;
+    for (const char* name : {"LD_AUDIT", "LD_PRELOAD"}) {
+        if (!caller.variable(name).value_or("").empty()) {
+            context.preloads = name;
+        }
+    }
     context.closed_devices = host::closed_devices();
     context.closed_libraries = host::closed_libraries(run.libraries, library_path);
     host::learn_mig_mode(processes, program, {"LD_LIBRARY_PATH=" + join(library_path, ":")},

@@ -199,7 +199,7 @@ void build_program(facts::ProbeRung& rung, const BuildTrial& trial, ProcessRunne
         return;
     }
     if (!take_refusal(rung, said) && !take_wrong(rung, said)) {
-        fail(rung, "the program", ran);
+        fail(rung, std::string(facts::k_program_call), ran);
     }
 }
 
@@ -237,6 +237,10 @@ void build_extension(facts::ProbeRung& rung, const BuildTrial& trial, const std:
         skip(rung, tools_of(trial) + " builds it; not run: " + why);
     } else if (outcome.failure.empty() && said.starts_with("skipped ")) {
         skip(rung, std::string(said.substr(8)));
+    } else if (said.starts_with("no-import ")) {
+        rung.result = facts::ProbeResult::Failed;
+        rung.call = facts::k_import_call;
+        rung.message = said.substr(10);
     } else if (const auto words = no_room(outcome); !outcome.failure.empty() && !words.empty()) {
         cannot_write(rung, place_of(trial) + ": " + std::string(words));
     } else if (!take_wrong(rung, said)) {

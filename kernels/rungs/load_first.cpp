@@ -99,7 +99,10 @@ void* open_whole(const std::string& file, std::string& refusal) {
     const std::string path = find_as_the_loader(file).path;
     if (!path.empty()) {
         report_opening(path);
-        refusal = cut_short(path);
+        refusal = pipe_in_its_place(path);
+        if (refusal.empty()) {
+            refusal = cut_short(path);
+        }
         if (!refusal.empty()) {
             return nullptr;
         }

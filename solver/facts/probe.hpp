@@ -101,6 +101,10 @@ inline constexpr std::string_view k_write_call = "write";
 inline constexpr std::string_view k_nvcc_call = "nvcc itself";
 // A place in which no nvcc works: the message is why, and the place.
 inline constexpr std::string_view k_place_call = "temporary directory";
+// What was built ended in another way than it says itself.
+inline constexpr std::string_view k_program_call = "the program";
+// torch is not imported: the message is Python's words.
+inline constexpr std::string_view k_import_call = "import torch";
 
 enum class ProbeResult {
     Ok,

@@ -1,11 +1,21 @@
 # Builds the extension with the environment's own torch, and runs it where torch sees a GPU. The last
 # line that it prints says how it went: "ok WHAT", "built WHY-NOT-RUN", "skipped WHY",
-# "wrong WHAT".
+# "wrong WHAT", "no-import WHY"; none where it is not built, of which standard error tells.
 import os
 import sys
 
-import torch
-from torch.utils.cpp_extension import load
+
+def in_words(error):
+    """Without the traceback, whose lines of source look like messages."""
+    return "%s: %s" % (type(error).__name__, error)
+
+
+try:
+    import torch
+    from torch.utils.cpp_extension import load
+except Exception as error:
+    print("no-import " + " ".join(in_words(error).split()))
+    sys.exit(1)
 
 directory = os.path.dirname(os.path.abspath(__file__))
 if torch.version.cuda is None:
@@ -13,11 +23,14 @@ if torch.version.cuda is None:
     sys.exit(0)
 build = os.path.join(directory, "extension")
 os.mkdir(build)
-module = load(
-    name="cudaenv_trial",
-    sources=[os.path.join(directory, name) for name in ("extension.cpp", "extension.cu")],
-    build_directory=build,
-)
+try:
+    module = load(
+        name="cudaenv_trial",
+        sources=[os.path.join(directory, name) for name in ("extension.cpp", "extension.cu")],
+        build_directory=build,
+    )
+except Exception as error:
+    sys.exit(in_words(error))
 what = "torch %s, CUDA %s" % (torch.__version__, torch.version.cuda)
 if not torch.cuda.is_available():
     print("built torch.cuda.is_available() is False")

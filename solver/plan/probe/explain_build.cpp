@@ -2,11 +2,13 @@
 // release.
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
+#include "solver/plan/probe/packages.hpp"
 #include "solver/plan/probe/scene.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace cudaenv::plan::probe {
 
@@ -132,6 +134,33 @@ Finding explain_broken_nvcc(const facts::ProbeRung& rung) {
                  {"repair it, or put another first: CUDA_HOME, PATH", "cudaenv toolkits"});
 }
 
+// From outside: nothing that was built is at fault.
+std::optional<Finding> explain_killed(const facts::ProbeRung& rung) {
+    constexpr auto k_words = std::to_array<std::string_view>(
+        {"ended by signal 9", "ended by signal 15", "Killed signal terminated program",
+         "Terminated signal terminated program"});
+    const auto found = std::find_if(k_words.begin(), k_words.end(), [&](std::string_view words) {
+        return contains(rung.message, words);
+    });
+    if (found == k_words.end()) {
+        return std::nullopt;
+    }
+    const bool is_program = rung.call == facts::k_program_call;
+    return fails("CE373", is_program ? "what was built was killed" : "the compiler was killed",
+                 "somebody killed it: the kernel for want of memory, a job limit, or a person",
+                 {"more memory, or less beside it; then once more",
+                  "sudo dmesg | grep -i 'out of memory' | tail -3"});
+}
+
+Finding explain_no_import(const Scene& scene, const facts::ProbeRung& rung) {
+    return fails(
+        "CE374", "torch cannot be imported: " + one_line(rung.message, 72),
+        "this environment's torch does not start, whatever is built: " +
+            one_line(rung.message, 200),
+        {"mend that first; it says more of itself",
+         shell_word(scene.context->environment->prefix + "/bin/python") + " -c 'import torch'"});
+}
+
 Finding cpu_build() {
     return fails("CE368", "this torch is a build without CUDA",
                  "it came from an index without CUDA, or another package's requirement replaced "
@@ -167,10 +196,16 @@ Finding explain_build(const Scene& scene, const facts::ProbeRung& rung) {
     if (rung.call == facts::k_place_call) {
         return explain_unfit_place(rung);
     }
+    if (auto killed = explain_killed(rung)) {
+        return std::move(*killed);
+    }
     if (rung.call == facts::k_nvcc_call) {
         return explain_broken_nvcc(rung);
     }
     const std::string& said = rung.message;
+    if (rung.call == facts::k_import_call) {
+        return explain_no_import(scene, rung);
+    }
     const std::string plain = squeezed(said);
     // A program that nvcc built carries the runtime of nvcc's own CUDA.
     Scene of_nvcc = scene;
@@ -209,7 +244,7 @@ Finding explain_build(const Scene& scene, const facts::ProbeRung& rung) {
         return fails("CE367", "torch finds no nvcc",
                      "neither CUDA_HOME nor PATH leads to one; wheels of CUDA 11 and 12 bring none",
                      {"an nvcc into the environment, without root",
-                      "conda install -c conda-forge cuda-nvcc"});
+                      conda_install(scene) + " -c conda-forge cuda-nvcc"});
     }
     if (contains(plain, "torchnotcompiledwithcuda")) {
         return cpu_build();
@@ -230,23 +265,34 @@ Finding explain_build(const Scene& scene, const facts::ProbeRung& rung) {
     if (contains(plain, "ninjaisrequired")) {
         return fails("CE371", "torch builds extensions with ninja, which is not here",
                      "it is a program, and a package of pip and conda",
-                     {"ninja into the environment", "pip install ninja"});
+                     {"ninja into the environment", pip_install(scene) + " ninja"});
     }
     if (contains(plain, "python.h:nosuchfile")) {
         return fails("CE372", "Python.h is not here", "this Python came without its headers",
                      {"Debian and Ubuntu keep them in python3-dev; conda's Python has them",
                       "sudo apt install python3-dev"});
     }
-    if (contains(said, "cannot open shared object file") || contains(said, "undefined symbol")) {
+    const bool is_loaders_word =
+        contains(said, "cannot open shared object file") || contains(said, "undefined symbol");
+    // A library of torch's own is no package of CUDA's.
+    if (is_loaders_word && (contains(said, "libcu") || contains(said, "libnv"))) {
         return explain_loading(scene, rung);
     }
     const bool is_torch = rung.step == facts::ProbeStep::TorchExtension;
-    const std::string line =
-        telling_line(said, {"cannot find", "fatal", "error:", "Error:", "ndefined"}, 80);
+    const std::string line = telling_line(
+        said, {"cannot open", "cannot find", "fatal", "error:", "Error:", "ndefined"}, 80);
+    StepFix fix{"what the compiler said, whole: the member output", "cudaenv probe --build --json"};
+    if (rung.call == facts::k_program_call) {
+        fix = {"look at what the kernel says of it", "sudo dmesg | tail"};
+    } else if (is_torch && is_loaders_word) {
+        fix = {"see which file it wants, and who brings that",
+               shell_word(scene.context->environment->prefix + "/bin/python") +
+                   " -c 'import torch'"};
+    }
     return fails(is_torch ? "CE369" : "CE363", line.empty() ? refusal(rung) : line,
                  is_torch ? "a small extension for this torch does not build or run"
                           : "a small program does not compile, link or run",
-                 {"the whole text of the compiler", "cudaenv probe --build --json"});
+                 std::move(fix));
 }
 
 std::optional<Finding> explain_build_warning(const Scene& scene, const facts::ProbeRung& rung) {

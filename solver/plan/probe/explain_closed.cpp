@@ -111,6 +111,23 @@ Finding may_not_read(const Scene& scene, facts::ProbeStep step, std::string_view
     return finding;
 }
 
+// "libcudart.so.13" and "libcudart-d0da41ae.so.11.0" of "libcudart".
+bool is_of_library(std::string_view name, std::string_view stem) {
+    return name.size() > stem.size() && name.starts_with(stem) &&
+           (name[stem.size()] == '.' || name[stem.size()] == '-');
+}
+
+// The closed file in whose place this rung's was taken; null where there is none.
+const facts::ClosedFile* passed_over_for(const Scene& scene, const facts::ProbeRung& rung) {
+    const auto* const library = facts::probed_library(rung.step);
+    const auto& closed = scene.context->closed_libraries;
+    const auto found = std::find_if(closed.begin(), closed.end(), [&](const auto& file) {
+        return library != nullptr && file.was_passed_over &&
+               is_of_library(file_name(file.path), library->file);
+    });
+    return found == closed.end() ? nullptr : &*found;
+}
+
 } // namespace
 
 std::optional<Finding> explain_closed_library(const Scene& scene, const facts::ProbeRung& rung) {
@@ -130,30 +147,37 @@ std::optional<Finding> explain_closed_library(const Scene& scene, const facts::P
     }
     const std::string_view stem = is_driver ? std::string_view("libcuda") : library->file;
     for (const facts::ClosedFile& file : scene.context->closed_libraries) {
-        const std::string name = file_name(file.path);
-        if (name.starts_with(stem) && std::string_view(".-").find(name[stem.size()]) <= 1) {
+        if (is_of_library(file_name(file.path), stem)) {
             return may_not_read(scene, rung.step, file.path, &file);
         }
     }
     return std::nullopt;
 }
 
-std::optional<Finding> explain_closed_runtime(const Scene& scene, const facts::ProbeRung& rung) {
-    const std::string_view stem = facts::probed_library(facts::ProbeStep::Runtime)->file;
-    for (const facts::ClosedFile& file : scene.context->closed_libraries) {
-        if (!file.was_passed_over || !file_name(file.path).starts_with(stem)) {
-            continue;
-        }
-        return warning(
-            "CE356",
-            fmt::format("another one is taken, {}: you may not read {}",
-                        scene.runtime ? scene.runtime->version.major_minor() : file_name(rung.path),
-                        file_name(file.path)),
-            fmt::format("{} is there, but {}; {} is what is left", one_line(file.path, 120),
-                        whose(file), one_line(rung.path, 120)),
-            how_to_open(scene, file, "r"));
+Finding with_closed_file(const Scene& scene, const facts::ProbeRung& rung, Finding finding) {
+    const auto* const file = passed_over_for(scene, rung);
+    if (file == nullptr || finding.code == "CE356") {
+        return finding;
     }
-    return std::nullopt;
+    finding.cause += fmt::format("; or it is that {}, which comes first, may not be read: {}",
+                                 one_line(file->path, 120), whose(*file));
+    finding.fix = how_to_open(scene, *file, "r");
+    return finding;
+}
+
+std::optional<Finding> explain_closed_runtime(const Scene& scene, const facts::ProbeRung& rung) {
+    const auto* const file = passed_over_for(scene, rung);
+    if (file == nullptr) {
+        return std::nullopt;
+    }
+    return warning(
+        "CE356",
+        fmt::format("another one is taken, {}: you may not read {}",
+                    scene.runtime ? scene.runtime->version.major_minor() : file_name(rung.path),
+                    file_name(file->path)),
+        fmt::format("{} is there, but {}; {} is what is left", one_line(file->path, 120),
+                    whose(*file), one_line(rung.path, 120)),
+        how_to_open(scene, *file, "r"));
 }
 
 Finding with_closed_place(const Scene& scene, Finding absent) {

@@ -47,10 +47,13 @@ bool serves(const knowledge::Architectures& code, ComputeCapability gpu, bool pt
            (ptx_runs && knowledge::serves_with_ptx(code, gpu));
 }
 
-// "the probe's PTX for compute_50": what the rung's own code was.
+// "the probe's PTX for compute_50 runs": what became of the rung's own code.
 std::string what_ran(const facts::ProbeRung& rung) {
+    if (rung.result == facts::ProbeResult::Skipped) {
+        return "nor has the probe";
+    }
     const bool is_ptx = rung.architecture.starts_with("compute_");
-    return fmt::format("the probe's {}{}", is_ptx ? "PTX" : "machine code",
+    return fmt::format("the probe's {}{} runs", is_ptx ? "PTX" : "machine code",
                        rung.architecture.empty() ? "" : " for " + one_line(rung.architecture, 16));
 }
 
@@ -58,9 +61,11 @@ std::string list_of(const knowledge::Architectures& code) {
     if (code.sass.empty()) {
         return "PTX only";
     }
-    return code.sass.size() == 1
-               ? code.sass.front().sm()
-               : fmt::format("{} to {}", code.sass.front().sm(), code.sass.back().sm());
+    std::string text; // "sm_75, 80, 90"
+    for (const ComputeCapability& one : code.sass) {
+        text += text.empty() ? one.sm() : ", " + one.sm().substr(3);
+    }
+    return text;
 }
 
 constexpr int k_no_compiler = 221;
@@ -186,7 +191,7 @@ std::optional<Finding> explain_unserved(const Scene& scene, const facts::ProbeRu
         });
     Finding finding = failure(
         "CE329",
-        fmt::format("torch {} has no code for {}; {} runs", one_line(build.version, 24), gpu->sm(),
+        fmt::format("torch {} has no code for {}; {}", one_line(build.version, 24), gpu->sm(),
                     what_ran(rung)),
         fmt::format("that build has code for {}; on this GPU it ends with \"no kernel image is "
                     "available\" (209)",
@@ -211,13 +216,13 @@ std::optional<Finding> explain_unserved_by_toolkit(const Scene& scene,
         return std::nullopt;
     }
     finding->machine_is_right = true;
-    finding->detail = fmt::format("CUDA {} has no machine code for {}; {} runs",
+    finding->detail = fmt::format("CUDA {} has no machine code for {}; {}",
                                   scene.runtime->version.major_minor(), gpu->sm(), what_ran(rung));
     if (*gpu < knowledge::architectures_of_toolkit(scene.runtime->version)->sass.front()) {
-        finding->cause +=
-            fmt::format(": its libraries end with 209 here, its nvcc and NVRTC do not "
-                        "know {}; the driver still runs what was built for it",
-                        gpu->sm());
+        finding->cause += fmt::format(
+            ": its libraries end with 209 here, its nvcc and NVRTC do not know {}{}", gpu->sm(),
+            rung.result == facts::ProbeResult::Ok ? "; the driver still runs what was built for it"
+                                                  : "");
     } else if (ptx_runs(scene)) {
         finding->cause +=
             ": what brings PTX along may run, compiled when it is first started; what "

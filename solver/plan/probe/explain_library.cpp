@@ -217,7 +217,7 @@ Finding explain_loading(const Scene& scene, const facts::ProbeRung& rung) {
                            ? StepFix{"an older build of it, or a newer system", {}}
                            : StepFix{"let the environment's libstdc++ come first, or take a newer "
                                      "one into it",
-                                     "conda install libstdcxx-ng"});
+                                     conda_install(scene) + " libstdcxx-ng"});
     }
     if (contains(said, "undefined symbol") || contains(said, "not found (required by") ||
         contains(said, "version `")) {
@@ -254,7 +254,7 @@ Finding explain_loading(const Scene& scene, const facts::ProbeRung& rung) {
             finding.cause =
                 "it was built for cuDNN 8; a libcudnn.so.9 under that name is no answer";
             finding.fix = StepFix{"cuDNN 8 into the environment, or a build for cuDNN 9",
-                                  fmt::format("pip install '{}<9'",
+                                  fmt::format("{} '{}<9'", pip_install(scene),
                                               pip_package(facts::ProbeStep::Cudnn,
                                                           std::max(11U, cuda_major(scene, rung))))};
         }
@@ -305,14 +305,15 @@ std::optional<Finding> explain_foreign_cudnn(const Scene& scene, const facts::Pr
     if (!rung.cuda || !scene.runtime || rung.cuda->major() == scene.runtime->version.major()) {
         return std::nullopt;
     }
-    return warning("CE355",
-                   fmt::format("{} was built for CUDA {}, the runtime is CUDA {}",
-                               rung.version ? "cuDNN " + rung.version->str() : std::string("cuDNN"),
-                               rung.cuda->major(), scene.runtime->version.major_minor()),
-                   "it brings its own CUDA along or fails later with CUDNN_STATUS_NOT_INITIALIZED",
-                   {"the cuDNN for the runtime's CUDA, and no other beside it",
-                    "pip install " + pip_package(facts::ProbeStep::Cudnn,
-                                                 std::max(11U, scene.runtime->version.major()))});
+    return warning(
+        "CE355",
+        fmt::format("{} was built for CUDA {}, the runtime is CUDA {}",
+                    rung.version ? "cuDNN " + rung.version->str() : std::string("cuDNN"),
+                    rung.cuda->major(), scene.runtime->version.major_minor()),
+        "it brings its own CUDA along or fails later with CUDNN_STATUS_NOT_INITIALIZED",
+        {"the cuDNN for the runtime's CUDA, and no other beside it",
+         pip_install(scene) + ' ' +
+             pip_package(facts::ProbeStep::Cudnn, std::max(11U, scene.runtime->version.major()))});
 }
 
 Finding explain_missing_library(const Scene& scene, const facts::ProbeRung& rung) {

@@ -6,6 +6,20 @@
 
 namespace cudaenv::plan {
 
+namespace {
+
+// What was said of a build that failed.
+std::string words_of_build(const facts::ProbeReport& report, const probe::Placed& placed) {
+    const auto rung =
+        std::find_if(report.rungs.begin(), report.rungs.end(),
+                     [&](const facts::ProbeRung& one) { return one.step == placed.step; });
+    const bool is_told = placed.step >= facts::ProbeStep::Build &&
+                         placed.finding.status == StepStatus::Fails && rung != report.rungs.end();
+    return is_told ? rung->message : std::string();
+}
+
+} // namespace
+
 ProbeOutcome judge_probe(const facts::ProbeReport& report, const ProbeContext& context) {
     const probe::Scene scene = probe::look_at(report, context);
     const std::vector<probe::Placed> steps = probe::climb(scene);
@@ -22,6 +36,7 @@ ProbeOutcome judge_probe(const facts::ProbeReport& report, const ProbeContext& c
         step.fix = placed.finding.fix;
         step.took_ms = placed.took_ms;
         step.gpu = placed.gpu;
+        step.output = words_of_build(report, placed);
         step.machine_is_right = placed.finding.machine_is_right;
         const bool fails = step.status == StepStatus::Fails;
         step.of_the_moment = fails && placed.finding.of_the_moment;

@@ -35,6 +35,7 @@ struct JudgedStep {
     std::string code;   // CE301; empty where there is nothing to say
     std::string detail; // one line: what was seen; of a failure what was refused, and why that is
     std::string cause;  // of a failure or warning, plain words; else empty
+    std::string output; // of a failed build: the end of what the compiler said, at most 4 KiB
     std::optional<StepFix> fix;
     double took_ms = 0;
     std::optional<int> gpu;
@@ -88,7 +89,8 @@ struct ProbeContext {
     const facts::Host* host = nullptr;
     const facts::EnvironmentFacts* environment = nullptr; // none: no environment is active
     std::string environment_name;                         // "apex"; empty as above
-    std::vector<std::string> library_path;                // entries of LD_LIBRARY_PATH
+    bool environment_is_active = true;     // in the caller's shell: pip and conda there are its own
+    std::vector<std::string> library_path; // entries of LD_LIBRARY_PATH
     // CUDA_VISIBLE_DEVICES; none: unset. Set and empty it hides every GPU.
     std::optional<std::string> visible_devices;
     // A GPU's device file (/dev/nvidia0, WSL's /dev/dxg) was there before the probe ran; none:
@@ -101,7 +103,8 @@ struct ProbeContext {
     // where the environment's loader looks.
     std::map<facts::ProbeStep, std::string> passed_over;
     bool full = false; // the whole ladder was asked for
-    // "LD_PRELOAD", where it is set and not empty, or LD_AUDIT: what it names runs in every program.
+    // "LD_PRELOAD", where it is set and not empty, or LD_AUDIT: what it names runs in every
+    // program.
     std::string preloads;
 };
 

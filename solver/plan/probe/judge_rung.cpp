@@ -182,6 +182,14 @@ Finding judge_skipped(const Scene& scene, const ProbeRung& rung, bool is_broken_
             return explain_no_device(scene, "0 devices");
         }
         break;
+    case ProbeStep::Kernel:
+        // An older GPU than the probe has code for: the tables still know what has none.
+        if (!is_broken_below && rung.gpu) {
+            if (Finding finding = judge_code(scene, rung); finding.status != StepStatus::Ok) {
+                return finding;
+            }
+        }
+        break;
     case ProbeStep::Build:
     case ProbeStep::TorchExtension:
         return explain_untried_build(rung);
@@ -212,7 +220,7 @@ Finding judge_rung(const Scene& scene, const ProbeRung& rung, bool is_broken_bel
     case ProbeResult::Ok:
         return judge_right(scene, rung);
     case ProbeResult::Failed:
-        return with_name(judge_failed(scene, rung), rung);
+        return with_closed_file(scene, rung, with_name(judge_failed(scene, rung), rung));
     case ProbeResult::Wrong:
         return judge_wrong(scene, rung);
     case ProbeResult::Skipped:

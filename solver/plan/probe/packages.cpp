@@ -1,9 +1,11 @@
 #include "solver/plan/probe/packages.hpp"
 
 #include "base/ascii.hpp"
+#include "base/shell_word.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace cudaenv::plan::probe {
@@ -65,6 +67,19 @@ bool is_of_conda(const Scene& scene, std::string_view file) {
            !contains(file, "/site-packages/");
 }
 
+// "==13.0.96" of a package that is here: another may not be what the rest was made for.
+std::string version_here(const Scene& scene, std::string_view package) {
+    const auto* const environment = scene.context->environment;
+    if (environment == nullptr || !environment->runtime) {
+        return {};
+    }
+    std::string carried = environment->runtime->package;
+    std::ranges::replace(carried, '_', '-');
+    return carried == package && environment->runtime->version.parts().size() > 2
+               ? "==" + environment->runtime->version.str()
+               : std::string();
+}
+
 } // namespace
 
 unsigned cuda_major(const Scene& scene, const facts::ProbeRung& rung) {
@@ -111,29 +126,45 @@ std::string conda_package(ProbeStep step, unsigned major) {
     return packages.of_toolkit && major != 0 && major < 12 ? "cudatoolkit" : packages.conda;
 }
 
+std::string pip_install(const Scene& scene) {
+    const ProbeContext& context = *scene.context;
+    return context.environment == nullptr || context.environment_is_active
+               ? "pip install"
+               : shell_word(context.environment->prefix + "/bin/python") + " -m pip install";
+}
+
+std::string conda_install(const Scene& scene) {
+    const ProbeContext& context = *scene.context;
+    return context.environment == nullptr || context.environment_is_active
+               ? "conda install"
+               : "conda install -p " + shell_word(context.environment->prefix);
+}
+
 StepFix bring(const Scene& scene, const facts::ProbeRung& rung) {
     const unsigned major = cuda_major(scene, rung);
     const std::string pip = pip_package(rung.step, major);
     const bool by_conda = is_of_conda(scene, {}) || pip.empty();
     return {"where the environment needs it",
-            by_conda ? "conda install " + conda_package(rung.step, major) : "pip install " + pip};
+            by_conda ? conda_install(scene) + ' ' + conda_package(rung.step, major)
+                     : pip_install(scene) + ' ' + pip};
 }
 
 StepFix bring_anew(const Scene& scene, const facts::ProbeRung& rung, std::string text) {
     const unsigned major = cuda_major(scene, rung);
     const std::string_view file = tried_file(rung);
     if (contains(file, "/torch/lib/")) {
-        return {std::move(text), "pip install --force-reinstall torch"}; // its own copy
+        return {std::move(text), pip_install(scene) + " --force-reinstall torch"}; // its own copy
     }
     if (is_of_conda(scene, file)) {
         return {std::move(text),
-                "conda install --force-reinstall " + conda_package(rung.step, major)};
+                conda_install(scene) + " --force-reinstall " + conda_package(rung.step, major)};
     }
     const std::string pip = pip_package(rung.step, major);
     if (pip.empty()) { // with wheels of that time it comes inside of them
         return {text + ": with the package that brought it", {}};
     }
-    return {std::move(text), "pip install --force-reinstall " + pip};
+    return {std::move(text),
+            pip_install(scene) + " --force-reinstall " + pip + version_here(scene, pip)};
 }
 
 } // namespace cudaenv::plan::probe

@@ -19,6 +19,11 @@ std::string pip_package(facts::ProbeStep step, unsigned major);
 // conda's: cuda-cudart, cudatoolkit (11 and older).
 std::string conda_package(facts::ProbeStep step, unsigned major);
 
+// How something is brought into the environment, whichever is active: "pip install",
+// "~/env/bin/python -m pip install", "conda install -p ~/env".
+std::string pip_install(const Scene& scene);
+std::string conda_install(const Scene& scene);
+
 // A library that is not here, into the environment.
 StepFix bring(const Scene& scene, const facts::ProbeRung& rung);
 // One that is here and broken. `text`: what is to be done besides.

@@ -168,6 +168,8 @@ std::optional<Finding> explain_closed_device(const Scene& scene, const std::stri
 std::optional<Finding> explain_closed_library(const Scene& scene, const facts::ProbeRung& rung);
 // What seems absent may lie in a directory that is closed: the cause says so, and the fix opens it.
 Finding with_closed_place(const Scene& scene, Finding absent);
+// A library's failure, with the file in whose place another was taken because it is closed.
+Finding with_closed_file(const Scene& scene, const facts::ProbeRung& rung, Finding finding);
 // The runtime answers, and a nearer one was passed over because it is closed.
 std::optional<Finding> explain_closed_runtime(const Scene& scene, const facts::ProbeRung& rung);
 

@@ -72,6 +72,7 @@ class BrokenCompilers(BuildingTest):
         self.assertEqual((step["status"], status), ("fails", 1), step)
         for word in (str(place / "bin" / "nvcc"), *words):
             self.assertIn(word, step["detail"])
+        return step
 
     def test_one_whose_own_parts_are_missing(self):
         self.check("#!/bin/sh\necho 'nvcc: 9: cicc: not found' >&2\nexit 127\n",
@@ -94,8 +95,24 @@ class BrokenCompilers(BuildingTest):
         self.check("#!/no/such/interpreter\n", "cannot start")
 
     def test_one_that_works_until_it_compiles(self):
-        self.check("#!/bin/sh\ntest \"$1\" = --version && exit 0\necho 'error: no seat' >&2\nexit 5\n",
-                   "exit status 5", "no seat")
+        step = self.check("#!/bin/sh\ntest \"$1\" = --version && exit 0\n"
+                          "echo 'error: no seat' >&2\nexit 5\n", "exit status 5", "no seat")
+        self.assertIn("no seat", step["output"])
+
+    def test_what_it_said_of_the_program_is_told_whole(self):
+        place = self.toolkit("#!/bin/sh\ntest \"$1\" = --version && exit 0\n"
+                             "for line in 1 2 3; do echo \"program.cu($line): error: bad\"; done\n"
+                             "exit 2\n")
+        step, _ = self.built(self.probe("--build", CUDA_HOME=str(place))[0])
+        self.assertEqual(step["code"], "CE363")
+        for line in (1, 2, 3):
+            self.assertIn(f"program.cu({line}): error: bad", step["output"])
+        self.assertEqual(step["fix"]["command"], "cudaenv probe --build --json")
+
+    def test_one_that_was_killed_is_not_called_broken(self):
+        place = self.toolkit("#!/bin/sh\ntest \"$1\" = --version && exit 0\nkill -KILL $$\n")
+        step, _ = self.built(self.probe("--build", CUDA_HOME=str(place))[0])
+        self.assertEqual((step["status"], step["code"]), ("fails", "CE373"))
 
     def test_the_first_on_path_is_tried_even_where_it_does_not_tell_its_version(self):
         sound = self.toolkit(SOUND_NVCC, "sound")

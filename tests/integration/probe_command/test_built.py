@@ -383,7 +383,7 @@ class TorchExtension(TorchTest):
     def test_a_torch_that_does_not_import_is_told_with_its_words(self):
         self.take_torch()
         (self.site / "torch" / "__init__.py").write_text("import nothing_of_that_name\n")
-        self.check("CE369", "nothing_of_that_name")
+        self.check("CE374", "nothing_of_that_name")
 
     def test_a_torch_without_cuda_is_not_tried_and_said_to_be_that(self):
         self.take_torch(cuda=None)

@@ -128,6 +128,37 @@ class Leftovers(SearchTest):
         self.assertEqual(self.left_behind(), [])
 
 
+class Pipes(CommandTest):
+    """Named as a library: the loader would wait there for ever."""
+
+    def test_one_in_the_place_of_libcuda_is_told_at_once(self):
+        self.machine()
+        os.mkfifo(self.root / "libcuda.so.1")
+        self.environment["LD_LIBRARY_PATH"] = str(self.root)
+        probe, status = self.probe()
+        self.assertEqual((probe["verdict"], status), ("driver-broken", 1), probe)
+        self.assertIn(f"{self.root}/libcuda.so.1 is a pipe", self.step(probe, "library")["cause"])
+
+    def test_one_in_the_place_of_libcudart_is_told_at_once(self):
+        runtime = self.machine()
+        runtime.unlink()
+        os.mkfifo(runtime)
+        probe, status = self.probe()
+        self.assertEqual((probe["verdict"], status), ("fails", 1), probe)
+        self.assertIn("is a pipe", self.step(probe, "runtime")["cause"])
+
+
+class OtherEnvironments(CommandTest):
+    def test_a_fix_names_the_environment_that_was_asked_about(self):
+        self.machine().write_bytes(b"")
+        fix = self.step(self.probe()[0], "runtime")["fix"]["command"]
+        self.assertTrue(fix.startswith("pip install "), fix)
+        del self.environment["VIRTUAL_ENV"]
+        probe, _ = self.probe("-p", str(self.prefix))
+        fix = self.step(probe, "runtime")["fix"]["command"]
+        self.assertTrue(fix.startswith(f"{self.prefix}/bin/python -m pip install "), fix)
+
+
 class LoaderTokens(CommandTest):
     def test_origin_is_the_directory_of_the_environments_python(self):
         self.machine()

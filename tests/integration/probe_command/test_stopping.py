@@ -5,6 +5,7 @@ and what it wrote does not stay."""
 import fcntl
 import json
 import os
+import resource
 import signal
 import subprocess
 import tempfile
@@ -91,6 +92,22 @@ class StoppingTest(CommandTest):
         """The children of that process."""
         text = Path(f"/proc/{client.pid}/task/{client.pid}/children").read_text()
         return [int(pid) for pid in text.split()]
+
+
+class FewDescriptors(StoppingTest):
+    def test_it_answers_or_fails_and_never_waits_for_ever(self):
+        self.machine()
+        answered = []
+        for number in (*range(4, 16), 24):
+            def limit():
+                resource.setrlimit(resource.RLIMIT_NOFILE, (number, number))
+            ran = subprocess.run([PROGRAMS["cudaenv"], "probe"], cwd=self.root, timeout=WAIT,
+                                 env=self.environment, stdin=subprocess.DEVNULL,
+                                 capture_output=True, preexec_fn=limit)
+            self.assertIn(ran.returncode, (0, 1, 3, 70), (number, ran))
+            answered.append(ran.returncode == 0)
+        self.assertTrue(answered[-1])
+        self.nothing_stays()
 
 
 class Interrupted(StoppingTest):

@@ -94,6 +94,35 @@ std::vector<Case> build_cases() {
                  "from add_one"),
          ProbeStep::TorchExtension, "CE330", k_fails, ProbeVerdict::Fails,
          "kernel launch: error 222", "nvcc is newer", "cudaenv pin 13.0"},
+        {"a compiler that was killed is not broken",
+         builds("program.cu: g++: fatal error: Killed signal terminated program cc1plus\n"
+                "compilation terminated."),
+         ProbeStep::Build, "CE373", k_fails, ProbeVerdict::Fails, "the compiler was killed",
+         "for want of memory", "dmesg"},
+        {"an nvcc that was killed is not broken",
+         [](Bench& bench) {
+             bench.refuses(ProbeStep::Build, "nvcc itself", "/opt/nvcc: ended by signal 9");
+         },
+         ProbeStep::Build, "CE373", k_fails, ProbeVerdict::Fails, "the compiler was killed",
+         "a job limit", "dmesg"},
+        {"what was built and broke by itself is told with its signal, and no compiler's words",
+         [](Bench& bench) { bench.refuses(ProbeStep::Build, "the program", "ended by signal 11"); },
+         ProbeStep::Build, "CE363", k_fails, ProbeVerdict::Fails, "ended by signal 11", "",
+         "sudo dmesg | tail"},
+        {"a torch that is not imported is told before anything that was built",
+         [](Bench& bench) {
+             bench.refuses(ProbeStep::TorchExtension, "import torch",
+                           "OSError: libcudart.so.77: cannot open shared object file: No such file "
+                           "or directory");
+         },
+         ProbeStep::TorchExtension, "CE374", k_fails, ProbeVerdict::Fails,
+         "torch cannot be imported: OSError: libcudart.so.77", "whatever is built",
+         "/bin/python -c 'import torch'"},
+        {"an extension that wants a library of torch's own is sent to no package of CUDA's",
+         extends("ImportError: libc10xx.so: cannot open shared object file: No such file or "
+                 "directory"),
+         ProbeStep::TorchExtension, "CE369", k_fails, ProbeVerdict::Fails, "libc10xx.so", "",
+         "/bin/python -c 'import torch'"},
         {"a TMPDIR that is full is told as that",
          [](Bench& bench) {
              bench.refuses(ProbeStep::Build, "write", "/mnt/t: No space left on device");
@@ -103,10 +132,12 @@ std::vector<Case> build_cases() {
          "export TMPDIR=~/tmp"},
         {"a TMPDIR with a name at which nvcc breaks is told as that",
          [](Bench& bench) {
-             bench.refuses(ProbeStep::Build, "temporary directory", "a comma in its name: /mnt/a,b");
+             bench.refuses(ProbeStep::Build, "temporary directory",
+                           "a comma in its name: /mnt/a,b");
          },
          ProbeStep::Build, "CE364", k_fails, ProbeVerdict::Fails,
-         "TMPDIR has a comma in its name: /mnt/a,b", "breaks at this character", "export TMPDIR=~/tmp"},
+         "TMPDIR has a comma in its name: /mnt/a,b", "breaks at this character",
+         "export TMPDIR=~/tmp"},
         {"nvcc of another major than torch, in the words of 1.13",
          extends(
              "RuntimeError: \nThe detected CUDA version (11.8) mismatches the version that was "

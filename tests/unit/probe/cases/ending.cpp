@@ -54,6 +54,26 @@ std::vector<Case> ending_cases() {
          "crashed at kernel with SIGSEGV", "the driver broke", "dmesg"},
         {"a child that somebody killed", crashes(ProbeStep::Memory, 9), ProbeStep::Memory, "CE381",
          k_fails, ProbeVerdict::Crashed, "SIGKILL", "want of memory", ""},
+        {"a child that somebody asked to end", crashes(ProbeStep::Driver, 15), ProbeStep::Driver,
+         "CE381", k_fails, ProbeVerdict::Crashed, "SIGTERM", "somebody ended it", "cudaenv probe"},
+        {"a child whose processor time is limited", crashes(ProbeStep::Ptx, 24), ProbeStep::Ptx,
+         "CE381", k_fails, ProbeVerdict::Crashed, "SIGXCPU", "is limited", "ulimit -t"},
+        {"a child that broke before it opened anything is the preloaded code's",
+         [](Bench& bench) {
+             bench.report.rungs.clear();
+             bench.report.ending = Ending::Crashed;
+             bench.report.signal = 6;
+             bench.context.preloads = "LD_PRELOAD";
+         },
+         ProbeStep::Library, "CE381", k_fails, ProbeVerdict::Crashed, "SIGABRT",
+         "LD_PRELOAD is set: what it names runs in every program", "unset LD_PRELOAD"},
+        {"one that broke in a file that it had opened is not",
+         [](Bench& bench) {
+             crashes_on(ProbeStep::Library, 11, "/opt/a/libcuda.so.1")(bench);
+             bench.context.preloads = "LD_PRELOAD";
+         },
+         ProbeStep::Library, "CE381", k_fails, ProbeVerdict::Crashed, "SIGSEGV",
+         "the last file that it opened: /opt/a/libcuda.so.1", ""},
         {"a child that was not started",
          [](Bench& bench) {
              bench.report.rungs.clear();

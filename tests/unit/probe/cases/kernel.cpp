@@ -68,7 +68,7 @@ std::vector<Case> kernel_cases() {
          },
          ProbeStep::Kernel, "CE329", k_fails, ProbeVerdict::Fails,
          "torch 2.6.0+cu124 has no code for sm_120; the probe's PTX for compute_50 runs",
-         "sm_50 to sm_90", "cudaenv resolve torch --gpu 12.0"},
+         "sm_50, 60, 70, 75, 80, 86, 90; on", "cudaenv resolve torch --gpu 12.0"},
         {"a torch whose list was only derived is a warning",
          [](Bench& bench) {
              has_torch(bench, "2.11.0+cu129", "12.9");
@@ -93,6 +93,21 @@ std::vector<Case> kernel_cases() {
          "CUDA 13.0 makes code for sm_75 and newer; this is an older GPU (Volta): its libraries "
          "end with 209 here, its nvcc and NVRTC do not know sm_70; the driver still runs",
          "cudaenv pin 12.9"},
+        {"a GPU for which the probe has no code either fails by what is known of that CUDA",
+         [](Bench& bench) {
+             runs_own_code("13.0", "Tesla K80", {3, 7}, "")(bench);
+             bench.skips(ProbeStep::Kernel, "the probe's PTX is for compute capability 5.0 and up");
+         },
+         ProbeStep::Kernel, "CE327", k_fails, ProbeVerdict::Fails,
+         "CUDA 13.0 has no machine code for sm_37; nor has the probe",
+         "nvcc and NVRTC do not know sm_37", "cudaenv pin 11"},
+        {"a GPU for which only the probe has no code is not judged by that",
+         [](Bench& bench) {
+             runs_own_code("11.4", "Tesla K80", {3, 7}, "")(bench);
+             bench.skips(ProbeStep::Kernel, "the probe's PTX is for compute capability 5.0 and up");
+         },
+         ProbeStep::Kernel, "", k_skipped, ProbeVerdict::Warns, "the probe's PTX is for", "",
+         nullptr},
         {"the last CUDA that serves a GPU is right",
          runs_own_code("12.9", "Tesla V100-SXM2-16GB", {7, 0}, "sm_70"), ProbeStep::Kernel, "",
          StepStatus::Ok, ProbeVerdict::Ok, "machine code for sm_70", "", nullptr},

@@ -47,6 +47,16 @@ std::vector<Case> runtime_cases() {
                  {"/opt/a/libcudart.so.13", "me", "me", 0, true});
          },
          ProbeStep::Runtime, "", StepStatus::Ok, ProbeVerdict::Ok, "13.0 of this env", "", nullptr},
+        {"a runtime in the place of a closed one that fails has both told",
+         [](Bench& bench) {
+             bench.context.closed_libraries.push_back(
+                 {"/opt/a/libcudart.so.13", "me", "me", 0, true, false, true});
+             bench.fails(ProbeStep::Runtime, "cudaGetDeviceCount", 35,
+                         "cudaErrorInsufficientDriver");
+         },
+         ProbeStep::Runtime, "CE323", k_fails, ProbeVerdict::Fails, "error 35",
+         "/opt/a/libcudart.so.13, which comes first, may not be read",
+         "chmod u+r /opt/a/libcudart.so.13"},
         {"another library that is closed is none of the runtime's",
          [](Bench& bench) {
              bench.context.closed_libraries.push_back(
