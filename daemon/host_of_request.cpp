@@ -91,6 +91,12 @@ Result<std::string> read_text_file(const std::string& path, std::size_t most_byt
 }
 
 Result<facts::Host> host_of(const nlohmann::json& params, const protocol::Caller& caller) {
+    Looks looks(caller);
+    return host_of(params, caller, looks);
+}
+
+Result<facts::Host> host_of(const nlohmann::json& params, const protocol::Caller& caller,
+                            Looks& looks) {
     CUDAENV_TRY(auto file, protocol::string_field(params, "host"));
     CUDAENV_TRY(const auto driver, protocol::string_field(params, "driver"));
     CUDAENV_TRY(const auto gpus, protocol::strings_field(params, "gpu"));
@@ -102,8 +108,8 @@ Result<facts::Host> host_of(const nlohmann::json& params, const protocol::Caller
         CUDAENV_TRY(host, host_from_file(absolute_for(caller, *file)));
     } else {
         CUDAENV_TRY(const auto directories, toolkit_directories(caller));
-        host = this_host(caller, directories);
-        if (auto measured = kept_measured(caller)) {
+        host = this_host(caller, directories, looks.files);
+        if (auto measured = kept_measured(caller, looks)) {
             host = with_measured_for(caller, std::move(host), *std::move(measured));
         }
     }

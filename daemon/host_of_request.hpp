@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "daemon/looks.hpp"
 #include "protocol/caller.hpp"
 #include "solver/facts/host.hpp"
 
@@ -13,6 +14,9 @@
 
 namespace cudaenv::daemon {
 
+Result<facts::Host> host_of(const nlohmann::json& params, const protocol::Caller& caller,
+                            Looks& looks);
+// For who has nothing else to look at.
 Result<facts::Host> host_of(const nlohmann::json& params, const protocol::Caller& caller);
 
 // `path` as the caller means it: from their directory, "~" being the shell's business.

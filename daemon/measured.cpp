@@ -172,8 +172,12 @@ void keep_measured(const facts::Measured& measured, const ProbeRun& run, const P
 }
 
 std::optional<facts::Measured> kept_measured(const protocol::Caller& caller) {
-    host::DiskFileSystem files;
-    const auto kept = verdicts_of(caller).find(files, question_of(caller), std::time(nullptr));
+    Looks looks(caller);
+    return kept_measured(caller, looks);
+}
+
+std::optional<facts::Measured> kept_measured(const protocol::Caller& caller, Looks& looks) {
+    const auto kept = looks.verdicts.find(question_of(caller), std::time(nullptr));
     if (!kept) {
         return std::nullopt;
     }

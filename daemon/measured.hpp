@@ -4,6 +4,7 @@
 // questions have it: the newest that holds. Nothing here starts a probe.
 #pragma once
 
+#include "daemon/looks.hpp"
 #include "daemon/probe/probe.hpp"
 #include "protocol/caller.hpp"
 #include "solver/facts/host.hpp"
@@ -21,6 +22,7 @@ void keep_measured(const facts::Measured& measured, const ProbeRun& run, const P
                    const protocol::Caller& caller);
 
 // None where nothing is kept, or the boot, the driver or the GPUs are not as they were.
+std::optional<facts::Measured> kept_measured(const protocol::Caller& caller, Looks& looks);
 std::optional<facts::Measured> kept_measured(const protocol::Caller& caller);
 
 // facts::with_measured, as far as the caller's CUDA_VISIBLE_DEVICES lets it be known which GPUs

@@ -3,6 +3,7 @@
 #include "host/examine.hpp"
 
 #include <array>
+#include <ctime>
 #include <unistd.h>
 
 namespace cudaenv::daemon {
@@ -24,7 +25,8 @@ std::string probe_beside_this_program() {
 }
 
 facts::Host this_host(const protocol::Caller& caller,
-                      const std::vector<std::string>& toolkit_directories) {
+                      const std::vector<std::string>& toolkit_directories,
+                      host::FileSystem& files) {
     host::ExamineOptions options;
     for (const auto& variable : caller.environment) {
         // The user's LD_PRELOAD and the like are for what is tried, not for whom is asked a
@@ -37,7 +39,8 @@ facts::Host this_host(const protocol::Caller& caller,
     options.toolkit_directories = toolkit_directories;
     options.probe_path = probe_beside_this_program();
     options.cache_directory = host::default_cache_directory(options.environment, options.home);
-    return host::examine(options);
+    host::ChildProcessRunner processes;
+    return host::examine(options, files, processes, host::system_identity(), std::time(nullptr));
 }
 
 } // namespace cudaenv::daemon

@@ -41,9 +41,9 @@ plan::Variables as_if_active(plan::Variables base, const std::string& prefix,
 }
 
 Result<facts::Host> machine_of(const nlohmann::json& params, const protocol::Caller& caller,
-                               const Activation& activation, Machine& machine) {
+                               const Activation& activation, Machine& machine, Looks& looks) {
     if (is_described(params, caller)) {
-        return host_of(params, caller);
+        return host_of(params, caller, looks);
     }
     const bool builds = activation.project.config.purpose() == plan::Purpose::Build;
     return machine.host(activation.situation.base, activation.project.prefix,
@@ -60,6 +60,12 @@ bool is_described(const nlohmann::json& params, const protocol::Caller& caller) 
 
 Result<Activation> activation_of(const nlohmann::json& params, const protocol::Caller& caller,
                                  Machine& machine) {
+    Looks looks(caller);
+    return activation_of(params, caller, machine, looks);
+}
+
+Result<Activation> activation_of(const nlohmann::json& params, const protocol::Caller& caller,
+                                 Machine& machine, Looks& looks) {
     Activation activation;
     plan::Situation& situation = activation.situation;
     situation.base = plan::undo(caller.environment);
@@ -88,16 +94,14 @@ Result<Activation> activation_of(const nlohmann::json& params, const protocol::C
     if (activation.project.search.found) {
         situation.project_directory = activation.project.search.found->directory;
     }
-    CUDAENV_TRY(situation.host, machine_of(params, caller, activation, machine));
+    CUDAENV_TRY(situation.host, machine_of(params, caller, activation, machine, looks));
     situation.environment = machine.environment(prefix);
     if (situation.config.purpose() == plan::Purpose::Build) {
-        host::DiskFileSystem files;
-        situation.machine = host::build_machine(files);
+        situation.machine = host::build_machine(looks.files);
     }
     const bool described = is_described(params, caller);
     if (!described) {
-        host::DiskFileSystem files;
-        activation.driver = host::look_at_driver(files);
+        activation.driver = host::look_at_driver(looks.files);
     }
     activation.choice = plan::choose(situation);
     if (activation.choice.toolkit) {
@@ -117,7 +121,7 @@ Result<Activation> activation_of(const nlohmann::json& params, const protocol::C
     activation.changes = plan::difference(caller.environment, activation.applied.environment);
     if (!described) {
         // With the LD_LIBRARY_PATH that the shell is about to have.
-        if (const auto kept = kept_verdict(activation, caller); kept && is_bad(*kept)) {
+        if (const auto kept = bad_verdict(activation, caller, looks)) {
             situation.probed = in_short(*kept) + ": " + command_for(*kept);
         }
     }

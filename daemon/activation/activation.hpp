@@ -4,6 +4,7 @@
 
 #include "base/result.hpp"
 #include "daemon/activation/machine.hpp"
+#include "daemon/looks.hpp"
 #include "host/probe/driver_files.hpp"
 #include "host/project/project.hpp"
 #include "protocol/caller.hpp"
@@ -37,6 +38,9 @@ bool is_described(const nlohmann::json& params, const protocol::Caller& caller);
 
 // Params: `prefix` or `name` (another environment than the active one), `cuda` (as `cudaenv use`),
 // `host`, `driver`, `gpu`, `keep`. Errors: those of pins, project files and environments.
+Result<Activation> activation_of(const nlohmann::json& params, const protocol::Caller& caller,
+                                 Machine& machine, Looks& looks);
+// For who has nothing else to look at.
 Result<Activation> activation_of(const nlohmann::json& params, const protocol::Caller& caller,
                                  Machine& machine);
 

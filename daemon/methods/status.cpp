@@ -102,8 +102,9 @@ std::string next_step(const Activation& activation, const facts::Host& host,
 Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Caller& caller,
                                Machine& machine) {
     CUDAENV_TRY(const auto loaded, project_of(params, caller)); // refuses what the prompt notes
-    CUDAENV_TRY(const auto host, host_of(params, caller));
-    CUDAENV_TRY(const auto activation, activation_of(params, caller, machine));
+    Looks looks(caller);
+    CUDAENV_TRY(const auto host, host_of(params, caller, looks));
+    CUDAENV_TRY(const auto activation, activation_of(params, caller, machine, looks));
     std::vector<std::string> notes = loaded.notes;
     for (const plan::PinOverride& lost : loaded.pins.overridden) {
         notes.push_back(lost.text);
@@ -140,7 +141,7 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
          {"cuda", cuda_to_json(activation.choice)},
          {"toolkit", toolkit_to_json(activation.choice, host)},
          {"applied", is_applied(activation)},
-         {"probe", kept_to_json(kept_verdict({loaded, activation.situation.base, caller}))},
+         {"probe", kept_to_json(kept_verdict({loaded, activation.situation.base, caller}, looks))},
          {"findings", nlohmann::json::array()},
          {"notes", std::move(note_texts)},
          {"next", next_step(activation, host, caller)}}};

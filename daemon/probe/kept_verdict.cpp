@@ -269,18 +269,25 @@ bool keep_verdict(const ProbeRun& run, const ProbeWishes& wishes, const Asker& a
            store.keep(files, question, run.grounds, files_of_ladder(run, full), verdict);
 }
 
-std::optional<host::KeptVerdict> kept_verdict(const Asker& asker) {
-    host::DiskFileSystem files;
-    return verdicts_of(asker.caller).find(files, question_of(asker), std::time(nullptr));
+Looks::Looks(const protocol::Caller& caller) : verdicts(files, verdicts_of(caller)) {}
+
+std::optional<host::KeptVerdict> kept_verdict(const Asker& asker, Looks& looks) {
+    return looks.verdicts.find(question_of(asker), std::time(nullptr));
 }
 
-std::optional<host::KeptVerdict> kept_verdict(const Activation& activation,
-                                              const protocol::Caller& caller) {
-    host::DiskFileSystem files;
+std::optional<host::KeptVerdict> kept_verdict(const Asker& asker) {
+    Looks looks(asker.caller);
+    return kept_verdict(asker, looks);
+}
+
+std::optional<host::KeptVerdict> bad_verdict(const Activation& activation,
+                                             const protocol::Caller& caller, Looks& looks) {
     auto question = question_of(activation.project, activation.applied.environment,
                                 activation.situation.base, caller.cwd);
     question.driver = activation.driver;
-    return verdicts_of(caller).find(files, question, std::time(nullptr));
+    auto kept =
+        looks.verdicts.find(question, std::time(nullptr), host::VerdictReader::Wanted::NotWell);
+    return kept && is_bad(*kept) ? std::move(kept) : std::nullopt;
 }
 
 std::string verdict_key(const Asker& asker) {

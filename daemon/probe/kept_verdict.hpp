@@ -2,6 +2,7 @@
 // starts a probe.
 #pragma once
 
+#include "daemon/looks.hpp"
 #include "daemon/probe/probe.hpp"
 #include "host/probe/verdict_store.hpp"
 #include "host/project/project.hpp"
@@ -37,10 +38,11 @@ struct Asker {
 bool keep_verdict(const ProbeRun& run, const ProbeWishes& wishes, const Asker& asker);
 
 // The worst that holds. None where nothing is kept, or what it rests on is not as it was.
+std::optional<host::KeptVerdict> kept_verdict(const Asker& asker, Looks& looks);
 std::optional<host::KeptVerdict> kept_verdict(const Asker& asker);
-// For the shell that is about to have what was decided for it.
-std::optional<host::KeptVerdict> kept_verdict(const Activation& activation,
-                                              const protocol::Caller& caller);
+// A bad one, for the shell that is about to have what was decided for it.
+std::optional<host::KeptVerdict> bad_verdict(const Activation& activation,
+                                             const protocol::Caller& caller, Looks& looks);
 
 // What a verdict for the asker rests on besides files, as one text.
 std::string verdict_key(const Asker& asker);

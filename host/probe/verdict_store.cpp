@@ -251,10 +251,13 @@ VerdictGrounds grounds_of(FileSystem& files, VerdictDepth depth,
 
 std::optional<KeptVerdict> VerdictReader::find(const VerdictQuestion& question, std::int64_t now,
                                                Wanted wanted) {
+    if (!m_text) {
+        m_text = m_store.text();
+    }
     std::optional<KeptVerdict> told;
-    for (Held& held :
-         verdicts_that_hold(*m_files, m_stamps, entry_in(m_text, name_of_entry(*m_files, question)),
-                            question, now, wanted)) {
+    for (Held& held : verdicts_that_hold(*m_files, m_stamps,
+                                         entry_in(*m_text, name_of_entry(*m_files, question)),
+                                         question, now, wanted)) {
         if (!told || is_told_before(held.verdict, *told)) {
             told = std::move(held.verdict);
         }

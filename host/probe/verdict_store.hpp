@@ -75,7 +75,7 @@ private:
 class VerdictReader {
 public:
     VerdictReader(FileSystem& files, const VerdictStore& store)
-        : m_files(&files), m_stamps(files), m_text(store.text()) {}
+        : m_files(&files), m_stamps(files), m_store(store) {}
 
     // Which are of interest; of the others no file is looked at.
     enum class Wanted { All, NotWell };
@@ -86,7 +86,8 @@ public:
 private:
     FileSystem* m_files;
     FileStamps m_stamps;
-    std::string m_text;
+    VerdictStore m_store;
+    std::optional<std::string> m_text; // once it was asked for
 };
 
 } // namespace cudaenv::host

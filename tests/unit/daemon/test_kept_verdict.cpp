@@ -67,7 +67,8 @@ public:
         activation.situation.base = caller.environment;
         activation.applied.environment = caller.environment;
         activation.applied.environment["LD_LIBRARY_PATH"] = library_path;
-        return kept_verdict(activation, caller).has_value();
+        Looks looks(caller);
+        return bad_verdict(activation, caller, looks).has_value();
     }
     [[nodiscard]] std::string status() const {
         return kept_to_json(kept_verdict({m_project, caller.environment, caller}))["text"]
@@ -179,6 +180,11 @@ TEST_CASE("a verdict is told to shells with the LD_LIBRARY_PATH that the probe r
     CHECK_FALSE(shell.is_told_with("/opt/cuda-12.4/lib64:lib"));
     // What is relative is another directory elsewhere.
     shell.caller.cwd = "/home/u";
+    CHECK_FALSE(shell.is_told_with("/opt/cuda/lib64:lib"));
+    shell.caller.cwd = "/home/u/code";
+    shell.caller.environment["LD_LIBRARY_PATH"] = "/opt/cuda/lib64:lib";
+    shell.keep(good(), k_full); // of which no prompt speaks
+    CHECK(shell.told() == "ok: cudaenv probe --full");
     CHECK_FALSE(shell.is_told_with("/opt/cuda/lib64:lib"));
 }
 
