@@ -2,6 +2,7 @@
 
 #include "cli/connection.hpp"
 #include "cli/report.hpp"
+#include "protocol/patience.hpp"
 
 #include <chrono>
 #include <string>
@@ -14,10 +15,6 @@ namespace {
 constexpr std::chrono::seconds k_deadline{60};
 // A first solve may have to read a channel of hundreds of megabytes from a slow disk.
 constexpr std::chrono::seconds k_solve_deadline{600};
-
-// Longer than the daemon's own deadlines for `probe --full --build` on a machine with 32 GPUs: it
-// is the daemon that ends a driver which never answers, and tells where.
-constexpr std::chrono::seconds k_probe_deadline{1800};
 
 bool solves(std::string_view method) {
     return method == "resolve" || method == "explain" || method == "pin";
@@ -36,7 +33,7 @@ bool writes(std::string_view method) {
 
 std::chrono::seconds deadline_of(std::string_view method, const nlohmann::json& params) {
     return solves(method)           ? k_solve_deadline
-           : probes(method, params) ? k_probe_deadline
+           : probes(method, params) ? protocol::k_probe_patience
                                     : k_deadline;
 }
 

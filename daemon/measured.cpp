@@ -1,6 +1,7 @@
 #include "daemon/measured.hpp"
 
 #include "daemon/probe/kept_verdict.hpp"
+#include "host/project/project.hpp"
 #include "solver/facts/host_json.hpp"
 #include "solver/facts/measured.hpp"
 #include "solver/plan/probe/full_rungs.hpp"
@@ -24,6 +25,10 @@ using plan::ProbeVerdict;
 host::VerdictQuestion question_of(const protocol::Caller& caller) {
     host::VerdictQuestion question = question_of_shell(caller);
     question.prefix = "machine";
+    if (caller.variable("LD_LIBRARY_PATH").value_or("").find('$') != std::string::npos) {
+        // $ORIGIN leads each environment elsewhere, maybe to another driver.
+        question.shell += project::active_prefix(caller.environment);
+    }
     return question;
 }
 

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <exception>
 #include <sys/eventfd.h>
+#include <system_error>
 #include <utility>
 
 namespace cudaenv::daemon {
@@ -113,7 +114,11 @@ void BackgroundProbe::consider(const nlohmann::json& params, const protocol::Cal
         if (!m_stop_event) {
             return; // without it a probe could not be stopped
         }
-        m_thread = std::thread([this] { work(); });
+        try {
+            m_thread = std::thread([this] { work(); });
+        } catch (const std::system_error&) {
+            return; // no room for one more of the user's: the prompt's answer is none the worse
+        }
     }
     m_noted.insert_or_assign(std::pair(activation.project.prefix,
                                        shell_text(activation.applied.environment, caller.cwd)),
@@ -169,7 +174,7 @@ void BackgroundProbe::probe(const Job& job) {
     }
     switch (look_at_gpus(program, activation->applied.environment, m_stop_event.get())) {
     case GpuLoad::Busy:
-        m_busy[key] = Clock::now();
+        put_off(key);
         return;
     case GpuLoad::Unknown:
         m_tried.insert(key);
@@ -187,13 +192,23 @@ void BackgroundProbe::probe(const Job& job) {
     // Without the lock, which answers wait for: a home on a network may be slow.
     if (!keep_verdict(*run, quick, asker)) {
         m_tried.erase(key); // what it rests on changed meanwhile
-        m_busy[key] = Clock::now();
+        put_off(key);
         return;
     }
     keep_measured(measured_of(*run, caller), *run, quick, caller);
     const auto kept = kept_verdict(asker);
     if (kept && !host::is_transient(kept->verdict)) {
         m_tried.erase(key); // what is kept says better what it rests on
+    }
+}
+
+void BackgroundProbe::put_off(const std::string& key) {
+    const auto now = Clock::now();
+    std::erase_if(m_busy, [&](const auto& one) { return now - one.second >= k_busy_pause; });
+    if (m_busy.size() < k_most_tried) {
+        m_busy[key] = now;
+    } else {
+        m_tried.insert(key); // more shells than anybody has: not asked about any more
     }
 }
 

@@ -45,6 +45,7 @@ private:
     };
     void work();
     void probe(const Job& job);
+    void put_off(const std::string& key);
     bool is_stopped();
 
     std::mutex m_mutex;

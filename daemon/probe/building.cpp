@@ -14,13 +14,6 @@ namespace cudaenv::daemon {
 
 namespace {
 
-using std::chrono::seconds;
-
-// --build, in all 300 s: nvcc and the linker on a busy machine; and torch's headers through a host
-// compiler, of which a minute is usual on a slow one.
-constexpr seconds k_program{100};
-constexpr seconds k_extension{200};
-
 // What activation would be if nothing but the machine said which toolkit: where no pin and no
 // environment chooses, a compiler started by hand would be the one on PATH, or /usr/local/cuda's.
 const facts::Toolkit* toolkit_at_hand(const facts::Host& host) {
@@ -152,7 +145,7 @@ void add_build_rungs(facts::ProbeReport& report, const Activation& activation, B
     trial.longest_run = ladder_deadline(false, gpus);
     host::aim(trial, report);
     waiter.tell({"build", std::nullopt});
-    report.rungs.push_back(host::try_program(trial, processes, k_program));
+    report.rungs.push_back(host::try_program(trial, processes, k_program_deadline));
     if (waiter.is_gone()) {
         return;
     }
@@ -163,7 +156,7 @@ void add_build_rungs(facts::ProbeReport& report, const Activation& activation, B
     if (has_torch) {
         waiter.tell({"torch-extension", std::nullopt});
         report.rungs.push_back(host::try_torch_extension(trial, environment->prefix + "/bin/python",
-                                                         processes, k_extension));
+                                                         processes, k_extension_deadline));
     }
 }
 

@@ -7,11 +7,17 @@
 #include "host/process.hpp"
 #include "solver/facts/probe.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
 
 namespace cudaenv::daemon {
+
+// --build, in all 300 s: nvcc and the linker on a busy machine; and torch's headers through a host
+// compiler, of which a minute is usual on a slow one.
+inline constexpr std::chrono::seconds k_program_deadline{100};
+inline constexpr std::chrono::seconds k_extension_deadline{200};
 
 // The toolkit, its parts and the compiler that what is built here would use.
 struct BuildTools {

@@ -36,7 +36,8 @@ bool is_built_by(std::string_view name) {
 }
 
 // One line for each that is set: set and empty is not unset. What LD_LIBRARY_PATH names depends on
-// where the shell is; $ORIGIN and the like on the environment, which is told apart anyway.
+// where the shell is; $ORIGIN and the like on the environment, by which whoever asks tells apart
+// what depends on it.
 std::string told(bool (*counts)(std::string_view), const plan::Variables& shell,
                  const std::string& cwd) {
     std::string text;

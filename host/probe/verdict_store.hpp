@@ -26,8 +26,10 @@ namespace cudaenv::host {
 
 // For whom it holds, besides what is found out about the machine.
 struct VerdictQuestion {
-    std::string prefix;   // of the environment; empty: none
-    std::string shell;    // the variables that change what a driver answers; kept as a fingerprint
+    std::string prefix; // of the environment; empty: none
+    // The variables that change what a driver answers; kept as a fingerprint. Directories of theirs
+    // that were searched are among the files that a verdict rests on, and are kept as such.
+    std::string shell;
     std::string building; // likewise, of what is built alone
     // As whoever asks has looked already; else it is looked at.
     std::optional<DriverFiles> driver = {};

@@ -1,4 +1,5 @@
 #include "cli/ask.hpp"
+#include "protocol/patience.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -6,8 +7,7 @@ using namespace cudaenv;
 
 TEST_CASE("whatever waits for a driver has the probe's time, host --probe too") {
     const auto probe = cli::deadline_of("probe", nlohmann::json::object());
-    // The ladder of a machine with 32 GPUs, all built: daemon/probe/probe.cpp.
-    CHECK(probe >= std::chrono::seconds(1800));
+    CHECK(probe >= protocol::k_probe_patience);
     CHECK(cli::deadline_of("host", {{"probe", true}}) == probe);
     CHECK(cli::deadline_of("host", {{"probe", false}}) < probe);
     CHECK(cli::deadline_of("host", nlohmann::json::object()) < probe);

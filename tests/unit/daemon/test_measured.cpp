@@ -216,14 +216,36 @@ TEST_CASE("a variable that changes the driver's answers is another machine to me
     CHECK_FALSE(kept_measured(caller));
 }
 
-TEST_CASE("what a shell's variables say is not in the file of what was measured") {
+TEST_CASE("where $ORIGIN leads each environment elsewhere each is measured by itself") {
     const test::TemporaryTree tree;
-    auto caller = caller_in(tree.path(), "/opt/hunter2/lib");
+    auto caller = caller_in(tree.path(), "$ORIGIN/../lib");
+    caller.environment["VIRTUAL_ENV"] = tree.path() + "/one";
     const auto good = run(ProbeVerdict::Ok, {step("kernel", StepStatus::Ok)});
     keep_measured(measured_of(good, caller), good, {}, caller);
+    CHECK(kept_measured(caller));
+    auto other = caller;
+    other.environment["VIRTUAL_ENV"] = tree.path() + "/other";
+    CHECK_FALSE(kept_measured(other));
+    // Without it one environment's answer is every one's.
+    caller.environment["LD_LIBRARY_PATH"] = other.environment["LD_LIBRARY_PATH"] = "/opt/lib";
+    keep_measured(measured_of(good, caller), good, {}, caller);
+    CHECK(kept_measured(other));
+}
+
+TEST_CASE("of what a shell's variables say only directories are in the file, as its own paths") {
+    const test::TemporaryTree tree;
+    auto caller = caller_in(tree.path(), "/opt/hunter2/lib");
+    caller.environment["CUDA_VISIBLE_DEVICES"] = "hunter3";
+    auto broken = run(ProbeVerdict::Fails, {step("kernel", StepStatus::Fails, "CE334")});
+    broken.libraries.looked_at = {"/opt/hunter2/lib"};
+    host::DiskFileSystem files;
+    broken.grounds = grounds_before(files, broken.libraries, false, "", {});
+    keep_measured(measured_of(broken, caller), broken, {}, caller);
     CHECK(kept_measured(caller));
     std::ifstream file(tree.path() + "/.cache/cudaenv/probes.json");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     CHECK(text.find("machine") != std::string::npos);
-    CHECK(text.find("hunter2") == std::string::npos);
+    CHECK(text.find("\"/opt/hunter2/lib\":\"absent\"") != std::string::npos);
+    CHECK(text.find("hunter3") == std::string::npos);
+    CHECK(text.find("LD_LIBRARY_PATH") == std::string::npos);
 }

@@ -1,4 +1,6 @@
+#include "daemon/probe/building.hpp"
 #include "daemon/probe/probe.hpp"
+#include "protocol/patience.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -15,7 +17,6 @@ TEST_CASE("the ladder has more time for each GPU beyond the first") {
 }
 
 TEST_CASE("with however many it ends before a client gives up") {
-    constexpr seconds k_build{300};
-    constexpr seconds k_patience_of_clients{1800}; // cli/ask.cpp
-    CHECK(ladder_deadline(true, 1'000'000) + k_build < k_patience_of_clients);
+    CHECK(ladder_deadline(true, 1'000'000) + k_program_deadline + k_extension_deadline <
+          cudaenv::protocol::k_probe_patience);
 }

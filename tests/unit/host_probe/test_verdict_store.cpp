@@ -307,7 +307,7 @@ TEST_CASE("another compiler or pin lets go of what was built alone") {
     CHECK(store.find(disk, other, k_now)->verdict == "ok");
 }
 
-TEST_CASE("what variables say is kept as no text") {
+TEST_CASE("what variables say is kept as no text, whatever directories of theirs are looked at") {
     const Scratch scratch;
     const VerdictStore store(scratch.path);
     FakeDisk disk = machine();
