@@ -118,6 +118,9 @@ Result<FileStatus> DiskFileSystem::status(const std::string& path) {
     status.device = found.st_dev;
     status.inode = found.st_ino;
     status.size = static_cast<std::uint64_t>(found.st_size);
+    status.mode = found.st_mode & 07777U;
+    status.owner = found.st_uid;
+    status.group = found.st_gid;
     status.modified_ns = std::int64_t{found.st_mtim.tv_sec} * 1'000'000'000 + found.st_mtim.tv_nsec;
     return status;
 }

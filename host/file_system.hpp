@@ -24,6 +24,9 @@ struct FileStatus {
     std::uint64_t inode = 0;
     std::uint64_t size = 0;
     std::int64_t modified_ns = 0; // since the epoch
+    std::uint32_t mode = 0;       // permission bits
+    std::uint32_t owner = 0;
+    std::uint32_t group = 0;
 };
 
 // Longest prefix of a file that is read; headers tell their version well before it.

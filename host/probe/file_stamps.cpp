@@ -3,6 +3,8 @@
 #include "base/text.hpp"
 #include "solver/facts/probe.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -66,7 +68,9 @@ const FileStamps::Look& FileStamps::look(const std::string& path) {
     } else if (base_name(path) == k_loader_cache) {
         look.names = cached_names(*m_files, path);
     } else {
-        look.stamp = std::to_string(status->size) + ':' + std::to_string(status->modified_ns);
+        // Who may read it too: no change of that is a change of its times.
+        look.stamp = fmt::format("{}:{}:{:o}:{}:{}", status->size, status->modified_ns,
+                                 status->mode, status->owner, status->group);
     }
     return m_looks.emplace(path, std::move(look)).first->second;
 }

@@ -57,6 +57,11 @@ public:
             add_toolkit(*toolkit, carried && toolkits && *carried != *toolkits);
         }
         add(m_looked_at, k_loader_cache);
+        // The judge weighs what the frameworks were built for.
+        for (const facts::FrameworkBuild& framework :
+             environment ? environment->frameworks : std::vector<facts::FrameworkBuild>()) {
+            add(m_looked_at, framework.source);
+        }
     }
 
     // `wanted`: the number that the soname is to begin with, where something says which.

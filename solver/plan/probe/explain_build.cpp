@@ -146,10 +146,11 @@ std::optional<Finding> explain_killed(const facts::ProbeRung& rung) {
         return std::nullopt;
     }
     const bool is_program = rung.call == facts::k_program_call;
-    return fails("CE373", is_program ? "what was built was killed" : "the compiler was killed",
-                 "somebody killed it: the kernel for want of memory, a job limit, or a person",
-                 {"more memory, or less beside it; then once more",
-                  "sudo dmesg | grep -i 'out of memory' | tail -3"});
+    return of_the_moment(
+        fails("CE373", is_program ? "what was built was killed" : "the compiler was killed",
+              "somebody killed it: the kernel for want of memory, a job limit, or a person",
+              {"more memory, or less beside it; then once more",
+               "sudo dmesg | grep -i 'out of memory' | tail -3"}));
 }
 
 Finding explain_no_import(const Scene& scene, const facts::ProbeRung& rung) {

@@ -162,7 +162,7 @@ Finding with_closed_file(const Scene& scene, const facts::ProbeRung& rung, Findi
     finding.cause += fmt::format("; or it is that {}, which comes first, may not be read: {}",
                                  one_line(file->path, 120), whose(*file));
     finding.fix = how_to_open(scene, *file, "r");
-    return finding;
+    return of_the_moment(std::move(finding));
 }
 
 std::optional<Finding> explain_closed_runtime(const Scene& scene, const facts::ProbeRung& rung) {

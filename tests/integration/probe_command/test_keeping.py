@@ -87,6 +87,23 @@ class Askers(KeepingTest):
         self.assertNotIn("NVIDIA_TF32_OVERRIDE", told)
 
 
+class Grounds(KeepingTest):
+    def test_another_build_of_torch_lets_go_of_it(self):
+        self.machine()
+        self.probe()
+        self.assertEqual(self.kept()["verdict"], "ok")
+        (self.site / "torch" / "version.py").write_text(
+            "__version__ = '2.10.0+cu128'\ncuda = '12.8'\n")
+        self.assertIsNone(self.kept())
+
+    def test_who_may_read_a_library_is_part_of_it(self):
+        runtime = self.machine()
+        self.probe()
+        self.assertEqual(self.kept()["verdict"], "ok")
+        runtime.chmod(0o000)
+        self.assertIsNone(self.kept())
+
+
 class Warnings(KeepingTest):
     def test_a_warning_is_told_with_its_rung_and_reason(self):
         self.machine("version 13000\nruntime 13010\n")
