@@ -140,10 +140,33 @@ std::size_t end_of_secret_name(std::string_view lower, std::size_t from) {
     return end;
 }
 
+// Tokens that tell by their first letters what they are (GitHub's, GitLab's, Hugging Face's,
+// PyPI's, Slack's, AWS's), replaced behind those where at least twelve more follow.
+void redact_known_tokens(std::string& text) {
+    constexpr std::array k_begins =
+        std::to_array<std::string_view>({"ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-",
+                                         "hf_", "pypi-", "xoxb-", "xoxp-", "AKIA"});
+    constexpr std::string_view k_letters =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    constexpr std::size_t k_least = 12;
+    for (const std::string_view begin : k_begins) {
+        for (std::size_t at = 0; (at = text.find(begin, at)) != std::string::npos;) {
+            const std::size_t from = at + begin.size();
+            const std::size_t end = std::min(text.find_first_not_of(k_letters, from), text.size());
+            const bool begins_here = at == 0 || k_letters.find(text[at - 1]) == k_letters.npos;
+            if (begins_here && end - from >= k_least) {
+                text.replace(from, end - from, "***");
+            }
+            at = from;
+        }
+    }
+}
+
 } // namespace
 
 std::string redact_secrets(std::string_view text) {
     std::string plain(text);
+    redact_known_tokens(plain);
     for (std::size_t at = 0; (at = plain.find("\\/", at)) != std::string::npos; ++at) {
         plain.erase(at, 1);
     }

@@ -24,7 +24,8 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 // `https://user:pw@host/` and conda's `/t/TOKEN/`.
 std::string redact_urls(std::string_view text);
 // The same for words of other programs, which may also hold `Authorization: Bearer TOKEN`,
-// `AWS_SECRET_ACCESS_KEY=...`, URLs without their scheme or with `\/` as JSON writes it.
+// `AWS_SECRET_ACCESS_KEY=...`, URLs without their scheme or with `\/` as JSON writes it,
+// and tokens of the usual services by how they begin.
 std::string redact_secrets(std::string_view text);
 
 } // namespace cudaenv

@@ -79,6 +79,34 @@ void tell_broken_links(plan::ProbeOutcome& outcome, const host::ProbeLibraries& 
     }
 }
 
+// What the report is judged by besides itself; it points into `run` and `environment`.
+plan::ProbeContext context_of(const ProbeRun& run,
+                              const std::optional<facts::EnvironmentFacts>& environment,
+                              const ProbeWishes& wishes, const protocol::Caller& caller,
+                              const std::vector<std::string>& library_path, bool device_files) {
+    plan::ProbeContext context;
+    context.host = &run.host;
+    if (environment) {
+        context.environment = &*environment;
+        context.environment_name = environment->prefix.substr(environment->prefix.rfind('/') + 1);
+        context.environment_is_active = caller.variable("CONDA_PREFIX") == environment->prefix ||
+                                        caller.variable("VIRTUAL_ENV") == environment->prefix;
+    }
+    context.library_path = library_path;
+    context.visible_devices = caller.variable("CUDA_VISIBLE_DEVICES");
+    context.device_files = device_files;
+    context.passed_over = run.libraries.passed_over;
+    context.full = wishes.full;
+    for (const char* name : {"LD_AUDIT", "LD_PRELOAD"}) {
+        if (!caller.variable(name).value_or("").empty()) {
+            context.preloads = name;
+        }
+    }
+    context.closed_devices = host::closed_devices();
+    context.closed_libraries = host::closed_libraries(run.libraries, library_path);
+    return context;
+}
+
 tl::unexpected<Error> stopped() {
     return unavailable("stopped", "the probe was stopped: nobody waited for it any more, or "
                                   "cudaenvd was told to end");
@@ -140,26 +168,8 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     if (waiter.is_gone()) {
         return stopped();
     }
-    plan::ProbeContext context;
-    context.host = &run.host;
-    if (environment) {
-        context.environment = &*environment;
-        context.environment_name = environment->prefix.substr(environment->prefix.rfind('/') + 1);
-        context.environment_is_active = caller.variable("CONDA_PREFIX") == environment->prefix ||
-                                        caller.variable("VIRTUAL_ENV") == environment->prefix;
-    }
-    context.library_path = library_path;
-    context.visible_devices = caller.variable("CUDA_VISIBLE_DEVICES");
-    context.device_files = device_files;
-    context.passed_over = run.libraries.passed_over;
-    context.full = wishes.full;
-    for (const char* name : {"LD_AUDIT", "LD_PRELOAD"}) {
-        if (!caller.variable(name).value_or("").empty()) {
-            context.preloads = name;
-        }
-    }
-    context.closed_devices = host::closed_devices();
-    context.closed_libraries = host::closed_libraries(run.libraries, library_path);
+    const plan::ProbeContext context =
+        context_of(run, environment, wishes, caller, library_path, device_files);
     host::learn_mig_mode(processes, program, {"LD_LIBRARY_PATH=" + join(library_path, ":")},
                          run.report, run.host.gpus);
     run.ladder = plan::judge_probe(run.report, context);

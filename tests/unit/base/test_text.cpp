@@ -29,6 +29,10 @@ TEST_CASE("passwords and tokens never survive in a URL") {
 }
 
 TEST_CASE("what other programs say is told without the secrets in it") {
+    CHECK(redact_secrets("with ghp_0123456789abcdefABCD and hf_abcdefghijklmnop, as told") ==
+          "with ghp_*** and hf_***, as told");
+    CHECK(redact_secrets("libhf_something_else.so pypi-server hf_hub") ==
+          "libhf_something_else.so pypi-server hf_hub");
     CHECK(redact_secrets("//user:pw@host/path of") == "//***@host/path of");
     CHECK(redact_secrets(R"(at https:\/\/u:pw@h\/x)") == "at https://***@h/x");
     CHECK(redact_secrets("Authorization: Bearer abc.def, retried") ==
