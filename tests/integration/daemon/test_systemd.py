@@ -39,9 +39,9 @@ class Units(DaemonTest):
              support.PROGRAMS / "libexec/cudaenv/cudaenvd", "--daemon"],
             stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.children.append(activator)
-        self.wait_until(lambda: os.path.exists(self.socket_path))
-        status = self.status()  # the first connection starts it
-        self.assertTrue(status["running"], status)
+        # The socket is there a moment before anybody listens on it; the first connection starts it.
+        self.wait_until(lambda: self.status()["running"])
+        status = self.status()
         self.assertEqual(status["socket"], self.socket_path)
         self.assertEqual(status["pid"], activator.pid)  # it has become the daemon
         # No client starts one beside it, though nobody took the lock by starting.

@@ -296,7 +296,8 @@ def case_conda(program, root):
     # A wheel over conda's package, as pip lays it down.
     if VERSION == "3.11":
         said([sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps",
-              "--ignore-installed", "--only-binary", ":all:", "--prefix", str(env), "six==1.17.0"])
+              "--upgrade", "--only-binary", ":all:", "--target", str(env / "lib/python3.11/site-packages"),
+              "six==1.17.0"])
         told = dumped(program, env)
         compare_python(told, env)
         compare_conda(told, env)
