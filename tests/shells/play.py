@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import subprocess
+import tempfile
 from pathlib import Path
 
 import driver
@@ -17,7 +18,7 @@ import world as worlds
 from translate import WORDS
 
 # What differs by nature between two processes that did the same.
-BY_NATURE = {b"_", b"LAST_RETURN_CODE", b"XONSH_HISTORY_FILE",
+BY_NATURE = {b"_", b"LAST_RETURN_CODE", b"XONSH_DATA_DIR", b"XONSH_HISTORY_FILE",
              b"XONSH_APPEND_NEWLINE", b"__ALIAS_NAME", b"__ALIAS_STACK"}
 OURS = re.compile(rb"__CUDAENV|__cudaenv|CUDAENV_")
 # What a user sets by steps, and so is not ours.
@@ -62,6 +63,11 @@ class Play:
         self.kind = kind
         self.hooked = hooked
         self.environment = {**world.environment(), **(extra or {})}
+        if kind == "xonsh":
+            # Without the histories of the shells before it: xonsh 0.13 fills readline's history with
+            # them from a thread of its own, unlocked, and now and then dies of it, or rather does
+            # not, since its handler of SIGSEGV returns to where it was.
+            self.environment["XONSH_DATA_DIR"] = tempfile.mkdtemp(prefix="xonsh-", dir=world.root)
         self.snapshots = []
         self.answer = None  # of the last step that is no expectation
         self.heard = ""     # all that was on the terminal since the last `hush`

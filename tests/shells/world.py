@@ -230,9 +230,6 @@ class World:
             "XDG_STATE_HOME": str(self.root / "state"),
             "VIRTUAL_ENV_DISABLE_PROMPT": "1",
             "XONSH_DATA_DIR": str(self.root / "xonsh"),
-            # xonsh 0.13 fills readline's history from a thread of its own, unlocked, and dies of it
-            # now and then (a SIGSEGV that its handler meets again and again).
-            "XONSH_HISTORY_BACKEND": "dummy",
         }
 
     def write_rc_files(self, hooked, before=None, after=None):
