@@ -3,7 +3,9 @@
 
 import json
 import os
+import re
 import shutil
+import subprocess
 
 from test_probe_command import CommandTest
 from support import H200, PROGRAMS, SECOND, run_tests
@@ -13,6 +15,13 @@ COMPILER = """#!/bin/sh
 env >"{place}/environment"
 echo "g++ (Debian 12.2.0-14) 12.2.0"
 """
+
+
+def preload(file):
+    """LD_PRELOAD with it; a sanitizer's own library insists on being the first."""
+    needs = subprocess.run(["ldd", PROGRAMS["probe"]], capture_output=True, text=True, check=True).stdout
+    sanitizers = re.findall(r"lib[a-z]+san\.so\S* => (\S+)", needs)
+    return {"LD_PRELOAD": ":".join([*sanitizers, str(file)])}
 
 
 class KeepingTest(CommandTest):
@@ -50,7 +59,7 @@ class Askers(KeepingTest):
         inner.parent.mkdir()
         shutil.copy2(PROGRAMS["standin"] / "libcuda.so.1", inner)
         (inner.parent / "scenario").symlink_to(self.scenario_file)
-        preloaded = {"LD_PRELOAD": str(inner)}
+        preloaded = preload(inner)
         self.assertEqual(self.probe(**preloaded)[0]["verdict"], "ok")
         self.assertEqual(self.kept(**preloaded)["verdict"], "ok")
         self.assertIsNone(self.kept())
@@ -59,7 +68,7 @@ class Askers(KeepingTest):
         os.utime(inner, (1, 1))
         self.assertIsNone(self.kept(**preloaded))
         # The child is somewhere else than the shell.
-        relative = {"LD_PRELOAD": "preloaded/libcublasLt.so.13"}
+        relative = preload("preloaded/libcublasLt.so.13")
         self.probe(**relative)
         self.assertEqual(self.kept(**relative)["verdict"], "ok")
         os.utime(inner, (2, 2))
