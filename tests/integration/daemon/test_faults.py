@@ -2,6 +2,7 @@
 """Whatever the daemon does or does not do, a command is answered rightly and a prompt comes back."""
 
 import errno
+import fcntl
 import os
 import signal
 import socket
@@ -94,7 +95,16 @@ class Faults(DaemonTest):
         "before the last newline": lambda answer: len(answer) - 1,
     }
 
+    def hold_the_claim(self):
+        """Until the test ends: the daemon that a prompt has started when the fake one failed may come
+        up only when that has gone, and would then be where the next fake one wants to listen."""
+        self.directory.mkdir(mode=0o700, exist_ok=True)
+        lock = os.open(self.directory / "daemon.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        self.addCleanup(os.close, lock)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
     def each_cut(self, then, check):
+        self.hold_the_claim()
         for name, cut in self.CUTS.items():
             with self.subTest(name):
                 self.fake = self.play(cut, then)
@@ -133,6 +143,7 @@ class Faults(DaemonTest):
                 other.close()
 
     def test_answers_that_are_none_are_not_believed(self):
+        self.hold_the_claim()
         for name, behave in {
             "a line without end": lambda c: c.sendall(b"x" * (3 << 20)),
             "answers to nobody": lambda c: [c.sendall(
