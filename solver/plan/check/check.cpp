@@ -1,0 +1,44 @@
+#include "solver/plan/check/check.hpp"
+
+#include "solver/plan/check/rules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+namespace cudaenv::plan {
+
+namespace {
+
+constexpr auto k_rules = std::to_array<CheckRuleRow>({
+    {"replaced", find_replaced, true},
+    {"overwrites", find_overwrites, true},
+    {"duplicates", find_duplicates, true},
+    {"leftovers", find_leftovers, true},
+    {"torch family", find_torch_family, false},
+    {"CUDA copies", find_cuda_copies, false},
+    {"extensions", find_foreign_extensions, false},
+    {"CUDA fit", find_cuda_misfits, false},
+});
+
+} // namespace
+
+std::span<const CheckRuleRow> check_rules() {
+    return k_rules;
+}
+
+std::vector<CheckFinding> check(const CheckScene& scene, CheckDepth depth) {
+    std::vector<CheckFinding> found;
+    for (const CheckRuleRow& row : k_rules) {
+        if (row.by_records || depth == CheckDepth::Everything) {
+            row.rule(scene, found);
+        }
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& left, const auto& right) {
+        return std::tie(left.finding.severity, left.finding.code, left.subject) <
+               std::tie(right.finding.severity, right.finding.code, right.subject);
+    });
+    return found;
+}
+
+} // namespace cudaenv::plan

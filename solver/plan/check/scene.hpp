@@ -1,0 +1,37 @@
+// What the rules of `cudaenv check` look at. Pure: whoever has looked at the machine hands it in.
+#pragma once
+
+#include "solver/facts/claims.hpp"
+#include "solver/facts/environment.hpp"
+#include "solver/facts/examined.hpp"
+#include "solver/facts/extension.hpp"
+#include "solver/facts/host.hpp"
+#include "solver/facts/inventory.hpp"
+#include "solver/facts/seen_distribution.hpp"
+#include "solver/plan/check/ownership.hpp"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace cudaenv::plan {
+
+struct CheckScene {
+    const facts::Inventory& inventory;
+    const facts::Claims& claims;
+    const Ownership& ownership;
+    // Null: no file was looked at, as at a prompt. Rules then say what the records prove.
+    const facts::Examined* examined = nullptr;
+    // Null: not looked at. The other facts of CUDA and of compiled modules go with it.
+    const facts::EnvironmentFacts* environment = nullptr;
+    const facts::Host* host = nullptr;       // null: not known
+    const facts::Toolkit* toolkit = nullptr; // that activation chose
+    std::string cuda;                        // that a pin asks for: "11.3"; empty: none does
+    std::string cuda_origin;                 // who asks: "pinned in ~/code/apex"
+    std::vector<facts::ExtensionModule> extensions;
+    std::vector<facts::SeenDistribution> seen; // what it held before, by name
+    std::set<std::string, std::less<>> kept;   // distributions of which `cudaenv keep` has a copy
+};
+
+} // namespace cudaenv::plan
