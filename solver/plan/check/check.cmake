@@ -6,6 +6,7 @@ cudaenv_library(check
     ${CMAKE_CURRENT_LIST_DIR}/duplicates.cpp
     ${CMAKE_CURRENT_LIST_DIR}/extensions.cpp
     ${CMAKE_CURRENT_LIST_DIR}/leftovers.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/origin.cpp
     ${CMAKE_CURRENT_LIST_DIR}/overwrites.cpp
     ${CMAKE_CURRENT_LIST_DIR}/ownership.cpp
     ${CMAKE_CURRENT_LIST_DIR}/replaced.cpp

@@ -1,0 +1,130 @@
+#include "solver/plan/check/origin.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace cudaenv::plan {
+
+namespace {
+
+using facts::Distribution;
+using facts::DistributionKind;
+using facts::Origin;
+using facts::SeenDistribution;
+
+// No index has versions that name a commit: "+git664058f" and "a0+664058f" are PyTorch's own,
+// "+g1a2b3c4.d20260101" setuptools_scm's.
+bool is_version_of_a_checkout(std::string_view version) {
+    const auto plus = version.find('+');
+    if (plus == std::string_view::npos) {
+        return false;
+    }
+    const auto local = version.substr(plus + 1);
+    if (local.starts_with("git") || version.substr(0, plus).ends_with("a0")) {
+        return true;
+    }
+    constexpr std::size_t k_shortest_commit = 7;
+    const auto digits = local.substr(local.empty() ? 0 : 1);
+    const auto end = digits.find_first_not_of("0123456789abcdef");
+    return local.starts_with('g') && std::min(end, digits.size()) >= k_shortest_commit;
+}
+
+} // namespace
+
+Origin origin_of(const Distribution& distribution) {
+    if (distribution.kind == DistributionKind::EggLink) {
+        return Origin::Editable;
+    }
+    if (const auto& url = distribution.direct_url) {
+        if (url->editable) {
+            return Origin::Editable;
+        }
+        if (!url->vcs.empty() || !url->local_directory.empty()) {
+            return Origin::Built;
+        }
+        if (!std::string_view(url->url).ends_with(".whl")) {
+            return Origin::Built; // an archive of source
+        }
+    }
+    if (is_version_of_a_checkout(distribution.version)) {
+        return Origin::Built;
+    }
+    // setup.py install leaves an egg-info and no list of files; pip's old way leaves that as well,
+    // and may have had it from an index.
+    const bool egg = distribution.kind != DistributionKind::DistInfo;
+    return egg && distribution.installer.empty() && !distribution.has_record ? Origin::Built
+                                                                             : Origin::Wheel;
+}
+
+std::string source_of(const Distribution& distribution) {
+    if (!distribution.source_directory.empty()) {
+        return distribution.source_directory;
+    }
+    const auto& url = distribution.direct_url;
+    if (!url) {
+        return {};
+    }
+    if (!url->local_directory.empty()) {
+        return url->local_directory;
+    }
+    if (!url->vcs.empty()) {
+        return url->vcs + '+' + url->url + (url->commit.empty() ? "" : '@' + url->commit);
+    }
+    return url->url;
+}
+
+std::vector<SeenDistribution> seen_in(const facts::Inventory& inventory,
+                                      const Ownership& ownership) {
+    std::map<std::string_view, SeenDistribution> by_name;
+    for (std::uint32_t i = 0; i < inventory.distributions.size(); ++i) {
+        const auto& distribution = inventory.distributions[i];
+        if (distribution.name.empty()) {
+            continue;
+        }
+        const bool own = ownership.of(i).owner == Owner::Pip;
+        const auto origin = own ? origin_of(distribution) : Origin::Wheel;
+        const auto [at, added] = by_name.try_emplace(distribution.name);
+        const auto rank = [](const SeenDistribution& seen) {
+            return std::pair(seen.origin != Origin::Wheel, seen.installed_ns);
+        };
+        SeenDistribution seen{distribution.name,
+                              distribution.version,
+                              origin,
+                              origin == Origin::Wheel ? std::string() : source_of(distribution),
+                              distribution.metadata,
+                              distribution.installed_ns,
+                              static_cast<std::uint32_t>(distribution.files.size())};
+        if (added || rank(at->second) < rank(seen)) {
+            at->second = std::move(seen);
+        }
+    }
+    std::vector<SeenDistribution> told;
+    told.reserve(by_name.size());
+    for (auto& [name, seen] : by_name) {
+        told.push_back(std::move(seen));
+    }
+    return told;
+}
+
+std::vector<SeenDistribution> remember(const std::vector<SeenDistribution>& previous,
+                                       std::vector<SeenDistribution> now,
+                                       const std::set<std::string, std::less<>>& ignored) {
+    for (const auto& before : previous) {
+        if (before.origin == Origin::Wheel || ignored.contains(before.name)) {
+            continue;
+        }
+        const auto at = std::find_if(now.begin(), now.end(), [&](const SeenDistribution& seen) {
+            return seen.name == before.name;
+        });
+        if (at == now.end()) {
+            now.push_back(before);
+        } else if (at->origin == Origin::Wheel) {
+            *at = before;
+        }
+    }
+    std::sort(now.begin(), now.end(),
+              [](const auto& left, const auto& right) { return left.name < right.name; });
+    return now;
+}
+
+} // namespace cudaenv::plan

@@ -1,0 +1,132 @@
+#include "solver/plan/check/origin.hpp"
+#include "tests/unit/check/scene_builder.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace cudaenv::plan::testing {
+namespace {
+
+using facts::DirectUrl;
+using facts::Origin;
+using facts::SeenDistribution;
+
+facts::Distribution of_version(const std::string& version) {
+    facts::Distribution distribution;
+    distribution.name = "torch";
+    distribution.version = version;
+    distribution.installer = "pip";
+    distribution.has_record = true;
+    return distribution;
+}
+
+TEST_CASE("a version that names a commit was built from a checkout") {
+    for (const auto* version : {"1.12.0a0+git664058f", "2.1.0a0+32f93b1", "0.1.dev5+g1a2b3c4",
+                                "3.0+g1a2b3c4d5.d20260101"}) {
+        CHECK(origin_of(of_version(version)) == Origin::Built);
+    }
+    for (const auto* version : {"2.4.1+cu121", "2.5.0.dev20240901+cu121", "1.0", "1.0+gpu", "1.0+g",
+                                "1.0a0", "2.5.6+cu122torch2.2", ""}) {
+        CHECK(origin_of(of_version(version)) == Origin::Wheel);
+    }
+}
+
+TEST_CASE("direct_url.json tells a directory, a repository and an archive of source from a wheel") {
+    auto distribution = of_version("1.0");
+    distribution.direct_url = DirectUrl{"file:///src/torch", true, "", "", "", "/src/torch"};
+    CHECK(origin_of(distribution) == Origin::Editable);
+    CHECK(source_of(distribution) == "/src/torch");
+    distribution.direct_url->editable = false;
+    CHECK(origin_of(distribution) == Origin::Built);
+    distribution.direct_url = DirectUrl{"https://a/torch.git", false, "git", "664058f", "", ""};
+    CHECK(origin_of(distribution) == Origin::Built);
+    CHECK(source_of(distribution) == "git+https://a/torch.git@664058f");
+    distribution.direct_url = DirectUrl{"https://a/t-1.tar.gz", false, "", "", "sha256=1", ""};
+    CHECK(origin_of(distribution) == Origin::Built);
+    distribution.direct_url = DirectUrl{"file:///d/torch-1.0.whl", false, "", "", "sha256=1", ""};
+    CHECK(origin_of(distribution) == Origin::Wheel);
+    distribution.version = "1.12.0a0+git664058f"; // the wheel was built here
+    CHECK(origin_of(distribution) == Origin::Built);
+}
+
+TEST_CASE("setup.py develop is editable, setup.py install is built, pip's old way is neither") {
+    auto distribution = of_version("1.0");
+    distribution.kind = facts::DistributionKind::EggLink;
+    distribution.source_directory = "/src/torch";
+    CHECK(origin_of(distribution) == Origin::Editable);
+    CHECK(source_of(distribution) == "/src/torch");
+    distribution.kind = facts::DistributionKind::EggInfoDirectory;
+    distribution.installer.clear();
+    CHECK(origin_of(distribution) == Origin::Wheel); // with installed-files.txt
+    distribution.has_record = false;
+    CHECK(origin_of(distribution) == Origin::Built);
+    distribution.kind = facts::DistributionKind::EggInfoFile;
+    CHECK(origin_of(distribution) == Origin::Built);
+}
+
+TEST_CASE("conda's packages are none of the user's builds, whatever their dist-info says") {
+    SceneBuilder env;
+    auto [package, distribution] = env.conda_python("numpy", "1.26.4");
+    static_cast<void>(package);
+    distribution.direct_url =
+        DirectUrl{"file:///home/conda/feedstock/work", false, "", "", "", "/home/conda/work"};
+    auto& own = env.pip("apex", "0.1");
+    own.direct_url = DirectUrl{"file:///src/apex", false, "", "", "", "/src/apex"};
+    const auto& scene = env.scene();
+    const auto seen = seen_in(scene.inventory, scene.ownership);
+    REQUIRE(seen.size() == 2);
+    CHECK(seen[0].name == "apex");
+    CHECK(seen[0].origin == Origin::Built);
+    CHECK(seen[0].source == "/src/apex");
+    CHECK(seen[0].files == own.files.size());
+    CHECK(seen[1].name == "numpy");
+    CHECK(seen[1].origin == Origin::Wheel);
+    CHECK(seen[1].source.empty());
+}
+
+TEST_CASE("of two of one name the one made by hand is remembered, else the later") {
+    SceneBuilder env;
+    auto& built = env.pip("torch", "1.12.0a0+git664058f");
+    static_cast<void>(built);
+    env.pip("torch", "2.0");
+    env.pip("six", "1.16");
+    env.pip("six", "1.15");
+    const auto& scene = env.scene();
+    const auto seen = seen_in(scene.inventory, scene.ownership);
+    REQUIRE(seen.size() == 2);
+    CHECK(seen[0].version == "1.15");
+    CHECK(seen[1].version == "1.12.0a0+git664058f");
+}
+
+SeenDistribution seen(const std::string& name, const std::string& version, Origin origin) {
+    SeenDistribution told;
+    told.name = name;
+    told.version = version;
+    told.origin = origin;
+    return told;
+}
+
+std::vector<std::string> versions(const std::vector<SeenDistribution>& list) {
+    std::vector<std::string> told;
+    for (const auto& one : list) {
+        told.push_back(one.name + ' ' + one.version);
+    }
+    return told;
+}
+
+TEST_CASE("a build that was replaced is remembered until it is built again or ignored") {
+    const std::vector before{seen("apex", "0.1", Origin::Wheel),
+                             seen("torch", "1+git", Origin::Built)};
+    const std::vector wheel{seen("torch", "2.0", Origin::Wheel)};
+    using Texts = std::vector<std::string>;
+    CHECK(versions(remember(before, wheel)) == Texts{"torch 1+git"});
+    CHECK(versions(remember(remember(before, wheel), wheel)) == Texts{"torch 1+git"});
+    CHECK(versions(remember(before, wheel, {"torch"})) == Texts{"torch 2.0"});
+    CHECK(versions(remember(before, {seen("torch", "2+git", Origin::Editable)})) ==
+          Texts{"torch 2+git"});
+    // between the uninstall and the install of an upgrade
+    CHECK(versions(remember(before, {seen("zlib", "1", Origin::Wheel)})) ==
+          Texts{"torch 1+git", "zlib 1"});
+}
+
+} // namespace
+} // namespace cudaenv::plan::testing
