@@ -1,10 +1,11 @@
 #include "base/private_files.hpp"
 
-#include "base/fd.hpp"
-
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <fcntl.h>
+#include <sys/file.h>
+#include <thread>
 #include <unistd.h>
 
 namespace cudaenv {
@@ -95,6 +96,24 @@ bool make_private_directories(const std::string& path) {
         }
     }
     return true;
+}
+
+Fd lock_private_directory(const std::string& directory) {
+    // A cache that loses an entry is better than somebody who does not come to an end.
+    constexpr std::chrono::seconds k_patience{2};
+    Fd place;
+    if (directory.starts_with('/') && make_private_directories(directory)) {
+        place.reset(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    }
+    const auto deadline = std::chrono::steady_clock::now() + k_patience;
+    while (place && ::flock(place.get(), LOCK_EX | LOCK_NB) != 0) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) ||
+            std::chrono::steady_clock::now() > deadline) {
+            break;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return place;
 }
 
 } // namespace cudaenv

@@ -2,6 +2,8 @@
 // have written is not believed.
 #pragma once
 
+#include "base/fd.hpp"
+
 #include <cstddef>
 #include <string>
 #include <sys/stat.h>
@@ -21,5 +23,10 @@ std::string read_private_file(const std::string& path, std::size_t limit);
 // ours alone then; false where it cannot be, and the old file is as it was.
 bool write_private_file(const std::string& directory, const std::string& name,
                         const std::string& text);
+
+// Orders those who read, add and write again, until it is closed. The directory is made where it is
+// not there. Best effort: some network file systems have no such lock, and one that is held for two
+// seconds is not waited for longer.
+Fd lock_private_directory(const std::string& directory);
 
 } // namespace cudaenv

@@ -14,9 +14,7 @@
 
 namespace cudaenv::host {
 
-namespace {
-
-tl::unexpected<Error> failed(int error) {
+tl::unexpected<Error> failed_call(int error) {
     std::string code = "io";
     if (error == ENOENT || error == ENOTDIR) {
         code = k_not_found;
@@ -33,27 +31,31 @@ std::int64_t nanoseconds(const timespec& time) {
     return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
+namespace {
+
 struct OpenFile {
     Fd fd;
     std::uint64_t size = 0;
     std::int64_t modified_ns = 0;
+    std::int64_t changed_ns = 0;
 };
 
 Result<OpenFile> open_file(int directory, const std::string& name) {
     // O_NONBLOCK: a fifo put where a file is expected must not hold us.
     OpenFile file{Fd(::openat(directory, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))};
     if (!file.fd) {
-        return failed(errno);
+        return failed_call(errno);
     }
     struct stat found {};
     if (::fstat(file.fd.get(), &found) != 0) {
-        return failed(errno);
+        return failed_call(errno);
     }
     if (!S_ISREG(found.st_mode)) {
         return unavailable("not-a-file", "is no regular file");
     }
     file.size = static_cast<std::uint64_t>(found.st_size);
     file.modified_ns = nanoseconds(found.st_mtim);
+    file.changed_ns = nanoseconds(found.st_ctim);
     return file;
 }
 
@@ -66,7 +68,7 @@ Result<std::size_t> read_into(int fd, char* into, std::size_t want) {
             continue;
         }
         if (got < 0) {
-            return failed(errno);
+            return failed_call(errno);
         }
         if (got == 0) {
             break;
@@ -81,11 +83,11 @@ Result<std::size_t> read_into(int fd, char* into, std::size_t want) {
 Result<OpenDirectory> OpenDirectory::open_at(int above, const std::string& name) {
     Fd fd(::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!fd) {
-        return failed(errno);
+        return failed_call(errno);
     }
     struct stat found {};
     if (::fstat(fd.get(), &found) != 0) {
-        return failed(errno);
+        return failed_call(errno);
     }
     return OpenDirectory(std::move(fd), nanoseconds(found.st_mtim));
 }
@@ -102,11 +104,11 @@ Result<std::vector<std::string>> OpenDirectory::names() const {
     // A descriptor of its own: fdopendir takes the one it is given.
     Fd own(::openat(m_fd.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!own) {
-        return failed(errno);
+        return failed_call(errno);
     }
     const std::unique_ptr<DIR, int (*)(DIR*)> listing(::fdopendir(own.get()), &::closedir);
     if (!listing) {
-        return failed(errno);
+        return failed_call(errno);
     }
     static_cast<void>(own.release());
     std::vector<std::string> names;
@@ -119,7 +121,7 @@ Result<std::vector<std::string>> OpenDirectory::names() const {
         errno = 0;
     }
     if (errno != 0) {
-        return failed(errno);
+        return failed_call(errno);
     }
     std::sort(names.begin(), names.end());
     return names;
@@ -149,7 +151,8 @@ Result<FileText> FileTexts::read(const OpenDirectory& in, const std::string& nam
     const auto size = static_cast<std::size_t>(file.size);
     make_room(size, 0);
     CUDAENV_TRY(const auto have, read_into(file.fd.get(), m_memory.get(), size));
-    return FileText{std::string_view(m_memory.get(), have), file.modified_ns, false};
+    return FileText{std::string_view(m_memory.get(), have), file.modified_ns, file.changed_ns,
+                    false};
 }
 
 Result<FileText> FileTexts::read_headers(const OpenDirectory& in, const std::string& name,
@@ -163,11 +166,11 @@ Result<FileText> FileTexts::read_headers(const OpenDirectory& in, const std::str
         CUDAENV_TRY(const auto got, read_into(file.fd.get(), m_memory.get() + have, want - have));
         const std::string_view text(m_memory.get(), have + got);
         if (const auto end = end_of_headers(text, have); end != std::string_view::npos) {
-            return FileText{text.substr(0, end), file.modified_ns, false};
+            return FileText{text.substr(0, end), file.modified_ns, file.changed_ns, false};
         }
         have += got;
         if (have < want || have >= file.size || have >= limit) {
-            return FileText{text, file.modified_ns, have < file.size};
+            return FileText{text, file.modified_ns, file.changed_ns, have < file.size};
         }
     }
 }

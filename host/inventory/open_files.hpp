@@ -12,9 +12,15 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <time.h>
 #include <vector>
 
 namespace cudaenv::host {
+
+// What a system call's errno says, without a path.
+tl::unexpected<Error> failed_call(int error);
+// Since the epoch.
+std::int64_t nanoseconds(const timespec& time);
 
 // Codes of failures are those of host/file_system.hpp, and "too-large", "not-a-file".
 class OpenDirectory {
@@ -41,7 +47,8 @@ private:
 struct FileText {
     std::string_view text; // good until the next read
     std::int64_t modified_ns = 0;
-    bool cut = false; // there are more headers
+    std::int64_t changed_ns = 0; // its content or its name; nobody can set it
+    bool cut = false;            // there are more headers
 };
 
 // One for each thread.

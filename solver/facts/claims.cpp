@@ -92,11 +92,11 @@ std::vector<Claim> Claims::of(std::string_view path) const {
     }
 }
 
-void Claims::for_each_shared(
-    const std::function<void(std::string_view, std::span<const Claim>)>& told) const {
+template <class Wanted, class Told>
+void Claims::for_each_ring(const Wanted& wanted, const Told& told) const {
     std::vector<std::uint32_t> firsts;
     for (const auto& slot : m_slots) {
-        if (slot.last != k_none && m_entries[slot.last].next != slot.last) {
+        if (slot.last != k_none && wanted(slot.last)) {
             firsts.push_back(m_entries[slot.last].next);
         }
     }
@@ -104,17 +104,32 @@ void Claims::for_each_shared(
     std::vector<Claim> claims;
     for (const auto first : firsts) {
         claims.clear();
-        bool shared = false;
         auto at = first;
         do {
             claims.push_back(m_entries[at].claim);
-            shared = shared || !claims.front().same_owner(claims.back());
             at = m_entries[at].next;
         } while (at != first);
-        if (shared) {
-            told(path(claims.front()), claims);
-        }
+        told(claims);
     }
+}
+
+void Claims::for_each_path(
+    const std::function<void(std::string_view, std::span<const Claim>)>& told) const {
+    for_each_ring([](std::uint32_t) { return true; },
+                  [&](const std::vector<Claim>& claims) { told(path(claims.front()), claims); });
+}
+
+void Claims::for_each_shared(
+    const std::function<void(std::string_view, std::span<const Claim>)>& told) const {
+    for_each_ring([this](std::uint32_t last) { return m_entries[last].next != last; },
+                  [&](const std::vector<Claim>& claims) {
+                      const auto by_another = [&](const Claim& claim) {
+                          return !claim.same_owner(claims.front());
+                      };
+                      if (std::any_of(claims.begin(), claims.end(), by_another)) {
+                          told(path(claims.front()), claims);
+                      }
+                  });
 }
 
 } // namespace cudaenv::facts

@@ -31,6 +31,9 @@ public:
     // All that claim the path, conda's packages first, each in the inventory's order; a record that
     // has it twice is there twice.
     [[nodiscard]] std::vector<Claim> of(std::string_view path) const;
+    // Each path, once, in the order of their first claims. The span is good for the call.
+    void for_each_path(
+        const std::function<void(std::string_view path, std::span<const Claim>)>& told) const;
     // Each path that two or more packages claim, once, in the order of their first claims. The span
     // is good for the call.
     void for_each_shared(
@@ -66,6 +69,8 @@ private:
     };
 
     void add(const Claim& claim);
+    template <class Wanted, class Told>
+    void for_each_ring(const Wanted& wanted, const Told& told) const;
     [[nodiscard]] std::size_t slot_of(std::string_view path, std::uint64_t hash) const;
 
     const Inventory* m_inventory;

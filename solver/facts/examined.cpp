@@ -12,7 +12,13 @@ Fit fit_of(const FileClaim& claim, const PathState* state) {
     case Lies::Link:
         return claim.kind == ClaimKind::Softlink ? Fit::Same : Fit::Unknown;
     case Lies::Directory:
-        return claim.kind == ClaimKind::Directory ? Fit::Same : Fit::Other;
+        if (claim.kind == ClaimKind::Directory) {
+            return Fit::Same;
+        }
+        // Some records name directories like files, without a digest, and where links were not
+        // wanted, what a link led to was copied.
+        return claim.kind == ClaimKind::File && claim.hash != ClaimHash::None ? Fit::Other
+                                                                              : Fit::Unknown;
     case Lies::File:
         break;
     case Lies::Other:

@@ -1,5 +1,7 @@
 // What lies at the paths that an inventory's records claim, as far as it was looked at. Pure data.
-// Law: a path of which nothing is held was looked at and is what every record of it says.
+// Law: a path of which nothing is held was looked at and is what every record of it says, or is one
+// of those that differ in every healthy environment (plan::is_ordinary_difference). One that
+// several packages claim, of which some have no digest, is held with its own where another has one.
 #pragma once
 
 #include "solver/facts/claims.hpp"
@@ -25,9 +27,10 @@ enum class Lies : std::uint8_t {
 
 struct PathState {
     Lies lies = Lies::Missing;
-    std::optional<Sha256Digest> sha256; // of a file that was hashed
-    std::uint64_t size = 0;             // bytes, of a file
-    std::int64_t changed_ns = 0;        // since the epoch: when the file's content or name changed
+    // Of a file that was hashed: not where its size is that of no record, or nobody has a digest.
+    std::optional<Sha256Digest> sha256;
+    std::uint64_t size = 0;      // bytes, of a file
+    std::int64_t changed_ns = 0; // since the epoch: when the file's content or name changed
 };
 
 class Examined {

@@ -107,6 +107,9 @@ struct CondaPackage {
     std::vector<std::string> depends;
     std::string record;          // conda-meta/NAME-VERSION-BUILD.json
     std::int64_t written_ns = 0; // since the epoch: when the record was
+    // Since the epoch: its files were there by then. The earliest of the times that tell: one of
+    // them is late where a record was written again or linked once more, and early in a copy.
+    std::int64_t laid_down_ns = 0;
     FileClaims files;
 };
 
@@ -145,6 +148,7 @@ struct Distribution {
     std::string generator;                  // WHEEL: "bdist_wheel (0.41.2)"
     std::string source_directory;           // of an egg-link: where the source is
     std::int64_t installed_ns = 0;   // since the epoch: when RECORD was written, else METADATA
+    std::int64_t laid_down_ns = 0;   // as CondaPackage::laid_down_ns
     std::uint32_t damaged_lines = 0; // of RECORD
     FileClaims files;
 };

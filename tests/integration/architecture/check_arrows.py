@@ -39,6 +39,7 @@ ADAPTERS = {
     "toml++": ["solver/plan/toml_document.cpp"],
     "solv": ["solver/solv/engine.cpp"],
     "simdjson": ["solver/knowledge/table.cpp", "host/inventory/conda_meta.cpp"],
+    "openssl": ["host/inventory/sha256_file.cpp"],
     "zstd": ["host/channels/zstd_stream.cpp"],
     "boost": ["daemon/"],
     "CLI": ["cli/command_line.cpp"],

@@ -2,7 +2,13 @@
 // usage: dump_inventory PREFIX               one JSON object on standard output
 //        dump_inventory --time RUNS PREFIX   milliseconds of read_inventory and of the join, a line
 //                                            each run; then memory and counts
+//        dump_inventory --examine PREFIX [CACHE]          what lies at the claimed paths, as JSON;
+//                                            CACHE: a directory of digests of its own
+//        dump_inventory --time-examine RUNS PREFIX [CACHE]      milliseconds of examine, a line
+//        each
+//                                            run; then what the last took
 // Names of files are bytes: each byte is the character of that number (Latin-1).
+#include "host/inventory/examine.hpp"
 #include "host/inventory/read_inventory.hpp"
 #include "solver/facts/claims.hpp"
 
@@ -191,6 +197,60 @@ int time_it(int runs, const std::string& prefix) {
     return 0;
 }
 
+json of_state(const facts::Inventory& inventory, const facts::Claims& claims,
+              const std::string& path, const facts::PathState& state) {
+    static const char* const k_lies[] = {"missing", "file",       "link",      "directory",
+                                         "other",   "redirected", "unreadable"};
+    static const char* const k_fits[] = {"same", "missing", "other", "unknown"};
+    json fits = json::array();
+    for (const auto& claim : claims.of(path)) {
+        fits.push_back({claim.by == facts::Claim::By::Conda
+                            ? latin_1(inventory.conda[claim.package].record)
+                            : latin_1(inventory.distributions[claim.package].metadata),
+                        k_fits[static_cast<int>(facts::fit_of(claims.file(claim), &state))]});
+    }
+    return {{"lies", k_lies[static_cast<int>(state.lies)]},
+            {"sha256", state.sha256 ? json(hex(*state.sha256)) : json()},
+            {"size", state.size},
+            {"changed_ns", state.changed_ns},
+            {"fits", std::move(fits)}};
+}
+
+int examine_it(int runs, bool tell, const std::string& prefix, const std::string& directory) {
+    const auto inventory = host::read_inventory(prefix);
+    if (!inventory) {
+        std::fprintf(stderr, "%s\n", inventory.error().message.c_str());
+        return 1;
+    }
+    const facts::Claims claims(*inventory);
+    for (int run = 0; run < runs; ++run) {
+        const auto begin = std::chrono::steady_clock::now();
+        host::DigestCache cache(directory, "this machine");
+        host::ExaminationCost cost;
+        const auto examined = host::examine(*inventory, claims, cache, 0, &cost);
+        const auto spent = std::chrono::steady_clock::now() - begin;
+        cache.save();
+        json out = {{"looked_at", cost.looked_at},
+                    {"from_cache", cost.from_cache},
+                    {"hashed", cost.hashed},
+                    {"bytes", cost.bytes},
+                    {"held", examined.states().size()}};
+        if (!tell) {
+            std::printf("%.3f\n", std::chrono::duration<double, std::milli>(spent).count());
+        } else {
+            out["states"] = json::object();
+            for (const auto& [path, state] : examined.states()) {
+                out["states"][latin_1(path)] = of_state(*inventory, claims, path, state);
+            }
+        }
+        if (run + 1 == runs) {
+            const auto text = out.dump();
+            std::fwrite(text.data(), 1, text.size(), stdout);
+        }
+    }
+    return 0;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -198,8 +258,16 @@ int main(int argc, char** argv) {
     if (first == "--time" && argc == 4) {
         return time_it(std::atoi(argv[2]), argv[3]);
     }
+    if (first == "--examine" && (argc == 3 || argc == 4)) {
+        return examine_it(1, true, argv[2], argc == 4 ? argv[3] : "");
+    }
+    if (first == "--time-examine" && (argc == 4 || argc == 5)) {
+        return examine_it(std::atoi(argv[2]), false, argv[3], argc == 5 ? argv[4] : "");
+    }
     if (argc != 2) {
-        std::fprintf(stderr, "usage: dump_inventory [--time RUNS] PREFIX\n");
+        std::fprintf(
+            stderr,
+            "usage: dump_inventory [--time RUNS | --examine | --time-examine RUNS] PREFIX\n");
         return 2;
     }
     return dump(first);

@@ -1,0 +1,347 @@
+#include "host/inventory/record_reader.hpp"
+
+#include "base/text.hpp"
+#include "host/environments/packages.hpp"
+#include "host/file_system.hpp"
+#include "host/inventory/metadata_text.hpp"
+#include "host/inventory/source_text.hpp"
+#include "solver/specs/requirement.hpp"
+
+#include <algorithm>
+
+namespace cudaenv::host {
+
+namespace {
+
+using facts::Distribution;
+using facts::DistributionKind;
+using facts::Leftover;
+using facts::LeftoverKind;
+
+constexpr std::size_t k_easy_install_limit = std::size_t{1} << 20U;
+
+std::string without_end(std::string_view name, std::string_view end) {
+    name.remove_suffix(end.size());
+    return std::string(name);
+}
+
+void take_name(Distribution& told, std::string name, std::string version) {
+    if (!name.empty()) {
+        told.written = std::move(name);
+    }
+    if (!version.empty()) {
+        told.version = std::move(version);
+    }
+    told.name = specs::normalize_project_name(told.written);
+}
+
+void take_metadata(Distribution& told, std::string_view text) {
+    auto metadata = parse_metadata(text);
+    take_name(told, std::move(metadata.name), std::move(metadata.version));
+    told.requires_dist = std::move(metadata.requires_dist);
+}
+
+// "PyYAML-6.0-py3.11.egg-info", "ours.egg-info"
+void take_egg_name(Distribution& told, const std::string& name) {
+    auto stem = without_end(name, ".egg-info");
+    if (const auto python = stem.rfind("-py"); python != std::string::npos) {
+        stem.resize(python);
+    }
+    const auto dash = stem.find('-');
+    take_name(told, stem.substr(0, dash),
+              dash == std::string::npos ? std::string() : stem.substr(dash + 1));
+}
+
+} // namespace
+
+std::optional<RecordKind> kind_in_site(std::string_view name) {
+    if (name.starts_with('~')) {
+        return RecordKind::Tilde;
+    }
+    if (name.ends_with(".dist-info")) {
+        return RecordKind::DistInfo;
+    }
+    if (name.ends_with(".egg-info")) {
+        return RecordKind::EggInfo;
+    }
+    if (name.ends_with(".egg-link")) {
+        return RecordKind::EggLink;
+    }
+    if (name.ends_with(".pth")) {
+        return RecordKind::PathFile;
+    }
+    return std::nullopt;
+}
+
+ReadRecord RecordReader::read(RecordKind kind, const RecordPlace& place, const std::string& name) {
+    m_told = {};
+    m_place = &place;
+    const auto path = place.path + '/' + name;
+    switch (kind) {
+    case RecordKind::Conda:
+        read_conda_record(name, path);
+        break;
+    case RecordKind::DistInfo:
+        read_dist_info(name, path);
+        break;
+    case RecordKind::EggInfo:
+        read_egg_info(name, path);
+        break;
+    case RecordKind::EggLink:
+        read_egg_link(name, path);
+        break;
+    case RecordKind::PathFile:
+        read_path_file(name, path);
+        break;
+    case RecordKind::Tilde:
+        read_tilde(name, path);
+        break;
+    }
+    return std::move(m_told);
+}
+
+void RecordReader::note(const std::string& path, std::string reason) {
+    m_told.notes.push_back({path, std::move(reason)});
+}
+void RecordReader::note(const std::string& path, const Error& error) {
+    note(path, reason_of(error));
+}
+
+// Nothing where it is not there, or cannot be read, which is noted. `is_there`: for the former.
+std::optional<FileText> RecordReader::text_of(const OpenDirectory& in, const std::string& name,
+                                              const std::string& path, std::size_t limit,
+                                              bool* is_there) {
+    return taken(m_files.read(in, name, limit), path, is_there);
+}
+std::optional<FileText> RecordReader::headers_of(const OpenDirectory& in, const std::string& name,
+                                                 const std::string& path, bool* is_there) {
+    auto text = taken(m_files.read_headers(in, name, k_longest_headers), path, is_there);
+    if (text && text->cut) {
+        note(path, "its headers are longer than 4 MiB; those beyond are not read");
+    }
+    return text;
+}
+std::optional<FileText> RecordReader::taken(Result<FileText> text, const std::string& path,
+                                            bool* is_there) {
+    const bool absent = !text && text.error().code == k_not_found;
+    if (is_there != nullptr) {
+        *is_there = !absent;
+    }
+    if (text) {
+        return *text;
+    }
+    if (!absent) {
+        note(path, text.error());
+    }
+    return std::nullopt;
+}
+
+void RecordReader::read_conda_record(const std::string& name, const std::string& path) {
+    auto& package = m_told.conda.emplace();
+    if (const auto parsed = parse_conda_record(name)) {
+        package.name = parsed->name;
+        package.version = parsed->version;
+        package.build = parsed->build;
+    }
+    const auto text = m_files.read(m_place->open, name, k_longest_record);
+    if (!text) {
+        note(path, text.error());
+    } else if (auto read = m_conda_meta.read(text->text, m_paths)) {
+        if (read->files.size() == k_most_claims) {
+            note(path, "more than a million files; those beyond are not read");
+        }
+        package = std::move(*read);
+    } else {
+        note(path, read.error().message);
+    }
+    package.record = path;
+    package.written_ns = text ? text->modified_ns : 0;
+    package.laid_down_ns = text ? std::min(text->modified_ns, text->changed_ns) : 0;
+}
+
+facts::Distribution& RecordReader::begin_distribution(DistributionKind kind,
+                                                      const std::string& path) {
+    auto& told = m_told.distribution.emplace();
+    told.kind = kind;
+    told.metadata = path;
+    told.site = m_place->path;
+    return told;
+}
+
+void RecordReader::take_files(Distribution& told, RecordText record, const std::string& path) {
+    if (record.damaged != 0) {
+        note(path, std::to_string(record.damaged) +
+                       (record.damaged == 1 ? " line is" : " lines are") +
+                       " damaged, the first is line " + std::to_string(record.first_damaged_line));
+    }
+    if (record.cut) {
+        note(path, "more than a million files; those beyond are not read");
+    }
+    told.damaged_lines = record.damaged;
+    told.files = std::move(record.files);
+}
+
+void RecordReader::read_dist_info(const std::string& name, const std::string& path) {
+    auto in = m_place->open.open_below(name);
+    if (!in && in.error().code == k_not_found) {
+        note(path, "is no directory");
+        return;
+    }
+    auto& told = begin_distribution(DistributionKind::DistInfo, path);
+    const auto parsed = parse_dist_info(name);
+    const auto stem = without_end(name, ".dist-info");
+    take_name(told, parsed ? stem.substr(0, parsed->name.size()) : stem,
+              parsed ? parsed->version : std::string());
+    if (!in) {
+        note(path, in.error());
+        return;
+    }
+    told.installed_ns = in->modified_ns();
+    if (const auto text = headers_of(*in, "METADATA", path + "/METADATA", &told.has_metadata)) {
+        take_metadata(told, text->text);
+    }
+    if (const auto text =
+            text_of(*in, "RECORD", path + "/RECORD", k_longest_record, &told.has_record)) {
+        take_files(told, parse_record(text->text, told.site, m_paths), path + "/RECORD");
+        told.laid_down_ns = std::min(told.installed_ns, text->changed_ns);
+    }
+    if (const auto text = text_of(*in, "INSTALLER", path + "/INSTALLER", k_longest_small_file)) {
+        told.installer = trim(text->text);
+    }
+    if (const auto text = text_of(*in, "WHEEL", path + "/WHEEL", k_longest_small_file)) {
+        auto wheel = parse_wheel(text->text);
+        told.tags = std::move(wheel.tags);
+        told.generator = std::move(wheel.generator);
+    }
+    read_direct_url(told, *in, path);
+    told.requested = in->has("REQUESTED");
+    if (!told.has_metadata) {
+        m_told.leftovers.push_back({LeftoverKind::NoMetadata, path, told.name, told.version});
+    }
+    if (!told.has_record) {
+        m_told.leftovers.push_back({LeftoverKind::NoRecord, path, told.name, told.version});
+    }
+}
+
+void RecordReader::read_direct_url(Distribution& told, const OpenDirectory& in,
+                                   const std::string& path) {
+    const auto own_path = path + "/direct_url.json";
+    if (const auto text = text_of(in, "direct_url.json", own_path, k_longest_small_file)) {
+        if (auto url = parse_direct_url(text->text)) {
+            told.direct_url = std::move(*url);
+        } else {
+            note(own_path, url.error().message);
+        }
+    }
+}
+
+void RecordReader::read_egg_info(const std::string& name, const std::string& path) {
+    const auto in = m_place->open.open_below(name);
+    if (!in && in.error().code == k_not_found) {
+        auto& told = begin_distribution(DistributionKind::EggInfoFile, path);
+        take_egg_name(told, name);
+        if (const auto text = headers_of(m_place->open, name, path, &told.has_metadata)) {
+            take_metadata(told, text->text);
+            told.installed_ns = text->modified_ns;
+        } else if (!told.has_metadata) {
+            note(path, "leads nowhere");
+        }
+        return;
+    }
+    auto& told = begin_distribution(DistributionKind::EggInfoDirectory, path);
+    take_egg_name(told, name);
+    if (!in) {
+        note(path, in.error());
+        return;
+    }
+    read_egg_directory(told, *in, path);
+    const auto list = path + "/installed-files.txt";
+    if (const auto text =
+            text_of(*in, "installed-files.txt", list, k_longest_record, &told.has_record)) {
+        take_files(told, parse_installed_files(text->text, path, m_paths), list);
+        told.laid_down_ns = std::min(told.installed_ns, text->changed_ns);
+    }
+}
+
+void RecordReader::read_egg_directory(Distribution& told, const OpenDirectory& in,
+                                      const std::string& path) {
+    told.installed_ns = in.modified_ns();
+    if (const auto text = headers_of(in, "PKG-INFO", path + "/PKG-INFO", &told.has_metadata)) {
+        take_metadata(told, text->text);
+    }
+    if (told.requires_dist.empty()) {
+        if (const auto text =
+                text_of(in, "requires.txt", path + "/requires.txt", k_longest_headers)) {
+            told.requires_dist = parse_requires_txt(text->text);
+        }
+    }
+    if (const auto text = text_of(in, "INSTALLER", path + "/INSTALLER", k_longest_small_file)) {
+        told.installer = trim(text->text);
+    }
+    read_direct_url(told, in, path);
+}
+
+void RecordReader::read_egg_link(const std::string& name, const std::string& path) {
+    auto& told = begin_distribution(DistributionKind::EggLink, path);
+    const auto stem = without_end(name, ".egg-link");
+    take_name(told, stem, {});
+    const auto text = text_of(m_place->open, name, path, k_longest_small_file);
+    if (!text) {
+        return;
+    }
+    told.installed_ns = text->modified_ns;
+    told.source_directory = parse_egg_link(text->text, told.site, m_paths);
+    if (told.source_directory.empty()) {
+        note(path, "names no directory");
+        return;
+    }
+    auto other = stem;
+    std::replace(other.begin(), other.end(), '-', '_');
+    for (const auto& candidate : {stem, other}) {
+        const auto egg = told.source_directory + '/' + candidate + ".egg-info";
+        if (const auto in = OpenDirectory::open(egg)) {
+            const auto installed = told.installed_ns;
+            read_egg_directory(told, *in, egg);
+            told.installed_ns = installed; // the link's: the other is when it was built last
+            return;
+        }
+    }
+}
+
+void RecordReader::read_path_file(const std::string& name, const std::string& path) {
+    const auto text = text_of(m_place->open, name, path, k_easy_install_limit);
+    if (!text) {
+        return;
+    }
+    auto parsed = parse_path_file(text->text, m_place->path, m_paths);
+    // What it leads to inside of its own site-packages is the package itself.
+    const auto site = m_paths.absolute(m_place->path) + '/';
+    std::erase_if(parsed.directories, [&](const std::string& directory) {
+        return directory.starts_with(site) || directory.size() + 1 == site.size();
+    });
+    if (!parsed.directories.empty() || !parsed.finders.empty()) {
+        m_told.path_file =
+            facts::PathFile{path, std::move(parsed.directories), std::move(parsed.finders)};
+    }
+}
+
+void RecordReader::read_tilde(const std::string& name, const std::string& path) {
+    const auto in = m_place->open.open_below(name);
+    if (!in) {
+        if (in.error().code != k_not_found) { // a file of that name is no such thing
+            note(path, in.error());
+        }
+        return;
+    }
+    Leftover told{LeftoverKind::InterruptedUninstall, path, {}, {}};
+    if (name.ends_with(".dist-info")) {
+        if (const auto text = headers_of(*in, "METADATA", path + "/METADATA")) {
+            auto metadata = parse_metadata(text->text);
+            told.name = specs::normalize_project_name(metadata.name);
+            told.version = std::move(metadata.version);
+        }
+    }
+    m_told.leftovers.push_back(std::move(told));
+}
+
+} // namespace cudaenv::host

@@ -1,0 +1,78 @@
+// One record of an environment as it lies on disk, conda's or Python's, made into facts. Law: what
+// cannot be read is a note with its path, and whatever else is known of the record is told.
+#pragma once
+
+#include "host/inventory/claimed_path.hpp"
+#include "host/inventory/conda_meta.hpp"
+#include "host/inventory/open_files.hpp"
+#include "host/inventory/record_text.hpp"
+#include "solver/facts/inventory.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::host {
+
+inline constexpr std::size_t k_longest_small_file = std::size_t{64} << 10U;
+
+// Tilde: what pip has moved out of the way.
+enum class RecordKind { Conda, DistInfo, EggInfo, EggLink, PathFile, Tilde };
+
+// Of a name in a directory that Python imports from; none of one that is no record.
+std::optional<RecordKind> kind_in_site(std::string_view name);
+
+// A directory that has records, open while they are read.
+struct RecordPlace {
+    std::string path; // as the inventory has it
+    OpenDirectory open;
+};
+
+struct ReadRecord {
+    std::optional<facts::CondaPackage> conda;
+    std::optional<facts::Distribution> distribution;
+    std::optional<facts::PathFile> path_file;
+    std::vector<facts::Leftover> leftovers;
+    std::vector<facts::InventoryNote> notes;
+};
+
+// One for each thread: it keeps its memory.
+class RecordReader {
+public:
+    explicit RecordReader(ClaimedPaths paths) : m_paths(std::move(paths)) {}
+
+    ReadRecord read(RecordKind kind, const RecordPlace& place, const std::string& name);
+
+private:
+    void note(const std::string& path, std::string reason);
+    void note(const std::string& path, const Error& error);
+    std::optional<FileText> text_of(const OpenDirectory& in, const std::string& name,
+                                    const std::string& path, std::size_t limit,
+                                    bool* is_there = nullptr);
+    std::optional<FileText> headers_of(const OpenDirectory& in, const std::string& name,
+                                       const std::string& path, bool* is_there = nullptr);
+    std::optional<FileText> taken(Result<FileText> text, const std::string& path, bool* is_there);
+
+    void read_conda_record(const std::string& name, const std::string& path);
+    facts::Distribution& begin_distribution(facts::DistributionKind kind, const std::string& path);
+    void take_files(facts::Distribution& told, RecordText record, const std::string& path);
+    void read_dist_info(const std::string& name, const std::string& path);
+    void read_direct_url(facts::Distribution& told, const OpenDirectory& in,
+                         const std::string& path);
+    void read_egg_info(const std::string& name, const std::string& path);
+    void read_egg_directory(facts::Distribution& told, const OpenDirectory& in,
+                            const std::string& path);
+    void read_egg_link(const std::string& name, const std::string& path);
+    void read_path_file(const std::string& name, const std::string& path);
+    void read_tilde(const std::string& name, const std::string& path);
+
+    const RecordPlace* m_place = nullptr; // of the record that is being read
+    ClaimedPaths m_paths;
+    FileTexts m_files;
+    CondaMetaReader m_conda_meta;
+    ReadRecord m_told;
+};
+
+} // namespace cudaenv::host
