@@ -1,7 +1,269 @@
+// Several copies of a CUDA library in one environment, and what each case comes to. What is loaded
+// is decided by the soname: within a process the first libcudart.so.12 is everybody's.
+//
+//   two wheels that claim one path with other contents     warning  one has overwritten the other,
+//     (-cu11 and -cu12 in nvidia/cuda_runtime; cuDNN and              and taking one away takes the
+//     NCCL of two CUDAs in nvidia/cudnn, nvidia/nccl)                  other's files along
+//   cuDNN of both managers, one soname, two versions       warning  its parts are opened by name at
+//                                                                   run time: two copies mix
+//   cuDNN or NCCL of both managers, one version            note
+//   NCCL of both managers, two versions                    note     one of them is loaded, and they
+//                                                                   keep to one interface
+//   CUDA runtime of both managers, one major               note     but silent where conda's is
+//                                                                   there for its nvcc
+//   several majors that share no path                      note     each is loaded by its own name
+//   one copy; one manager's split packages; a library      silent
+//     in a wheel under a name of its own (a hash)
+#include "base/text.hpp"
+#include "solver/plan/check/cuda_libraries.hpp"
+#include "solver/plan/check/cudnn_parts.hpp"
+#include "solver/plan/check/install_text.hpp"
 #include "solver/plan/check/rules.hpp"
+#include "solver/specs/requirement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
 
 namespace cudaenv::plan {
 
-void find_cuda_copies(const CheckScene&, std::vector<CheckFinding>&) {}
+namespace {
+
+struct Subject {
+    CudaLibrary library;
+    const char* code;
+    const char* name;
+};
+constexpr std::array k_subjects = {
+    Subject{CudaLibrary::Runtime, "CE130", "CUDA runtime"},
+    Subject{CudaLibrary::Cudnn, "CE131", "cuDNN"},
+    Subject{CudaLibrary::Nccl, "CE132", "NCCL"},
+};
+
+// In the order of what is worse, as Severity has it.
+struct Case {
+    Severity severity = Severity::Note;
+    std::string cause;
+    std::vector<std::string> files; // concerned
+};
+
+bool has_conda_nvcc(const CheckScene& scene) {
+    return std::ranges::any_of(scene.inventory.conda, [](const facts::CondaPackage& package) {
+        return package.name.starts_with("cuda-nvcc") || package.name == "cuda-compiler" ||
+               package.name == "cudatoolkit-dev" || package.name == "cuda-toolkit" ||
+               package.name == "cuda";
+    });
+}
+
+// "9.10.2" of 9.10.2.21: the build number behind it is of the packager.
+std::string release_of(std::string_view version) {
+    const auto pieces = split(version, '.');
+    std::string release;
+    for (std::size_t i = 0; i < pieces.size() && i < 3; ++i) {
+        release += (i == 0 ? "" : ".") + std::string(pieces[i]);
+    }
+    return release;
+}
+
+std::optional<std::uint32_t> distribution_named(const CheckScene& scene, std::string_view name) {
+    const auto& distributions = scene.inventory.distributions;
+    const auto found = std::ranges::find(distributions, name, &facts::Distribution::name);
+    return found == distributions.end()
+               ? std::nullopt
+               : std::optional(static_cast<std::uint32_t>(found - distributions.begin()));
+}
+
+// Paths that both claim and that the records have with other contents.
+std::vector<std::string> contested(const CheckScene& scene, const LibraryCopy& left,
+                                   const LibraryCopy& right) {
+    const auto a = distribution_named(scene, left.name);
+    const auto b = distribution_named(scene, right.name);
+    std::vector<std::string> paths;
+    if (!a || !b) {
+        return paths;
+    }
+    const auto& files = scene.inventory.distributions[*a].files;
+    for (const auto& ours : files) {
+        if (ours.hash != facts::ClaimHash::Sha256) {
+            continue;
+        }
+        for (const auto& claim : scene.claims.of(files.path(ours))) {
+            if (claim.by != facts::Claim::By::Distribution || claim.package != *b) {
+                continue;
+            }
+            const auto& theirs = scene.claims.file(claim);
+            if (theirs.hash == facts::ClaimHash::Sha256 && theirs.sha256 != ours.sha256) {
+                paths.emplace_back(files.path(ours));
+            }
+        }
+    }
+    std::ranges::sort(paths);
+    paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+    return paths;
+}
+
+// Nothing: these two are no case for anybody.
+std::optional<Case> case_of(const CheckScene& scene, CudaLibrary library, const LibraryCopy& left,
+                            const LibraryCopy& right) {
+    const bool both_managers = (left.from == CopyFrom::Conda) != (right.from == CopyFrom::Conda);
+    if (left.from == CopyFrom::Pip && right.from == CopyFrom::Pip) {
+        if (auto paths = contested(scene, left, right); !paths.empty()) {
+            return Case{
+                Severity::Warning,
+                fmt::format("{} and {} write {} of the same paths with other contents: the "
+                            "one installed last has overwritten the other, and uninstalling "
+                            "one takes the other's files along",
+                            left.name, right.name, paths.size()),
+                std::move(paths)};
+        }
+    }
+    if (left.major != right.major) {
+        return Case{Severity::Note,
+                    "each program loads the one that it was linked to; what compiles or searches "
+                    "by path may meet the other",
+                    {}};
+    }
+    if (!both_managers) {
+        if (left.from == CopyFrom::Bundled || right.from == CopyFrom::Bundled) {
+            return Case{
+                Severity::Note, "in one process the copy that is loaded first is used by all", {}};
+        }
+        return std::nullopt; // one soname of one manager, and no path contested
+    }
+    if (library == CudaLibrary::Runtime) {
+        if (has_conda_nvcc(scene)) {
+            return std::nullopt;
+        }
+        return Case{
+            Severity::Note, "in one process the copy that is loaded first is used by all", {}};
+    }
+    const bool known = !left.version.empty() && !right.version.empty();
+    if (library == CudaLibrary::Cudnn && known &&
+        release_of(left.version) != release_of(right.version)) {
+        return Case{Severity::Warning,
+                    fmt::format("both are libcudnn.so.{}, which opens its parts by name at run "
+                                "time: a search path that names one mixes the two "
+                                "(CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH)",
+                                left.major),
+                    {}};
+    }
+    return Case{Severity::Note, "in one process the copy that is loaded first is used by all", {}};
+}
+
+std::string text_of(const LibraryCopy& copy) {
+    switch (copy.from) {
+    case CopyFrom::Conda:
+        return fmt::format("{} {} of conda", copy.name, copy.version);
+    case CopyFrom::Pip:
+        return fmt::format("{} {}", copy.name, copy.version);
+    case CopyFrom::Bundled:
+        break;
+    }
+    return fmt::format("the one inside {}", copy.name);
+}
+
+bool is_required(const CheckScene& scene, std::string_view name) {
+    for (const auto& distribution : scene.inventory.distributions) {
+        for (const auto& text : distribution.requires_dist) {
+            const auto requirement = specs::Requirement::parse(text);
+            if (requirement && requirement->normalized_name() == name) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Of two wheels that overwrite each other, the one that nothing here requires is to go, and the
+// other is laid down anew.
+Fix overwriting_fix(const CheckScene& scene, const std::vector<LibraryCopy>& copies) {
+    std::vector<const LibraryCopy*> needed;
+    std::vector<const LibraryCopy*> spare;
+    for (const auto& copy : copies) {
+        if (copy.from == CopyFrom::Pip) {
+            (is_required(scene, copy.name) ? needed : spare).push_back(&copy);
+        }
+    }
+    Fix fix{"the one that is not needed away, the other installed anew", {}};
+    if (needed.size() == 1 && spare.size() == 1) {
+        const auto index = distribution_named(scene, needed.front()->name);
+        const auto* like = index ? &scene.inventory.distributions[*index] : nullptr;
+        fix.text = fmt::format("{} away, which nothing here requires, and {} installed anew",
+                               spare.front()->name, needed.front()->name);
+        fix.command = pip_uninstall(scene, like, spare.front()->name) + " && " +
+                      pip_install(scene, like,
+                                  {"--force-reinstall", "--no-deps",
+                                   needed.front()->name + "==" + needed.front()->version});
+    }
+    return fix;
+}
+
+Fix fix_of(const CheckScene& scene, const std::vector<LibraryCopy>& copies, Severity severity) {
+    const bool by_pip = std::ranges::count(copies, CopyFrom::Pip, &LibraryCopy::from) > 1;
+    if (severity == Severity::Warning && by_pip) {
+        return overwriting_fix(scene, copies);
+    }
+    return {severity == Severity::Note
+                ? "nothing, as long as what uses them works; else one environment for each"
+                : "keep the framework's own, and its directory out of LD_LIBRARY_PATH for others",
+            {}};
+}
+
+void find_copies(const CheckScene& scene, const Subject& subject,
+                 std::vector<CheckFinding>& found) {
+    const auto copies = copies_of(scene, subject.library);
+    std::optional<Case> worst;
+    std::set<std::size_t> concerned;
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+        for (std::size_t j = i + 1; j < copies.size(); ++j) {
+            auto met = case_of(scene, subject.library, copies[i], copies[j]);
+            if (!met) {
+                continue;
+            }
+            concerned.insert({i, j});
+            if (!worst || met->severity < worst->severity) {
+                worst = std::move(met);
+            }
+        }
+    }
+    if (!worst) {
+        return;
+    }
+    CheckFinding told;
+    std::vector<std::string> texts;
+    std::vector<LibraryCopy> meant;
+    for (const auto i : concerned) {
+        texts.push_back(text_of(copies[i]));
+        told.finding.evidence.push_back(
+            {absolute_path(scene, copies[i].files.empty() ? copies[i].record : copies[i].files[0]),
+             0, texts.back()});
+        told.files.insert(told.files.end(), copies[i].files.begin(), copies[i].files.end());
+        meant.push_back(copies[i]);
+    }
+    told.files.insert(told.files.end(), worst->files.begin(), worst->files.end());
+    std::ranges::sort(told.files);
+    told.files.erase(std::unique(told.files.begin(), told.files.end()), told.files.end());
+    told.subject = subject.name;
+    told.finding.code = subject.code;
+    told.finding.severity = worst->severity;
+    told.finding.title =
+        fmt::format("{} copies of {} are here: {}", texts.size(), subject.name, join(texts, ", "));
+    told.finding.cause = worst->cause;
+    told.finding.fix = fix_of(scene, meant, worst->severity);
+    told.told_at_prompt = worst->severity == Severity::Warning;
+    told.line = told.finding.title;
+    found.push_back(std::move(told));
+}
+
+} // namespace
+
+void find_cuda_copies(const CheckScene& scene, std::vector<CheckFinding>& found) {
+    for (const Subject& subject : k_subjects) {
+        find_copies(scene, subject, found);
+    }
+    find_cudnn_parts(scene, found);
+}
 
 } // namespace cudaenv::plan
