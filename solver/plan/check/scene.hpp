@@ -27,11 +27,11 @@ struct CheckScene {
     const facts::EnvironmentFacts* environment = nullptr;
     const facts::Host* host = nullptr;       // null: not known
     const facts::Toolkit* toolkit = nullptr; // that activation chose
-    std::string cuda;                        // that a pin asks for: "11.3"; empty: none does
-    std::string cuda_origin;                 // who asks: "pinned in ~/code/apex"
-    std::vector<facts::ExtensionModule> extensions;
-    std::vector<facts::SeenDistribution> seen; // what it held before, by name
-    std::set<std::string, std::less<>> kept;   // distributions of which `cudaenv keep` has a copy
+    std::string cuda{};                      // that a pin asks for: "11.3"; empty: none does
+    std::string cuda_origin{};               // who asks: "pinned in ~/code/apex"
+    std::vector<facts::ExtensionModule> extensions{};
+    std::vector<facts::SeenDistribution> seen{}; // what it held before, by name
+    std::set<std::string, std::less<>> kept{};   // distributions of which `cudaenv keep` has a copy
 };
 
 } // namespace cudaenv::plan
