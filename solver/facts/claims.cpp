@@ -94,15 +94,17 @@ std::vector<Claim> Claims::of(std::string_view path) const {
 
 template <class Wanted, class Told>
 void Claims::for_each_ring(const Wanted& wanted, const Told& told) const {
-    std::vector<std::uint32_t> firsts;
+    std::vector<bool> is_first(m_entries.size());
     for (const auto& slot : m_slots) {
         if (slot.last != k_none && wanted(slot.last)) {
-            firsts.push_back(m_entries[slot.last].next);
+            is_first[m_entries[slot.last].next] = true;
         }
     }
-    std::sort(firsts.begin(), firsts.end());
     std::vector<Claim> claims;
-    for (const auto first : firsts) {
+    for (std::uint32_t first = 0; first < is_first.size(); ++first) {
+        if (!is_first[first]) {
+            continue;
+        }
         claims.clear();
         auto at = first;
         do {

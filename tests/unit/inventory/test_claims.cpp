@@ -47,6 +47,20 @@ TEST_CASE("all that claim a path are told, conda's packages first") {
     CHECK(claims.path(claims.of("c").front()) == "c");
 }
 
+TEST_CASE("each path is told once with all its claims, in the order of the first") {
+    Inventory inventory;
+    inventory.conda = {conda({"x", "x", "shared"})};
+    inventory.distributions = {wheel({"a", "shared"})};
+    const Claims claims(inventory);
+    std::vector<std::pair<std::string, std::size_t>> told;
+    claims.for_each_path([&](std::string_view path, std::span<const Claim> by) {
+        told.emplace_back(path, by.size());
+    });
+    CHECK(told ==
+          std::vector<std::pair<std::string, std::size_t>>{{"x", 2}, {"shared", 2}, {"a", 1}});
+    Claims(Inventory{}).for_each_path([](std::string_view, std::span<const Claim>) { FAIL(); });
+}
+
 TEST_CASE("shared paths are those of two packages, not those that one record has twice") {
     Inventory inventory;
     inventory.conda = {conda({"x", "x", "shared"})};
