@@ -24,10 +24,13 @@ struct Repair {
     };
 
     Kind kind = Kind::Remove;
-    std::string path;         // relative to the prefix
+    std::string path;         // relative to the prefix; UninstallPip: the metadata of the one meant
     std::string distribution; // PEP 503
     std::string version;
     std::uint32_t package = 0; // of Inventory::conda
+    // RestoreConda: these and no others, relative to the prefix; what the user changed is not
+    // among them.
+    std::vector<std::string> files;
 };
 
 struct CheckFinding {

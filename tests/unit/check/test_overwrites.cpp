@@ -1,0 +1,439 @@
+#include "tests/unit/check/scene_builder.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace cudaenv::plan::testing {
+namespace {
+
+using Codes = std::vector<std::string>;
+using Paths = std::vector<std::string>;
+constexpr auto k_both = {CheckDepth::Records, CheckDepth::Everything};
+
+std::string dump(const CheckFinding& found) {
+    const auto& finding = found.finding;
+    std::string text = finding.code + ' ' + finding.title + '\n';
+    for (const auto& evidence : finding.evidence) {
+        text += "  " + evidence.path + ": " + evidence.text + '\n';
+    }
+    text += finding.cause + '\n';
+    if (finding.fix) {
+        text += finding.fix->text + " | " + finding.fix->command + '\n';
+    }
+    return text + found.line + '\n';
+}
+
+std::vector<Repair::Kind> kinds(const CheckFinding& found) {
+    std::vector<Repair::Kind> told;
+    for (const auto& repair : found.repairs) {
+        told.push_back(repair.kind);
+    }
+    return told;
+}
+
+// conda's numpy, whose record and dist-info it has, and what conda's own RECORD says of it.
+void add_conda_numpy(SceneBuilder& env) {
+    auto [package, distribution] = env.conda_python("numpy", "1.26.4");
+    for (const std::string name : {"__init__.py", "core.py", "lib.so"}) {
+        const auto path = env.site() + "/numpy/" + name;
+        env.file(package, path, "conda's " + name);
+        env.claim(distribution, path, "before conda finished " + name);
+    }
+    env.claim(distribution, "bin/f2py", "not shipped");
+}
+
+// pip's, over it: it takes away what the RECORD there names, then lays down its own.
+void pip_install_numpy(SceneBuilder& env) {
+    env.uninstall(0);
+    auto& wheel = env.pip("numpy", "2.0.0");
+    env.file(wheel, env.site() + "/numpy/__init__.py", "pip's __init__.py");
+    env.file(wheel, env.site() + "/numpy/core.py", "pip's core.py");
+    env.file(wheel, env.site() + "/numpy/new.py", "pip's new.py");
+}
+
+TEST_CASE("a conda package that pip replaced is told once, with both versions") {
+    SceneBuilder env;
+    add_conda_numpy(env);
+    pip_install_numpy(env);
+    for (const auto depth : k_both) {
+        CHECK(env.codes(depth) == Codes{"CE102"});
+    }
+    const auto told = env.found("CE102").at(0);
+    const auto& site = env.site();
+    CHECK(told.files == Paths{site + "/numpy-1.26.4.dist-info/METADATA",
+                              site + "/numpy-1.26.4.dist-info/WHEEL", site + "/numpy/__init__.py",
+                              site + "/numpy/core.py", site + "/numpy/lib.so"});
+    CHECK(told.subject == "numpy");
+    CHECK(told.told_at_prompt);
+    CHECK(dump(told) == R"(CE102 pip replaced conda's numpy 1.26.4 by numpy 2.0.0
+  /env/conda-meta/numpy-1.26.4-0.json: numpy 1.26.4, installed by conda, 2026-11-21 10:00 UTC: 2 of its 5 files replaced, 3 gone
+  /env/lib/python3.11/site-packages/numpy-2.0.0.dist-info: numpy 2.0.0, installed by pip, 2026-11-21 10:02 UTC
+  /env/lib/python3.11/site-packages/numpy/__init__.py: is that of pip's numpy 2.0.0
+  /env/lib/python3.11/site-packages/numpy/core.py: is that of pip's numpy 2.0.0
+  /env/lib/python3.11/site-packages/numpy-1.26.4.dist-info/METADATA: is gone
+  /env/lib/python3.11/site-packages/numpy-1.26.4.dist-info/WHEEL: is gone
+  /env/lib/python3.11/site-packages/numpy/lib.so: is gone
+Conda still counts numpy 1.26.4 as installed: its next install, update or removal writes over what pip put there, or takes it away.
+takes pip's numpy 2.0.0 away and puts conda's 1.26.4 back | cudaenv check --fix CE102
+pip replaced conda's numpy 1.26.4 by numpy 2.0.0
+)");
+    CHECK(kinds(told) == std::vector{Repair::Kind::UninstallPip, Repair::Kind::RestoreConda});
+    CHECK(told.repairs[0].path == site + "/numpy-2.0.0.dist-info");
+    const auto& restored = told.repairs[1].files;
+    CHECK(std::find(restored.begin(), restored.end(), site + "/numpy-1.26.4.dist-info/INSTALLER") !=
+          restored.end());
+    // By the records: what shared paths and the metadata that is gone prove.
+    CHECK(env.found("CE102", CheckDepth::Records).at(0).files ==
+          Paths{site + "/numpy-1.26.4.dist-info/METADATA", site + "/numpy/__init__.py",
+                site + "/numpy/core.py"});
+}
+
+TEST_CASE("the same version from pip over conda's is told where its files differ") {
+    SceneBuilder env;
+    auto [package, own] = env.conda_python("numpy", "1.26.4");
+    env.file(package, env.site() + "/numpy/core.py", "conda's");
+    static_cast<void>(own);
+    env.uninstall(0);
+    auto& wheel = env.pip("numpy", "1.26.4");
+    env.file(wheel, env.site() + "/numpy/core.py", "pip's");
+    for (const auto depth : k_both) {
+        REQUIRE(env.codes(depth) == Codes{"CE102"});
+        CHECK(env.found({}, depth)[0].files == Paths{env.site() + "/numpy/core.py"});
+    }
+    CHECK(env.found()[0].finding.title == "pip wrote its own numpy 1.26.4 over conda's");
+}
+
+TEST_CASE("what was built here over conda's package is never taken away") {
+    SceneBuilder env;
+    add_conda_numpy(env);
+    pip_install_numpy(env);
+    env.inventory.distributions[0].version = "2.0.0a0+git1234567";
+    const auto told = env.found("CE102").at(0);
+    CHECK(told.repairs.empty());
+    CHECK(told.finding.fix->command.empty());
+}
+
+TEST_CASE("a conda package that pip uninstalled is told, and its files are put back") {
+    SceneBuilder env;
+    add_conda_numpy(env);
+    env.conda("python", "3.11.9");
+    env.uninstall(0);
+    for (const auto depth : k_both) {
+        REQUIRE(env.codes(depth) == Codes{"CE102"});
+    }
+    const auto told = env.found()[0];
+    CHECK(told.finding.title == "conda's numpy 1.26.4 was uninstalled, and not by conda");
+    CHECK(told.finding.severity == Severity::Error);
+    CHECK(told.files.size() == 5);
+    CHECK(kinds(told) == std::vector{Repair::Kind::RestoreConda});
+}
+
+TEST_CASE("a wheel of another name that wrote over conda's files leaves the choice to the user") {
+    SceneBuilder env;
+    auto& package = env.conda("libcudnn", "8.9.7");
+    env.file(package, "lib/libcudnn.so.8", "conda's");
+    env.file(package, "lib/libcudnn_ops.so.8", "conda's");
+    auto& wheel = env.pip("cudnn_wheel", "9.1");
+    env.file(wheel, "lib/libcudnn.so.8", "the wheel's");
+    for (const auto depth : k_both) {
+        REQUIRE(env.codes(depth) == Codes{"CE102"});
+        CHECK(env.found({}, depth)[0].files == Paths{"lib/libcudnn.so.8"});
+    }
+    const auto told = env.found()[0];
+    CHECK(told.finding.title == "pip's cudnn-wheel 9.1 overwrote 1 file of conda's libcudnn 8.9.7");
+    CHECK(told.repairs.empty());
+    CHECK(told.finding.fix->command == "/env/bin/python -m pip uninstall -y cudnn-wheel && "
+                                       "conda install -p /env --force-reinstall libcudnn=8.9.7=0");
+
+    SECTION("of the same content nothing is said") {
+        SceneBuilder same;
+        same.file(same.conda("a", "1"), "lib/a.so", "one");
+        same.file(same.pip("b", "1"), "lib/a.so", "one");
+        CHECK(same.codes().empty());
+        CHECK(same.codes(CheckDepth::Records).empty());
+    }
+    SECTION("nor of two conda packages that write one path") {
+        SceneBuilder clobber;
+        clobber.file(clobber.conda("a", "1"), "lib/a.so", "one");
+        clobber.file(clobber.conda("b", "1"), "lib/a.so", "two");
+        CHECK(clobber.codes().empty());
+        CHECK(clobber.codes(CheckDepth::Records).empty());
+    }
+    SECTION("nor, by the records alone, where both were written at one time") {
+        SceneBuilder copied;
+        auto& one = copied.conda("a", "1");
+        copied.file(one, "lib/a.so", "one");
+        auto& two = copied.pip("b", "1");
+        copied.file(two, "lib/a.so", "two");
+        two.installed_ns = one.written_ns;
+        CHECK(copied.codes(CheckDepth::Records).empty());
+        CHECK(copied.codes() == Codes{"CE102"});
+    }
+}
+
+TEST_CASE("a file that conda wrote its prefix into proves nothing by the records alone") {
+    SceneBuilder env;
+    auto& package = env.conda("a", "1");
+    facts::FileClaim claim;
+    claim.hash = facts::ClaimHash::Sha256;
+    claim.prefix_replaced = true;
+    package.files.add("bin/tool", claim);
+    env.file(env.pip("b", "1"), "bin/tool", "the wheel's");
+    CHECK(env.codes(CheckDepth::Records).empty());
+    CHECK(env.codes() == Codes{"CE102"});
+
+    SECTION("nor does one that was packed and unpacked elsewhere") {
+        SceneBuilder packed;
+        packed.conda("a", "1").files.add(packed.site() + "/a.py", claim);
+        packed.disk[packed.site() + "/a.py"] = "with another prefix";
+        CHECK(packed.codes().empty());
+    }
+}
+
+TEST_CASE("conda's package over pip's of another version is told once") {
+    SceneBuilder env;
+    auto& wheel = env.pip("numpy", "2.0.0");
+    env.file(wheel, env.site() + "/numpy/core.py", "pip's");
+    env.file(wheel, env.site() + "/numpy/new.py", "pip's");
+    auto [package, own] = env.conda_python("numpy", "1.26.4");
+    env.file(package, env.site() + "/numpy/core.py", "conda's");
+    static_cast<void>(own);
+    for (const auto depth : k_both) {
+        REQUIRE(env.codes(depth) == Codes{"CE103"});
+        CHECK(env.found({}, depth)[0].files == Paths{env.site() + "/numpy/core.py"});
+    }
+    const auto told = env.found()[0];
+    CHECK(dump(told) == R"(CE103 conda wrote numpy 1.26.4 over pip's numpy 2.0.0
+  /env/lib/python3.11/site-packages/numpy-2.0.0.dist-info: numpy 2.0.0, installed by pip, 2026-11-21 10:00 UTC: 1 of its 4 files replaced
+  /env/conda-meta/numpy-1.26.4-0.json: numpy 1.26.4, installed by conda, 2026-11-21 10:01 UTC
+  /env/lib/python3.11/site-packages/numpy/core.py: is that of conda's numpy 1.26.4
+Both records are here, so that Python may name either version, and the files of the older install that conda's does not have are still imported.
+takes what is left of pip's numpy 2.0.0 away; conda's numpy 1.26.4 stays | cudaenv check --fix CE103
+conda wrote numpy 1.26.4 over pip's numpy 2.0.0
+)");
+    CHECK(kinds(told) == std::vector{Repair::Kind::UninstallPip});
+}
+
+TEST_CASE("files that a conda update took from pip's are told with that update") {
+    SceneBuilder env;
+    auto& wheel = env.pip("numpy", "2.0.0");
+    for (int i = 0; i < 5; ++i) {
+        env.file(wheel, env.site() + "/numpy/f" + std::to_string(i) + ".py", "pip's");
+    }
+    env.conda_python("numpy", "2.1.0");
+    env.disk.erase(env.site() + "/numpy/f0.py");
+    REQUIRE(env.codes() == Codes{"CE103"});
+    CHECK(env.found()[0].finding.title == "conda took away files of pip's numpy 2.0.0");
+}
+
+TEST_CASE("a conda package of another name over a wheel's files") {
+    SceneBuilder env;
+    env.file(env.pip("wheel_of", "1"), env.site() + "/shared/x.py", "the wheel's");
+    env.file(env.conda("other", "2"), env.site() + "/shared/x.py", "conda's");
+    for (const auto depth : k_both) {
+        REQUIRE(env.codes(depth) == Codes{"CE103"});
+    }
+    CHECK(env.found()[0].repairs.empty());
+}
+
+TEST_CASE("a wheel over another's files of other content is told, of the same content not") {
+    SceneBuilder env;
+    auto& eleven = env.pip("nvidia_cuda_runtime_cu11", "11.8.89");
+    const auto directory = env.site() + "/nvidia/cuda_runtime/";
+    env.file(eleven, directory + "include/cuda.h", "of 11");
+    env.file(eleven, directory + "include/same.h", "of both");
+    env.file(eleven, env.site() + "/nvidia/__init__.py", "");
+    env.file(eleven, directory + "lib/libcudart.so.11.0", "of 11");
+    auto& twelve = env.pip("nvidia_cuda_runtime_cu12", "12.8.90");
+    env.file(twelve, directory + "include/cuda.h", "of 12");
+    env.file(twelve, directory + "include/same.h", "of both");
+    env.file(twelve, env.site() + "/nvidia/__init__.py", "");
+    env.file(twelve, directory + "lib/libcudart.so.12", "of 12");
+    env.pip("torch", "2.8.0").requires_dist = {
+        "nvidia-cuda-runtime-cu12==12.8.90; platform_system"};
+    for (const auto depth : k_both) {
+        REQUIRE(env.found("CE108", depth).size() == 1);
+        CHECK(env.found("CE108", depth)[0].files == Paths{directory + "include/cuda.h"});
+    }
+    auto told = env.found("CE108").at(0);
+    CHECK(told.finding.title ==
+          "nvidia-cuda-runtime-cu12 12.8.90 overwrote 1 file of nvidia-cuda-runtime-cu11 11.8.89");
+    // Nothing requires it, so that it may go.
+    CHECK(kinds(told) == std::vector{Repair::Kind::UninstallPip});
+    CHECK(told.repairs[0].distribution == "nvidia-cuda-runtime-cu11");
+
+    env.inventory.distributions[2].requires_dist.emplace_back("NVIDIA_cuda-runtime.cu11 (>=11)");
+    told = env.found("CE108").at(0);
+    CHECK(told.repairs.empty());
+    CHECK(told.finding.fix->command ==
+          "/env/bin/python -m pip uninstall -y nvidia-cuda-runtime-cu11 && /env/bin/python -m pip "
+          "install --force-reinstall --no-deps nvidia-cuda-runtime-cu12==12.8.90");
+
+    SECTION("and the uninstall of one takes what it shared with the other") {
+        for (int i = 0; i < 4; ++i) {
+            for (auto* runtime :
+                 {&env.inventory.distributions[0], &env.inventory.distributions[1]}) {
+                env.file(*runtime, directory + "include/h" + std::to_string(i) + ".h", "of both");
+            }
+        }
+        env.inventory.distributions[2].requires_dist.pop_back();
+        env.seen = {{"nvidia-cuda-runtime-cu11", "11.8.89", facts::Origin::Wheel, "", "", 0, 0}};
+        env.uninstall(0);
+        CHECK(env.codes(CheckDepth::Records).empty());
+        REQUIRE(env.codes() == Codes{"CE107"});
+        const auto gone = env.found()[0];
+        CHECK(gone.files.size() == 7); // the empty __init__.py among them
+        CHECK(dump(gone) == R"(CE107 7 of the 10 files of nvidia-cuda-runtime-cu12 12.8.90 are gone
+  /env/lib/python3.11/site-packages/nvidia_cuda_runtime_cu12-12.8.90.dist-info: nvidia-cuda-runtime-cu12 12.8.90, installed by pip, 2026-11-21 10:01 UTC: 7 of its 10 files gone
+  /env/lib/python3.11/site-packages/nvidia/__init__.py: is gone
+  /env/lib/python3.11/site-packages/nvidia/cuda_runtime/include/cuda.h: is gone
+  /env/lib/python3.11/site-packages/nvidia/cuda_runtime/include/h0.h: is gone; so are 4 files more
+  : nvidia-cuda-runtime-cu11 11.8.89 was here, and is uninstalled
+Its record is here, so that pip counts it as installed. Removing another package that has files at the same paths, with conda or pip, leaves it so.
+installs nvidia-cuda-runtime-cu12 12.8.90 again | cudaenv check --fix CE107
+
+)");
+        CHECK(kinds(gone) == std::vector{Repair::Kind::ReinstallPip});
+        CHECK_FALSE(gone.told_at_prompt);
+    }
+}
+
+TEST_CASE("packages of one namespace, and what many wheels write to one place, do no harm") {
+    SceneBuilder env;
+    for (const std::string name : {"google_a", "google_b"}) {
+        auto& wheel = env.pip(name, "1");
+        const auto& site = env.site();
+        env.file(wheel, site + "/google/__init__.py", "extend_path, as " + name + " writes it");
+        env.file(wheel, site + "/google/" + name + "/core.py", name);
+        env.file(wheel, site + "/tests/__init__.py", "tests of " + name);
+        env.file(wheel, site + "/LICENSE", "of " + name);
+        env.file(wheel, site + "/README.md", "of " + name);
+        env.file(wheel, "share/doc/README", "of " + name);
+    }
+    for (const auto depth : k_both) {
+        CHECK(env.codes(depth).empty());
+    }
+    SECTION("also when one of them is uninstalled") {
+        env.uninstall(0);
+        env.disk[env.site() + "/google/__init__.py"] = "extend_path, as google_b writes it";
+        CHECK(env.codes().empty());
+    }
+    SECTION("but a package that two wheels lay down does") {
+        for (auto& wheel : env.inventory.distributions) {
+            env.file(wheel, env.site() + "/cv2/__init__.py", "of " + wheel.name);
+        }
+        for (const auto depth : k_both) {
+            REQUIRE(env.codes(depth) == Codes{"CE108"});
+        }
+    }
+}
+
+TEST_CASE("an empty __init__.py that an uninstall took along is not missed") {
+    SceneBuilder env;
+    auto& wheel = env.pip("nvidia_nvtx_cu12", "12.8");
+    env.file(wheel, env.site() + "/nvidia/__init__.py", "");
+    env.file(wheel, env.site() + "/nvidia/nvtx/lib/libnvToolsExt.so.1", "x");
+    env.disk.erase(env.site() + "/nvidia/__init__.py");
+    CHECK(env.codes().empty());
+}
+
+TEST_CASE("code that nobody on record changed is a note, and nothing is put over it") {
+    SceneBuilder env;
+    auto [package, own] = env.conda_python("numpy", "1.26.4");
+    static_cast<void>(own);
+    const auto path = env.site() + "/numpy/core.py";
+    env.file(package, path, "conda's");
+    env.file(package, "etc/numpy.conf", "conda's");
+    env.file(package, env.site() + "/numpy/data.json", "conda's");
+    auto& six = env.pip("six", "1.16.0");
+    env.file(six, env.site() + "/six.py", "pip's");
+    env.file(six, env.site() + "/six/more.py", "pip's");
+    env.file(six, env.site() + "/six/moves.py", "pip's");
+    CHECK(env.codes().empty());
+    env.disk["etc/numpy.conf"] = "mine";
+    env.disk[env.site() + "/numpy/data.json"] = "mine";
+    env.disk[env.site() + "/six/__pycache__/x.pyc"] = "mine";
+    CHECK(env.codes().empty());
+    env.disk[path] = "a print for debugging";
+    env.disk.erase(env.site() + "/six.py");
+    CHECK(env.codes(CheckDepth::Records).empty());
+    REQUIRE(env.codes() == Codes{"CE109", "CE109"});
+    const auto told = env.found();
+    CHECK(told[0].files == Paths{path});
+    CHECK(told[0].repairs.empty());
+    CHECK_FALSE(told[0].told_at_prompt);
+    CHECK(dump(told[0]) ==
+          R"(CE109 1 file of conda's numpy 1.26.4 was changed, and no record says by whom
+  /env/conda-meta/numpy-1.26.4-0.json: numpy 1.26.4, installed by conda, 2026-11-21 10:00 UTC: 1 of its 5 files changed
+  /env/lib/python3.11/site-packages/numpy/core.py: was changed
+Edited by hand, or written over by what left no record. An update loses it.
+where it is not wanted, which loses the change | conda install -p /env --force-reinstall numpy=1.26.4=0
+
+)");
+    CHECK(told[1].finding.title ==
+          "1 file of pip's six 1.16.0 was taken away, and no record says by whom");
+    CHECK(told[1].finding.fix->command == "/env/bin/python -m pip install --force-reinstall "
+                                          "--no-deps six==1.16.0");
+}
+
+TEST_CASE("a file of conda's that is only missing is put back") {
+    SceneBuilder env;
+    auto& package = env.conda("libx", "1");
+    env.file(package, "lib/libx.so.1", "x");
+    env.file(package, "share/x/data", "x");
+    env.disk.erase("share/x/data");
+    CHECK(env.codes().empty());
+    env.disk.erase("lib/libx.so.1");
+    REQUIRE(env.codes() == Codes{"CE109"});
+    const auto told = env.found()[0];
+    REQUIRE(kinds(told) == std::vector{Repair::Kind::RestoreConda});
+    CHECK(told.repairs[0].files == Paths{"lib/libx.so.1"});
+}
+
+TEST_CASE(
+    "a distribution whose record points at nothing is told, and what was kept of it is used") {
+    SceneBuilder env;
+    auto& wheel = env.pip("apex", "0.1");
+    env.file(wheel, env.site() + "/apex/a.py", "x");
+    env.file(wheel, env.site() + "/apex/b.py", "x");
+    env.file(wheel, env.site() + "/apex/c.py", "x");
+    env.disk.erase(env.site() + "/apex/a.py");
+    CHECK(env.codes() == Codes{"CE109"}); // not most of them
+    env.disk.erase(env.site() + "/apex/b.py");
+    REQUIRE(env.codes() == Codes{"CE107"});
+    env.kept = {"apex"};
+    CHECK(kinds(env.found()[0]) == std::vector{Repair::Kind::RestoreKept});
+    env.kept.clear();
+    env.inventory.distributions[0].version = "0.1+cu118"; // of an index that is not known
+    CHECK(env.found()[0].repairs.empty());
+    env.inventory.distributions[0].direct_url = {
+        "https://a/apex.git", false, "git", "664058f", "", ""};
+    CHECK(env.found()[0].finding.fix->text ==
+          "install it again from git+https://a/apex.git@664058f");
+}
+
+TEST_CASE("records of the system's packages do not fit their files, and nothing is said of it") {
+    SceneBuilder env;
+    env.inventory.sites = {"lib/python3/dist-packages"};
+    auto& distribution = env.bare("requests", "2.28.1", "");
+    env.file(distribution, env.site() + "/requests/a.py", "x");
+    env.claim(distribution, env.site() + "/requests/cacert.pem", "replaced");
+    env.disk[env.site() + "/requests/a.py"] = "patched";
+    CHECK(env.codes().empty());
+}
+
+TEST_CASE("links put in by hand and files that cannot be read are not told") {
+    SceneBuilder env;
+    auto& six = env.pip("six", "1.16.0");
+    env.file(six, env.site() + "/six.py", "pip's");
+    const CheckScene& scene = env.scene();
+    for (const auto lies : {facts::Lies::Link, facts::Lies::Unreadable, facts::Lies::Redirected}) {
+        facts::Examined examined;
+        examined.add(env.site() + "/six.py", {lies, {}, 0, 0});
+        CheckScene looked = scene;
+        looked.examined = &examined;
+        CHECK(check(looked, CheckDepth::Everything).empty());
+    }
+}
+
+} // namespace
+} // namespace cudaenv::plan::testing
