@@ -10,8 +10,11 @@ cudaenv_library(check
     ${CMAKE_CURRENT_LIST_DIR}/evidence.cpp
     ${CMAKE_CURRENT_LIST_DIR}/extensions.cpp
     ${CMAKE_CURRENT_LIST_DIR}/file_kind.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/foreign_modules.cpp
     ${CMAKE_CURRENT_LIST_DIR}/install_text.cpp
     ${CMAKE_CURRENT_LIST_DIR}/leftovers.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/missing_nvcc.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/module_names.cpp
     ${CMAKE_CURRENT_LIST_DIR}/origin.cpp
     ${CMAKE_CURRENT_LIST_DIR}/overwrites.cpp
     ${CMAKE_CURRENT_LIST_DIR}/overwritten.cpp

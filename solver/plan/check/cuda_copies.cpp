@@ -17,6 +17,7 @@
 #include "base/text.hpp"
 #include "solver/plan/check/cuda_libraries.hpp"
 #include "solver/plan/check/cudnn_parts.hpp"
+#include "solver/plan/check/evidence.hpp"
 #include "solver/plan/check/install_text.hpp"
 #include "solver/plan/check/rules.hpp"
 #include "solver/specs/requirement.hpp"
@@ -188,14 +189,15 @@ Fix overwriting_fix(const CheckScene& scene, const std::vector<LibraryCopy>& cop
     }
     Fix fix{"the one that is not needed away, the other installed anew", {}};
     if (needed.size() == 1 && spare.size() == 1) {
-        const auto index = distribution_named(scene, needed.front()->name);
-        const auto* like = index ? &scene.inventory.distributions[*index] : nullptr;
+        const auto kept = distribution_named(scene, needed.front()->name);
+        const auto gone = distribution_named(scene, spare.front()->name);
         fix.text = fmt::format("{} away, which nothing here requires, and {} installed anew",
                                spare.front()->name, needed.front()->name);
-        fix.command = pip_uninstall(scene, like, spare.front()->name) + " && " +
-                      pip_install(scene, like,
-                                  {"--force-reinstall", "--no-deps",
-                                   needed.front()->name + "==" + needed.front()->version});
+        if (kept && gone) {
+            const auto& distributions = scene.inventory.distributions;
+            fix.command = pip_uninstall(scene, distributions[*gone]) + " && " +
+                          pip_reinstall(scene, distributions[*kept]);
+        }
     }
     return fix;
 }

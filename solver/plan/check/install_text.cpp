@@ -23,16 +23,6 @@ std::string pip_install(const CheckScene& scene, const facts::Distribution* like
     return with_words(shell_word(absolute_path(scene, "bin/python")) + " -m pip install", words);
 }
 
-std::string pip_uninstall(const CheckScene& scene, const facts::Distribution* like,
-                          const std::string& name) {
-    if (like != nullptr && like->installer == "uv") {
-        return "uv pip uninstall --python " + shell_word(scene.inventory.prefix) + ' ' +
-               shell_word(name);
-    }
-    return shell_word(absolute_path(scene, "bin/python")) + " -m pip uninstall -y " +
-           shell_word(name);
-}
-
 std::string conda_install(const CheckScene& scene, const std::vector<std::string>& words) {
     return with_words("conda install -p " + shell_word(scene.inventory.prefix), words);
 }

@@ -13,8 +13,6 @@ namespace cudaenv::plan {
 // `/env/bin/python -m pip install WORDS...`, or uv's own where uv installed what it is `like`.
 std::string pip_install(const CheckScene& scene, const facts::Distribution* like,
                         const std::vector<std::string>& words);
-std::string pip_uninstall(const CheckScene& scene, const facts::Distribution* like,
-                          const std::string& name);
 // `conda install -p /env WORDS...`
 std::string conda_install(const CheckScene& scene, const std::vector<std::string>& words);
 // A path of the inventory as it is on the disk.

@@ -31,7 +31,7 @@ bool same_minor(std::string_view left, std::string_view right) {
 // No index has that very version, and what is made for the release works with it as a rule.
 bool is_of_source(const FamilyMember& torch) {
     const auto version = specs::Pep440Version::parse(torch.version);
-    return !torch.released && (!version || !version->is_dev() || version->has_local());
+    return !torch.released && (!version || !version->is_dev());
 }
 
 Paired by_requirement(const FamilyMember& partner, const FamilyMember& torch) {

@@ -1,0 +1,176 @@
+#include "solver/plan/check/foreign_modules.hpp"
+
+#include "solver/plan/check/install_text.hpp"
+#include "solver/plan/check/module_names.hpp"
+#include "solver/plan/check/origin.hpp"
+#include "solver/plan/printable.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cudaenv::plan {
+
+namespace {
+
+// 11 of libcudart.so.11.0; 0 of what is none, and of a copy under a wheel's own name.
+unsigned runtime_major(std::string_view needed) {
+    constexpr std::string_view k_runtime = "libcudart.so.";
+    if (!needed.starts_with(k_runtime)) {
+        return 0;
+    }
+    const auto version = DottedVersion::parse(needed.substr(k_runtime.size()));
+    return version ? version->major() : 0;
+}
+
+bool is_cuda_library_of_torch(std::string_view needed) {
+    return needed.starts_with("libc10_cuda.") || needed.starts_with("libtorch_cuda");
+}
+
+class Judge {
+public:
+    explicit Judge(const CheckScene& scene)
+        : m_scene(&scene), m_torch(find_member(scene, "torch")) {}
+
+    void judge(const facts::ExtensionModule& module, std::vector<ForeignModule>& found) const {
+        if (auto foreign = other_python(module)) {
+            found.push_back(std::move(*foreign));
+            return; // it is not loaded at all
+        }
+        if (!module.problem.empty() || !m_torch) {
+            return;
+        }
+        auto cuda = other_cuda(module);
+        const bool is_explained = cuda && m_torch->build.kind == BuildKind::Cpu;
+        if (cuda) {
+            found.push_back(std::move(*cuda));
+        }
+        if (is_explained) {
+            return; // what it misses is CUDA's half of torch
+        }
+        if (auto torch = other_torch(module)) {
+            found.push_back(std::move(*torch));
+        }
+    }
+
+private:
+    [[nodiscard]] const facts::Distribution&
+    distribution_of(const facts::ExtensionModule& module) const {
+        return m_scene->inventory.distributions[module.distribution];
+    }
+
+    [[nodiscard]] std::optional<ForeignModule>
+    other_python(const facts::ExtensionModule& module) const {
+        const auto made = python_of_tag(module.python_tag);
+        const auto here = python_of_site(distribution_of(module).site);
+        if (made.empty() || here.empty() || made == here || has_sibling(module, here)) {
+            return std::nullopt;
+        }
+        return ForeignModule{&module, MadeFor::OtherPython, "Python " + made, "Python " + here};
+    }
+    // The same module for the Python that is here, or for any.
+    [[nodiscard]] bool has_sibling(const facts::ExtensionModule& module,
+                                   const std::string& here) const {
+        const auto stem = module_stem(module.path);
+        const auto serves = [&](std::string_view path) {
+            if (!path.ends_with(".so") || module_stem(path) != stem) {
+                return false;
+            }
+            const auto tag = python_tag_of(path.substr(path.rfind('/') + 1));
+            return tag.empty() || tag == "abi3" || python_of_tag(tag) == here;
+        };
+        const auto& files = distribution_of(module).files;
+        return std::ranges::any_of(
+                   files, [&](const facts::FileClaim& file) { return serves(files.path(file)); }) ||
+               std::ranges::any_of(m_scene->extensions,
+                                   [&](const auto& other) { return serves(other.path); });
+    }
+
+    [[nodiscard]] std::optional<ForeignModule>
+    other_cuda(const facts::ExtensionModule& module) const {
+        const auto& build = m_torch->build;
+        if (build.kind == BuildKind::Cpu) {
+            const auto found =
+                std::ranges::find_if(module.missing_of_torch, is_cuda_library_of_torch);
+            return found == module.missing_of_torch.end()
+                       ? std::nullopt
+                       : std::optional(ForeignModule{&module, MadeFor::OtherCuda, *found,
+                                                     "a CPU build of torch"});
+        }
+        if (build.kind != BuildKind::Cuda || !build.cuda) {
+            return std::nullopt;
+        }
+        for (const auto& needed : module.needed) {
+            const auto major = runtime_major(needed);
+            if (major != 0 && major != build.cuda->major()) {
+                return ForeignModule{&module, MadeFor::OtherCuda, needed,
+                                     "torch for " + build_text(build)};
+            }
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] std::optional<ForeignModule>
+    other_torch(const facts::ExtensionModule& module) const {
+        if (!module.unresolved.empty()) {
+            const auto& symbol = module.asked_with_other_abi.empty() ? module.unresolved.front()
+                                                                     : module.asked_with_other_abi;
+            return ForeignModule{&module, MadeFor::OtherTorch, symbol, named(*m_torch)};
+        }
+        if (!module.missing_of_torch.empty()) {
+            return ForeignModule{&module, MadeFor::OtherTorch, module.missing_of_torch.front(),
+                                 named(*m_torch)};
+        }
+        return std::nullopt;
+    }
+
+    const CheckScene* m_scene;
+    std::optional<FamilyMember> m_torch;
+};
+
+} // namespace
+
+std::vector<ForeignModule> foreign_modules(const CheckScene& scene) {
+    std::vector<ForeignModule> found;
+    const Judge judge(scene);
+    for (const auto& module : scene.extensions) {
+        judge.judge(module, found);
+    }
+    return found;
+}
+
+bool uses_cuda(const facts::ExtensionModule& module) {
+    return std::ranges::any_of(module.needed, [](const std::string& needed) {
+        return needed.starts_with("libcudart") || is_cuda_library_of_torch(needed);
+    });
+}
+
+std::optional<Fix> rebuild(const CheckScene& scene, const facts::Distribution& distribution) {
+    const auto name = printable(distribution.name);
+    const auto directory = distribution.direct_url ? distribution.direct_url->local_directory
+                                                   : distribution.source_directory;
+    std::vector<std::string> words{"--no-deps", "--no-build-isolation"};
+    if (origin_of(distribution) == facts::Origin::Editable) {
+        if (directory.empty()) {
+            return Fix{fmt::format("{} built again in its source directory", name), {}};
+        }
+        words.insert(words.end(), {"-e", directory});
+        return Fix{fmt::format("{} built again, for what is here now", name),
+                   pip_install(scene, &distribution, words)};
+    }
+    words.insert(words.end(), {"--force-reinstall", "--no-cache-dir"});
+    if (!directory.empty()) {
+        words.push_back(directory);
+    } else if (distribution.direct_url && !distribution.direct_url->vcs.empty()) {
+        const auto& url = *distribution.direct_url;
+        words.push_back(url.vcs + '+' + url.url + (url.commit.empty() ? "" : '@' + url.commit));
+    } else if (distribution.direct_url) {
+        return Fix{fmt::format("{} made for what is here now", name), {}};
+    } else {
+        words.push_back(distribution.name + "==" + distribution.version);
+    }
+    return Fix{fmt::format("{} built again, for what is here now", name),
+               pip_install(scene, &distribution, words)};
+}
+
+} // namespace cudaenv::plan

@@ -1,0 +1,29 @@
+// Compiled modules of the environment that were made for another torch, CUDA or Python than is
+// there now. Pure. Law: only what the module's own file, or its name, proves.
+#pragma once
+
+#include "solver/plan/check/cuda_builds.hpp"
+#include "solver/plan/outcome.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cudaenv::plan {
+
+enum class MadeFor { OtherTorch, OtherCuda, OtherPython };
+
+struct ForeignModule {
+    const facts::ExtensionModule* module = nullptr;
+    MadeFor made_for = MadeFor::OtherTorch;
+    std::string wants; // "libcudart.so.11.0", "libc10_cuda.so", "Python 3.10", a mangled symbol
+    std::string here;  // "CUDA 12", "a CPU build", "Python 3.11"
+};
+
+// In the order of the scene's modules; each once for each MadeFor.
+std::vector<ForeignModule> foreign_modules(const CheckScene& scene);
+// It was compiled with CUDA: it names the runtime, or torch's libraries for it.
+bool uses_cuda(const facts::ExtensionModule& module);
+// What makes a distribution's modules anew.
+std::optional<Fix> rebuild(const CheckScene& scene, const facts::Distribution& distribution);
+
+} // namespace cudaenv::plan
