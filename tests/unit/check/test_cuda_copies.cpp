@@ -1,0 +1,270 @@
+#include "solver/plan/check/rules.hpp"
+#include "tests/unit/check/cuda_scene.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace cudaenv::plan::testing {
+namespace {
+
+using Codes = std::vector<std::string>;
+
+// The files of the real wheels' lists that matter: the library, and headers that differ or not.
+facts::Distribution& runtime_wheel(SceneBuilder& env, const std::string& cuda,
+                                   const std::string& version) {
+    const bool is_new = cuda == "13";
+    auto& distribution =
+        wheel(env, is_new ? "nvidia-cuda-runtime" : "nvidia-cuda-runtime-cu" + cuda, version);
+    const auto root = env.site() + (is_new ? "/nvidia/cu13" : "/nvidia/cuda_runtime");
+    env.file(distribution, root + "/lib/libcudart.so." + (cuda == "11" ? "11.0" : cuda),
+             "runtime " + version);
+    env.file(distribution, root + "/include/cuda_runtime_api.h", "header " + version);
+    env.file(distribution, root + "/include/cuda_vdpau_interop.h", "the same in all");
+    return distribution;
+}
+
+const std::vector<std::string> k_cudnn_parts = {"libcudnn",
+                                                "libcudnn_adv",
+                                                "libcudnn_cnn",
+                                                "libcudnn_engines_precompiled",
+                                                "libcudnn_engines_runtime_compiled",
+                                                "libcudnn_graph",
+                                                "libcudnn_heuristic",
+                                                "libcudnn_ops"};
+
+facts::Distribution& cudnn_wheel(SceneBuilder& env, const std::string& cuda,
+                                 const std::string& version) {
+    auto& distribution = wheel(env, "nvidia-cudnn-cu" + cuda, version);
+    for (const auto& part : k_cudnn_parts) {
+        env.file(distribution, env.site() + "/nvidia/cudnn/lib/" + part + ".so.9",
+                 part + ' ' + version);
+    }
+    return distribution;
+}
+
+facts::CondaPackage& conda_cudnn(SceneBuilder& env, const std::string& version) {
+    auto& package = env.conda("libcudnn", version);
+    for (const auto& part : k_cudnn_parts) {
+        env.file(package, "lib/" + part + ".so.9", part + ' ' + version);
+        env.file(package, "lib/" + part + ".so.9.9", part + ' ' + version);
+    }
+    return package;
+}
+
+facts::CondaPackage& conda_cudart(SceneBuilder& env, const std::string& version,
+                                  const std::string& soname) {
+    auto& package = env.conda("cuda-cudart", version);
+    env.file(package, "lib/libcudart.so." + soname, "conda's runtime " + version);
+    auto& split = env.conda("cuda-cudart_linux-64", version);
+    env.file(split, "targets/x86_64-linux/lib/libcudart.so." + soname,
+             "conda's runtime " + version);
+    return package;
+}
+
+TEST_CASE("one copy of each library is no finding") {
+    SceneBuilder env;
+    SECTION("torch's own set of wheels") {
+        torch_of_pypi(env);
+        runtime_wheel(env, "12", "12.8.90");
+        cudnn_wheel(env, "12", "9.10.2.21");
+        auto& nccl = wheel(env, "nvidia-nccl-cu12", "2.27.3");
+        env.file(nccl, env.site() + "/nvidia/nccl/lib/libnccl.so.2", "nccl");
+        torchvision_of_pypi(env);
+    }
+    SECTION("conda's split packages") {
+        conda_cudart(env, "12.6.77", "12");
+        conda_cudnn(env, "9.10.2.21");
+        env.file(env.conda("libcudnn-jit", "9.10.2.21"), "lib/libcudnn_engines_runtime.so.9",
+                 "jit");
+        env.conda("libcudnn-dev", "9.10.2.21");
+        env.conda("cudnn", "9.10.2.21");
+        env.conda("cuda-cudart-dev", "12.6.77");
+        env.conda("cuda-runtime", "12.6.77");
+    }
+    SECTION("an old torch with everything inside") {
+        auto& torch = wheel(env, "torch", "1.12.1+cu113");
+        env.file(torch, env.site() + "/torch/lib/libcudart-a7b20f20.so.11.0", "runtime");
+        env.file(torch, env.site() + "/torch/lib/libcudnn.so.8", "cudnn");
+        env.file(torch, env.site() + "/torch/lib/libcudnn_ops_infer.so.8", "cudnn");
+    }
+    SECTION("cupy, which carries nothing, beside the runtime that it uses") {
+        wheel(env, "cupy-cuda12x", "13.4.0");
+        runtime_wheel(env, "12", "12.8.90");
+    }
+    SECTION("a wheel with a runtime under a name of its own") {
+        runtime_wheel(env, "12", "12.8.90");
+        auto& faiss = wheel(env, "faiss-gpu", "1.7.2");
+        env.file(faiss, env.site() + "/faiss_gpu.libs/libcudart-b9b4c4dd.so.11.0", "runtime");
+    }
+    SECTION("another wheel that keeps its own to itself") {
+        cudnn_wheel(env, "12", "9.10.2.21");
+        auto& paddle = wheel(env, "paddlepaddle-gpu", "2.6.0");
+        env.file(paddle, env.site() + "/paddle/libs/libcudnn.so.8", "cudnn");
+    }
+    CHECK(env.codes().empty());
+}
+
+TEST_CASE("runtimes of CUDA 11 and 12 in one directory overwrite each other") {
+    SceneBuilder env;
+    auto& torch = torch_of_pypi(env);
+    torch.installer = "pip";
+    runtime_wheel(env, "11", "11.8.89");
+    runtime_wheel(env, "12", "12.8.90");
+    const auto found = env.found("CE130");
+    REQUIRE(found.size() == 1);
+    const auto& finding = found[0].finding;
+    CHECK(finding.severity == Severity::Warning);
+    CHECK(finding.title == "2 copies of CUDA runtime are here: nvidia-cuda-runtime-cu11 11.8.89, "
+                           "nvidia-cuda-runtime-cu12 12.8.90");
+    CHECK(finding.cause.starts_with("nvidia-cuda-runtime-cu11 and nvidia-cuda-runtime-cu12 write 1 "
+                                    "of the same paths with other contents"));
+    REQUIRE(finding.evidence.size() == 2);
+    CHECK(finding.evidence[0].path ==
+          "/env/lib/python3.11/site-packages/nvidia/cuda_runtime/lib/libcudart.so.11.0");
+    // torch requires the one for CUDA 12, nothing the other.
+    CHECK(finding.fix->command.find("pip uninstall -y nvidia-cuda-runtime-cu11 && ") !=
+          std::string::npos);
+    CHECK(finding.fix->command.find("nvidia-cuda-runtime-cu12==12.8.90") != std::string::npos);
+    const auto header = env.site() + "/nvidia/cuda_runtime/include/cuda_runtime_api.h";
+    CHECK(std::ranges::find(found[0].files, header) != found[0].files.end());
+    const auto same = env.site() + "/nvidia/cuda_runtime/include/cuda_vdpau_interop.h";
+    CHECK(std::ranges::find(found[0].files, same) == found[0].files.end());
+}
+
+TEST_CASE("runtimes of several majors that share no path are a note") {
+    SceneBuilder env;
+    SECTION("both of pip") {
+        runtime_wheel(env, "12", "12.8.90");
+        runtime_wheel(env, "13", "13.0.88");
+    }
+    SECTION("of both managers") {
+        runtime_wheel(env, "12", "12.8.90");
+        auto& toolkit = env.conda("cudatoolkit", "11.3.1");
+        env.file(toolkit, "lib/libcudart.so.11.0", "conda's");
+    }
+    SECTION("conda's record without its files") {
+        runtime_wheel(env, "12", "12.8.90");
+        env.conda("cudatoolkit", "11.3.1");
+    }
+    const auto found = env.found();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].finding.code == "CE130");
+    CHECK(found[0].finding.severity == Severity::Note);
+}
+
+TEST_CASE("a runtime of conda's beside pip's of the same major is a note, and nothing where it "
+          "came with nvcc") {
+    SceneBuilder env;
+    runtime_wheel(env, "12", "12.8.90");
+    conda_cudart(env, "12.6.77", "12");
+    CHECK(env.codes() == Codes{"CE130"});
+    CHECK(env.found("CE130")[0].finding.severity == Severity::Note);
+    env.conda("cuda-nvcc", "12.6.77");
+    CHECK(env.codes().empty());
+}
+
+TEST_CASE("cuDNN of both managers under one soname warns where the versions differ") {
+    SceneBuilder env;
+    cudnn_wheel(env, "12", "9.10.2.21");
+    SECTION("they differ") {
+        conda_cudnn(env, "9.1.1.17");
+        const auto found = env.found();
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].finding.code == "CE131");
+        CHECK(found[0].finding.severity == Severity::Warning);
+        CHECK(
+            found[0].finding.title ==
+            "2 copies of cuDNN are here: libcudnn 9.1.1.17 of conda, nvidia-cudnn-cu12 9.10.2.21");
+    }
+    SECTION("they are the same, packaged twice") {
+        conda_cudnn(env, "9.10.2.32");
+        CHECK(env.found("CE131").at(0).finding.severity == Severity::Note);
+    }
+    SECTION("another soname") {
+        auto& old = env.conda("cudnn", "8.9.7.29");
+        env.file(old, "lib/libcudnn.so.8", "old");
+        CHECK(env.found("CE131").at(0).finding.severity == Severity::Note);
+    }
+}
+
+TEST_CASE("cuDNN for two CUDAs in one directory overwrites itself") {
+    SceneBuilder env;
+    cudnn_wheel(env, "12", "9.10.2.21");
+    cudnn_wheel(env, "13", "9.19.0.56");
+    const auto found = env.found("CE131");
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].finding.severity == Severity::Warning);
+    // The one installed last is whole.
+    CHECK(env.found("CE133").empty());
+}
+
+TEST_CASE("NCCL of both managers is a note, and of two CUDAs in one path a warning") {
+    SceneBuilder env;
+    auto& ours = wheel(env, "nvidia-nccl-cu12", "2.27.3");
+    env.file(ours, env.site() + "/nvidia/nccl/lib/libnccl.so.2", "for CUDA 12");
+    SECTION("of both managers") {
+        env.file(env.conda("nccl", "2.21.5.1"), "lib/libnccl.so.2", "conda's");
+        const auto found = env.found();
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].finding.code == "CE132");
+        CHECK(found[0].finding.severity == Severity::Note);
+    }
+    SECTION("of two CUDAs") {
+        auto& other = wheel(env, "nvidia-nccl-cu13", "2.28.9");
+        env.file(other, env.site() + "/nvidia/nccl/lib/libnccl.so.2", "for CUDA 13");
+        CHECK(env.found("CE132").at(0).finding.severity == Severity::Warning);
+    }
+}
+
+TEST_CASE("libcudnn of one install and a part of another, as they lie there, are an error") {
+    SceneBuilder env;
+    cudnn_wheel(env, "12", "9.10.2.21");
+    cudnn_wheel(env, "13", "9.19.0.56");
+    const auto part = env.site() + "/nvidia/cudnn/lib/libcudnn_cnn.so.9";
+    env.disk[part] = "libcudnn_cnn 9.10.2.21"; // as after half an install
+    const auto found = env.found("CE133");
+    REQUIRE(found.size() == 1);
+    const auto& finding = found[0].finding;
+    CHECK(finding.severity == Severity::Error);
+    CHECK(finding.title == "libcudnn.so.9 is of nvidia-cudnn-cu13 9.19.0.56, libcudnn_cnn.so.9 of "
+                           "nvidia-cudnn-cu12 9.10.2.21");
+    CHECK(finding.evidence[1].path == "/env/" + part);
+    CHECK(found[0].files ==
+          std::vector<std::string>{env.site() + "/nvidia/cudnn/lib/libcudnn.so.9", part});
+    CHECK(finding.fix->command == "/env/bin/python -m pip install --force-reinstall --no-deps "
+                                  "nvidia-cudnn-cu13==9.19.0.56");
+    // By the records alone nobody knows what lies there.
+    std::vector<CheckFinding> by_records;
+    find_cuda_copies(env.scene(CheckDepth::Records), by_records);
+    CHECK(std::ranges::none_of(by_records,
+                               [](const auto& one) { return one.finding.code == "CE133"; }));
+}
+
+TEST_CASE("a part that nobody has on record so is for other rules to tell") {
+    SceneBuilder env;
+    cudnn_wheel(env, "12", "9.10.2.21");
+    env.disk[env.site() + "/nvidia/cudnn/lib/libcudnn_cnn.so.9"] = "patched by hand";
+    CHECK(env.found("CE133").empty());
+}
+
+TEST_CASE("conda's cuDNN whose part is of another release's package is an error by the records") {
+    SceneBuilder env;
+    auto& main = env.conda("libcudnn", "9.10.2.21");
+    env.file(main, "lib/libcudnn.so.9", "main");
+    SECTION("another release") {
+        env.file(env.conda("libcudnn-parts", "9.1.1.17"), "lib/libcudnn_ops.so.9", "ops");
+        CHECK(env.found("CE133").size() == 1);
+    }
+    SECTION("the same release, split") {
+        env.file(env.conda("libcudnn-parts", "9.10.2.21"), "lib/libcudnn_ops.so.9", "ops");
+        CHECK(env.codes().empty());
+    }
+    SECTION("another soname in the same directory") {
+        auto& old = env.conda("cudnn", "8.9.7.29");
+        env.file(old, "lib/libcudnn.so.8", "old");
+        env.file(old, "lib/libcudnn_ops_infer.so.8", "old");
+        CHECK(env.found("CE133").empty());
+    }
+}
+
+} // namespace
+} // namespace cudaenv::plan::testing

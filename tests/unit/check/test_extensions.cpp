@@ -1,0 +1,213 @@
+#include "solver/plan/check/module_names.hpp"
+#include "tests/unit/check/cuda_scene.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace cudaenv::plan::testing {
+namespace {
+
+using Codes = std::vector<std::string>;
+
+constexpr const char* k_new_abi =
+    "_ZN3c106detail14torchCheckFailEPKcS2_jRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE";
+constexpr const char* k_old_abi = "_ZN3c106detail14torchCheckFailEPKcS2_jRKSs";
+
+// apex of a repository, beside torch 2.8.0+cu126.
+struct Apex {
+    SceneBuilder env;
+    std::string directory;
+
+    explicit Apex(const std::string& torch = "2.8.0+cu126") {
+        wheel(env, "torch", torch);
+        auto& apex = wheel(env, "apex", "0.1");
+        apex.direct_url = facts::DirectUrl{};
+        apex.direct_url->url = "https://example.invalid/apex";
+        apex.direct_url->vcs = "git";
+        apex.direct_url->commit = "810ffae";
+        directory = env.site() + '/';
+    }
+    facts::ExtensionModule& module(const std::string& name,
+                                   const std::string& tag = "cpython-311-x86_64-linux-gnu") {
+        facts::ExtensionModule told;
+        told.path = directory + name + (tag.empty() ? "" : '.' + tag) + ".so";
+        told.distribution = 1;
+        told.needed = {"libc10.so", "libtorch_cpu.so", "libc10_cuda.so", "libcudart.so.12"};
+        told.python_tag = tag;
+        env.file(env.inventory.distributions[1], told.path, "module");
+        env.extensions.push_back(told);
+        return env.extensions.back();
+    }
+};
+
+TEST_CASE("tags in the names of modules and directories say which Python they are for") {
+    CHECK(python_tag_of("apex_C.cpython-311-x86_64-linux-gnu.so") ==
+          "cpython-311-x86_64-linux-gnu");
+    CHECK(python_tag_of("x.abi3.so") == "abi3");
+    CHECK(python_tag_of("libx.so").empty());
+    CHECK(python_tag_of("libx.so.1").empty());
+    CHECK(python_tag_of("my.module.so").empty());
+    CHECK(python_tag_of(".so").empty());
+    CHECK(python_of_tag("cpython-311-x86_64-linux-gnu") == "3.11");
+    CHECK(python_of_tag("cpython-36m-x86_64-linux-gnu") == "3.6");
+    CHECK(python_of_tag("cpython-313t-x86_64-linux-gnu") == "3.13t");
+    CHECK(python_of_tag("abi3").empty());
+    CHECK(python_of_tag("pypy39-pp73-x86_64-linux-gnu").empty());
+    CHECK(python_of_site("lib/python3.11/site-packages") == "3.11");
+    CHECK(python_of_site("lib/python3.13t/site-packages") == "3.13t");
+    CHECK(python_of_site("lib/python3/dist-packages").empty());
+    CHECK(python_of_site("lib/python3.x/site-packages").empty());
+    CHECK(module_stem("a/apex_C.cpython-311-x86_64-linux-gnu.so") == "a/apex_C");
+    CHECK(module_stem("a/_C.so") == "a/_C");
+}
+
+TEST_CASE("modules that torch serves are no finding") {
+    Apex apex;
+    SECTION("for this Python") {
+        apex.module("apex_C");
+    }
+    SECTION("for any Python from some on") {
+        apex.module("apex_C", "abi3");
+    }
+    SECTION("without a tag") {
+        apex.module("apex_C", "");
+    }
+    SECTION("for several Pythons side by side") {
+        apex.module("apex_C", "cpython-310-x86_64-linux-gnu");
+        apex.module("apex_C");
+        apex.module("apex_C", "cpython-312-x86_64-linux-gnu");
+    }
+    SECTION("for another, with one for any beside it") {
+        apex.module("apex_C", "cpython-310-x86_64-linux-gnu");
+        apex.module("apex_C", "abi3");
+    }
+    SECTION("one that could not be read") {
+        auto& module = apex.module("apex_C");
+        module.problem = "is no ELF file";
+        module.needed = {"libcudart.so.11.0"};
+        module.unresolved = {k_new_abi};
+    }
+    SECTION("with a runtime under a name of its own") {
+        apex.module("apex_C").needed = {"libc10.so", "libcudart-d0da41ae.so.11.0"};
+    }
+    CHECK(apex.env.codes().empty());
+}
+
+TEST_CASE("an unresolved symbol of torch's is an error that names it readably") {
+    Apex apex;
+    apex.module("apex_C").unresolved = {k_new_abi};
+    apex.module("amp_C").unresolved = {"_ZN2at4_ops4gone4callERKNS_6TensorE"};
+    const auto found = apex.env.found();
+    REQUIRE(found.size() == 1);
+    const auto& finding = found[0].finding;
+    CHECK(finding.code == "CE110");
+    CHECK(finding.severity == Severity::Error);
+    CHECK(finding.title == "apex 0.1 was compiled against another torch than torch 2.8.0+cu126");
+    REQUIRE(finding.evidence.size() == 2);
+    CHECK(finding.evidence[0].path ==
+          "/env/" + apex.directory + "apex_C.cpython-311-x86_64-linux-gnu.so");
+    CHECK(
+        finding.evidence[0].text.starts_with("undefined: c10::detail::torchCheckFail(char const*"));
+    CHECK(finding.evidence[1].text == "undefined: at::_ops::gone::call(at::Tensor const&)");
+    CHECK(finding.fix->command ==
+          "/env/bin/python -m pip install --no-deps --no-build-isolation --force-reinstall "
+          "--no-cache-dir git+https://example.invalid/apex@810ffae");
+    CHECK(found[0].files.size() == 2);
+}
+
+TEST_CASE("the other C++ ABI is named with both settings") {
+    Apex apex;
+    auto& module = apex.module("apex_C");
+    SECTION("the module has the old one") {
+        module.unresolved = {k_old_abi};
+        module.asked_with_other_abi = k_old_abi;
+        module.defined_with_other_abi = k_new_abi;
+        const auto finding = apex.env.found("CE110").at(0).finding;
+        CHECK(finding.title == "apex 0.1 was compiled with another C++ ABI than torch 2.8.0+cu126");
+        CHECK(finding.cause == "it was compiled with _GLIBCXX_USE_CXX11_ABI=0 and torch with 1: "
+                               "importing it fails with an undefined symbol");
+    }
+    SECTION("the module has the new one") {
+        module.unresolved = {k_new_abi};
+        module.asked_with_other_abi = k_new_abi;
+        module.defined_with_other_abi = k_old_abi;
+        CHECK(apex.env.found("CE110").at(0).finding.cause.starts_with(
+            "it was compiled with _GLIBCXX_USE_CXX11_ABI=1 and torch with 0"));
+    }
+}
+
+TEST_CASE("a library of torch's that this torch does not have is told") {
+    Apex apex;
+    apex.module("apex_C").missing_of_torch = {"libtorch_cuda_cpp.so"};
+    const auto found = apex.env.found();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].finding.code == "CE110");
+    CHECK(found[0].finding.evidence[0].text == "needs libtorch_cuda_cpp.so");
+}
+
+TEST_CASE("a module that needs another CUDA's runtime is told") {
+    Apex apex;
+    apex.module("apex_C").needed = {"libc10.so", "libcudart.so.11.0"};
+    facts::EnvironmentFacts facts;
+    SECTION("which is not here") {
+        const auto finding = apex.env.found().at(0).finding;
+        CHECK(finding.code == "CE111");
+        CHECK(finding.severity == Severity::Error);
+        CHECK(finding.title == "apex 0.1 was compiled for another CUDA than torch for CUDA 12.6");
+        CHECK(finding.evidence[0].text == "needs libcudart.so.11.0");
+    }
+    SECTION("which is here as well") {
+        facts.sonames = {"libcudart.so.11.0"};
+        apex.env.environment = &facts;
+        CHECK(apex.env.found("CE111").at(0).finding.severity == Severity::Warning);
+    }
+}
+
+TEST_CASE("a module with CUDA beside a torch without is one finding") {
+    Apex apex("2.8.0+cpu");
+    auto& module = apex.module("apex_C");
+    module.missing_of_torch = {"libc10_cuda.so"};
+    module.unresolved = {"_ZN3c104cuda20getCurrentCUDAStreamEa"};
+    const auto found = apex.env.found();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].finding.code == "CE111");
+    CHECK(found[0].finding.title ==
+          "apex 0.1 was compiled for another CUDA than a CPU build of torch");
+}
+
+TEST_CASE("of a torch whose CUDA is unknown nothing is said about runtimes") {
+    Apex apex("1.12.0a0+git664058f");
+    apex.module("apex_C").needed = {"libc10.so", "libcudart.so.11.0"};
+    CHECK(apex.env.codes().empty());
+}
+
+TEST_CASE("a module for another Python alone is told") {
+    Apex apex;
+    apex.module("apex_C", "cpython-310-x86_64-linux-gnu");
+    SECTION("than its directory's") {
+        const auto finding = apex.env.found().at(0).finding;
+        CHECK(finding.code == "CE112");
+        CHECK(finding.title == "apex 0.1 was compiled for Python 3.10; here is Python 3.11");
+    }
+    SECTION("and not where the directory does not tell") {
+        for (auto& distribution : apex.env.inventory.distributions) {
+            distribution.site = "lib/python3/dist-packages";
+        }
+        CHECK(apex.env.codes().empty());
+    }
+}
+
+TEST_CASE("a torchvision of another release is told once, by what it requires") {
+    SceneBuilder env;
+    wheel(env, "torch", "2.7.1+cu126");
+    wheel(env, "torchvision", "0.23.0+cu126", {"torch (==2.8.0)"});
+    facts::ExtensionModule module;
+    module.path = env.site() + "/torchvision/_C.so";
+    module.distribution = 1;
+    module.needed = {"libc10.so"};
+    module.unresolved = {k_new_abi};
+    env.extensions = {module};
+    CHECK(env.codes() == Codes{"CE120"});
+}
+
+} // namespace
+} // namespace cudaenv::plan::testing
