@@ -112,6 +112,14 @@ public:
                 m_package.channel = redact_urls(as_text(value));
             } else if (key == "depends") {
                 read_depends(value);
+            } else if (key == "extracted_package_dir") {
+                m_package.extracted = bytes_of(value);
+            } else if (key == "link") {
+                element source;
+                if (m_package.extracted.empty() &&
+                    value["source"].get(source) == simdjson::SUCCESS) {
+                    m_package.extracted = bytes_of(source);
+                }
             } else if (key == "paths_data") {
                 read_paths_data(value);
             } else if (key == "files") {
@@ -128,6 +136,10 @@ public:
     }
 
 private:
+    [[nodiscard]] std::string bytes_of(const element& value) const {
+        return m_has_stand_ins ? real_bytes(as_text(value)) : std::string(as_text(value));
+    }
+
     void read_depends(const element& value) {
         array list;
         if (value.get(list) != simdjson::SUCCESS) {

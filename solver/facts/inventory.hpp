@@ -106,6 +106,7 @@ struct CondaPackage {
     std::string channel; // without passwords and tokens
     std::vector<std::string> depends;
     std::string record;          // conda-meta/NAME-VERSION-BUILD.json
+    std::string extracted;       // where it was linked from, in a package cache; empty: not known
     std::int64_t written_ns = 0; // since the epoch: when the record was
     // Since the epoch: its files were there by then. The earliest of the times that tell: one of
     // them is late where a record was written again or linked once more, and early in a copy.
