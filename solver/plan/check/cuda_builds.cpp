@@ -382,7 +382,7 @@ std::string build_text(const BuildCuda& build) {
     return "an unknown CUDA";
 }
 
-const knowledge::TorchRelease* torch_release(std::string_view version) {
+const knowledge::TorchRelease* known_torch_release(std::string_view version) {
     const auto wanted = DottedVersion::parse(public_version(version));
     if (!wanted) {
         return nullptr;

@@ -53,6 +53,6 @@ std::string named(const FamilyMember& member);
 std::string build_text(const BuildCuda& build);
 
 // The row of torch's table that the version is of; null where it has none.
-const knowledge::TorchRelease* torch_release(std::string_view version);
+const knowledge::TorchRelease* known_torch_release(std::string_view version);
 
 } // namespace cudaenv::plan

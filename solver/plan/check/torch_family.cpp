@@ -36,7 +36,7 @@ const knowledge::TorchVariant* variant_of(const knowledge::TorchRelease* release
 // The partner that goes with the torch that is there, from where torch itself came.
 std::optional<Fix> partner_fix(const CheckScene& scene, const FamilyMember& partner,
                                const FamilyMember& torch) {
-    const auto* release = torch.released ? torch_release(torch.version) : nullptr;
+    const auto* release = torch.released ? known_torch_release(torch.version) : nullptr;
     const auto fallback =
         Fix{fmt::format("a {} made for torch {}", partner.name, torch.version), {}};
     if (release == nullptr) {
@@ -270,7 +270,7 @@ void find_cpu_build(const CheckScene& scene, const FamilyMember& torch,
         return;
     }
     Fix fix{"a build of torch with CUDA, its partners with it", {}};
-    const auto* release = torch_release(torch.version);
+    const auto* release = known_torch_release(torch.version);
     const auto* variant = wanted ? variant_of(release, *wanted) : nullptr;
     if (torch.conda == nullptr && variant != nullptr && variant->wheel_has_local_label) {
         fix.command = pip_install(scene, torch.distribution,
