@@ -17,6 +17,11 @@ if(CUDAENV_SANITIZE)
         # Asio has fences beside its locks; the sanitizer sees the locks.
         target_compile_options(cudaenv_options INTERFACE -Wno-tsan)
     endif()
+    if(CUDAENV_SANITIZE_WITHOUT)
+        # Before every pointer's use: a quarter of the time that compiling takes. A null pointer is the
+        # address sanitizer's find too; the fuzz preset has them all.
+        target_compile_options(cudaenv_options INTERFACE -fno-sanitize=${CUDAENV_SANITIZE_WITHOUT})
+    endif()
     target_link_options(cudaenv_options INTERFACE -fsanitize=${CUDAENV_SANITIZE})
 endif()
 if(CUDAENV_FUZZ)
