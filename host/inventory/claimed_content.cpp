@@ -1,6 +1,7 @@
 #include "host/inventory/claimed_content.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace cudaenv::host {
 
@@ -29,6 +30,23 @@ std::int64_t laid_down_ns(const facts::Inventory& inventory, const Claim& claim)
                                         : inventory.distributions[claim.package].laid_down_ns;
 }
 
+// By when the file has to have been there to be believed. conda's record, where there is one: the
+// directory of a dist-info that conda laid down is as old as the last file in it, which is not its
+// package's, and may be touched by others. Of several the earliest, which costs a digest at most.
+std::int64_t laid_down_ns(const facts::Inventory& inventory, const Claims& claims,
+                          std::span<const Claim> of_path) {
+    constexpr auto k_none = std::numeric_limits<std::int64_t>::max();
+    auto by_conda = k_none;
+    auto by_others = k_none;
+    for (const Claim& claim : of_path) {
+        if (has_digest(claims.file(claim))) {
+            auto& earliest = claim.by == Claim::By::Conda ? by_conda : by_others;
+            earliest = std::min(earliest, laid_down_ns(inventory, claim));
+        }
+    }
+    return by_conda != k_none ? by_conda : by_others;
+}
+
 // A claim without a digest, of another package than those that have one: whose file it is can only
 // be told by the digest.
 bool is_claimed_without_digest(const Claims& claims, std::span<const Claim> of_path) {
@@ -45,7 +63,6 @@ bool is_worth_a_digest(const facts::Inventory& inventory, const Claims& claims,
     const Claim* first = nullptr;
     bool disagree = false;
     bool may_be_one = false;
-    std::int64_t laid_down = 0;
     for (const Claim& claim : of_path) {
         const FileClaim& file = claims.file(claim);
         if (!has_digest(file)) {
@@ -54,11 +71,10 @@ bool is_worth_a_digest(const facts::Inventory& inventory, const Claims& claims,
         first = first == nullptr ? &claim : first;
         disagree = disagree || claims.file(*first).sha256 != file.sha256;
         may_be_one = may_be_one || !has_other_size(file, state.size);
-        // Of several that say the same: whoever laid it down last.
-        laid_down = std::max(laid_down, laid_down_ns(inventory, claim));
     }
-    return may_be_one && (disagree || state.changed_ns >= laid_down ||
-                          is_claimed_without_digest(claims, of_path));
+    return may_be_one &&
+           (disagree || state.changed_ns >= laid_down_ns(inventory, claims, of_path) ||
+            is_claimed_without_digest(claims, of_path));
 }
 
 } // namespace
