@@ -189,7 +189,7 @@ void find_old_driver(const CheckScene& scene, const Needing& needing,
 // What the build that is here has code for. Only of releases that the table has read: another
 // packager builds for other GPUs.
 const knowledge::Architectures* code_of(const FamilyMember& torch) {
-    const auto* release = torch.released ? torch_release(torch.version) : nullptr;
+    const auto* release = torch.released ? known_torch_release(torch.version) : nullptr;
     const auto& build = torch.build;
     if (release == nullptr || build.kind != BuildKind::Cuda || !build.cuda ||
         build.cuda->parts().size() < 2) {

@@ -90,7 +90,8 @@ Paired by_dependency(const FamilyMember& partner, const FamilyMember& torch) {
 }
 
 Paired by_table(const FamilyMember& partner, const FamilyMember& torch) {
-    const auto* row = torch.released && partner.released ? torch_release(torch.version) : nullptr;
+    const auto* row =
+        torch.released && partner.released ? known_torch_release(torch.version) : nullptr;
     if (row == nullptr) {
         return {};
     }
