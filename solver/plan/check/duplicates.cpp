@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <optional>
 
 namespace cudaenv::plan {
 
@@ -93,18 +93,34 @@ private:
         return group;
     }
 
-    // Only asked for where there is such a pair: most environments have none.
-    const std::set<std::pair<Party, Party>>& told_pairs() {
-        if (!m_told_pairs) {
-            m_told_pairs.emplace();
-            for (const auto& loss : find_losses(m_scene)) {
-                if (loss.writer) {
-                    m_told_pairs->emplace(loss.victim, *loss.writer);
-                    m_told_pairs->emplace(*loss.writer, loss.victim);
+    // Only asked for where something is there twice: in most environments nothing is.
+    const std::vector<Loss>& losses() {
+        if (!m_losses) {
+            m_losses = find_losses(m_scene);
+        }
+        return *m_losses;
+    }
+    // Is the pair told as who wrote over whom?
+    bool is_told(const Party& one, const Party& other) {
+        return std::any_of(losses().begin(), losses().end(), [&](const Loss& loss) {
+            return (loss.victim == one && loss.writer == other) ||
+                   (loss.victim == other && loss.writer == one);
+        });
+    }
+    // What the records of the others say that is not so.
+    void add_files(CheckFinding& told, const std::vector<std::uint32_t>& group) {
+        for (const auto& loss : losses()) {
+            if (loss.kind == LossKind::Superseded &&
+                std::any_of(group.begin(), group.end(), [&](std::uint32_t number) {
+                    return loss.victim == party_of(number);
+                })) {
+                for (const auto* files : {&loss.replaced, &loss.gone, &loss.changed}) {
+                    told.files.insert(told.files.end(), files->begin(), files->end());
                 }
             }
         }
-        return *m_told_pairs;
+        std::sort(told.files.begin(), told.files.end());
+        told.files.erase(std::unique(told.files.begin(), told.files.end()), told.files.end());
     }
 
     // pip's, and conda's record of the same. Of several of pip's, the one installed last.
@@ -122,7 +138,7 @@ private:
         const auto& owned = m_scene.ownership.of(*last);
         const Party pip = party_of(*last);
         const Party conda{Claim::By::Conda, *owned.conda};
-        if (told_pairs().contains({pip, conda})) {
+        if (is_told(pip, conda)) {
             return;
         }
         const auto& distribution = m_all[*last];
@@ -203,6 +219,7 @@ private:
             finding.fix =
                 own_fix(finding, fmt::format("takes away all but {}", printable(imported.version)));
         }
+        add_files(told, group);
         told.subject = imported.name;
         told.told_at_prompt = true;
         told.line = what;
@@ -221,16 +238,14 @@ private:
             if (!m_all[group[i]].has_record) {
                 repair.kind = Repair::Kind::Remove;
             }
-            told.files.push_back(repair.path);
             told.repairs.push_back(std::move(repair));
         }
-        std::sort(told.files.begin(), told.files.end());
     }
 
     const CheckScene& m_scene;
     const std::vector<Distribution>& m_all;
     std::vector<CheckFinding>& m_found;
-    std::optional<std::set<std::pair<Party, Party>>> m_told_pairs;
+    std::optional<std::vector<Loss>> m_losses;
 };
 
 } // namespace

@@ -100,7 +100,7 @@ void quote_files(const CheckScene& scene, Finding& finding, const std::vector<st
     for (std::size_t i = 0; i < quoted; ++i) {
         std::string words(text);
         if (i + 1 == quoted && quoted < files.size()) {
-            words += fmt::format("; so are {} more", counted(files.size() - quoted, "file"));
+            words += fmt::format(", and {} more", counted(files.size() - quoted, "file"));
         }
         finding.evidence.push_back({absolute_path(scene, files[i]), 0, std::move(words)});
     }

@@ -67,10 +67,10 @@ CheckFinding begin(const CheckScene& scene, const Loss& loss, const char* code, 
     if (loss.writer) {
         told.finding.evidence.push_back(record_evidence(scene, *loss.writer));
         quote_files(scene, told.finding, loss.replaced,
-                    "is that of " + owned_title(scene, *loss.writer));
+                    "content of " + owned_title(scene, *loss.writer));
     }
-    quote_files(scene, told.finding, loss.gone, "is gone");
-    quote_files(scene, told.finding, loss.changed, "was changed");
+    quote_files(scene, told.finding, loss.gone, "a file that is gone");
+    quote_files(scene, told.finding, loss.changed, "a file that was changed");
     return told;
 }
 
@@ -295,6 +295,8 @@ void find_overwrites(const CheckScene& scene, std::vector<CheckFinding>& found) 
         case LossKind::Changed:
             found.push_back(changed(scene, loss));
             break;
+        case LossKind::Superseded:
+            break; // told with its double
         }
     }
 }

@@ -267,13 +267,16 @@ private:
         return told;
     }
 
-    // What is left when everybody on record has been told.
+    // What is left when everybody on record has been told. Data alone may have been cleared away to
+    // save space; where code went as well, it was no such thing.
     void conclude_changed(const Party& party, Lost& lost) {
         const auto is_no_code = [&](const std::string& path) {
             return !is_code(m_inventory, path);
         };
         std::erase_if(lost.changed, is_no_code);
-        std::erase_if(lost.gone, is_no_code);
+        if (std::all_of(lost.gone.begin(), lost.gone.end(), is_no_code)) {
+            lost.gone.clear();
+        }
         if (lost.changed.empty() && lost.gone.empty()) {
             return;
         }
@@ -342,10 +345,14 @@ private:
     void conclude_distribution(std::uint32_t number) {
         const Party party{Claim::By::Distribution, number};
         const auto at = m_lost.find(party);
-        if (at == m_lost.end() || is_superseded(number)) {
-            return; // the latter is told as metadata that is there twice
+        if (at == m_lost.end()) {
+            return;
         }
         Lost& lost = at->second;
+        if (is_superseded(number)) {
+            conclude_superseded(party, lost);
+            return;
+        }
         drop_harmless_absences(party, lost.gone);
         std::vector<Party> writers;
         for (const auto& [writer, replaced] : lost.replaced) {
@@ -376,6 +383,15 @@ private:
             told.gone = std::exchange(lost.gone, {});
         }
         conclude_changed(party, lost);
+    }
+    void conclude_superseded(const Party& party, Lost& lost) {
+        auto& told = tell(LossKind::Superseded, party, {});
+        for (auto& [writer, replaced] : lost.replaced) {
+            told.replaced.insert(told.replaced.end(), replaced.begin(), replaced.end());
+        }
+        std::sort(told.replaced.begin(), told.replaced.end());
+        told.gone = std::move(lost.gone);
+        told.changed = std::move(lost.changed);
     }
     [[nodiscard]] bool is_superseded(std::uint32_t number) const {
         const auto& own = m_inventory.distributions[number];

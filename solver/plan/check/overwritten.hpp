@@ -1,6 +1,6 @@
 // Whose files are not what its record says, and whose they are instead: one pass over the paths,
-// from which CE101 to CE103 and CE107 to CE109 are told. Pure. Law: what is not proven by a digest
-// or by a file's absence is not told, and nothing is told twice.
+// from which CE101 to CE103, CE105 and CE107 to CE109 are told. Pure. Law: what is not proven by a
+// digest or by a file's absence is not told, and nothing is told twice.
 #pragma once
 
 #include "solver/plan/check/scene.hpp"
@@ -26,8 +26,9 @@ enum class LossKind : std::uint8_t {
     WheelOverConda, // a wheel wrote over conda's files, or pip took them away
     CondaOverWheel,
     WheelOverWheel,
-    Gone,    // most of a distribution's files are not there
-    Changed, // code or libraries, by nobody on record
+    Gone,       // most of a distribution's files are not there
+    Changed,    // code or libraries, by nobody on record
+    Superseded, // of a distribution that is there twice: what the one installed before it lost
 };
 
 struct Loss {

@@ -67,11 +67,11 @@ TEST_CASE("a conda package that pip replaced is told once, with both versions") 
     CHECK(dump(told) == R"(CE102 pip replaced conda's numpy 1.26.4 by numpy 2.0.0
   /env/conda-meta/numpy-1.26.4-0.json: numpy 1.26.4, installed by conda, 2026-11-21 10:00 UTC: 2 of its 5 files replaced, 3 gone
   /env/lib/python3.11/site-packages/numpy-2.0.0.dist-info: numpy 2.0.0, installed by pip, 2026-11-21 10:02 UTC
-  /env/lib/python3.11/site-packages/numpy/__init__.py: is that of pip's numpy 2.0.0
-  /env/lib/python3.11/site-packages/numpy/core.py: is that of pip's numpy 2.0.0
-  /env/lib/python3.11/site-packages/numpy-1.26.4.dist-info/METADATA: is gone
-  /env/lib/python3.11/site-packages/numpy-1.26.4.dist-info/WHEEL: is gone
-  /env/lib/python3.11/site-packages/numpy/lib.so: is gone
+  /env/lib/python3.11/site-packages/numpy/__init__.py: content of pip's numpy 2.0.0
+  /env/lib/python3.11/site-packages/numpy/core.py: content of pip's numpy 2.0.0
+  /env/lib/python3.11/site-packages/numpy-1.26.4.dist-info/METADATA: a file that is gone
+  /env/lib/python3.11/site-packages/numpy-1.26.4.dist-info/WHEEL: a file that is gone
+  /env/lib/python3.11/site-packages/numpy/lib.so: a file that is gone
 Conda still counts numpy 1.26.4 as installed: its next install, update or removal writes over what pip put there, or takes it away.
 takes pip's numpy 2.0.0 away and puts conda's 1.26.4 back | cudaenv check --fix CE102
 pip replaced conda's numpy 1.26.4 by numpy 2.0.0
@@ -205,7 +205,7 @@ TEST_CASE("conda's package over pip's of another version is told once") {
     CHECK(dump(told) == R"(CE103 conda wrote numpy 1.26.4 over pip's numpy 2.0.0
   /env/lib/python3.11/site-packages/numpy-2.0.0.dist-info: numpy 2.0.0, installed by pip, 2026-11-21 10:00 UTC: 1 of its 4 files replaced
   /env/conda-meta/numpy-1.26.4-0.json: numpy 1.26.4, installed by conda, 2026-11-21 10:01 UTC
-  /env/lib/python3.11/site-packages/numpy/core.py: is that of conda's numpy 1.26.4
+  /env/lib/python3.11/site-packages/numpy/core.py: content of conda's numpy 1.26.4
 Both records are here, so that Python may name either version, and the files of the older install that conda's does not have are still imported.
 takes what is left of pip's numpy 2.0.0 away; conda's numpy 1.26.4 stays | cudaenv check --fix CE103
 conda wrote numpy 1.26.4 over pip's numpy 2.0.0
@@ -284,9 +284,9 @@ TEST_CASE("a wheel over another's files of other content is told, of the same co
         CHECK(gone.files.size() == 7); // the empty __init__.py among them
         CHECK(dump(gone) == R"(CE107 7 of the 10 files of nvidia-cuda-runtime-cu12 12.8.90 are gone
   /env/lib/python3.11/site-packages/nvidia_cuda_runtime_cu12-12.8.90.dist-info: nvidia-cuda-runtime-cu12 12.8.90, installed by pip, 2026-11-21 10:01 UTC: 7 of its 10 files gone
-  /env/lib/python3.11/site-packages/nvidia/__init__.py: is gone
-  /env/lib/python3.11/site-packages/nvidia/cuda_runtime/include/cuda.h: is gone
-  /env/lib/python3.11/site-packages/nvidia/cuda_runtime/include/h0.h: is gone; so are 4 files more
+  /env/lib/python3.11/site-packages/nvidia/__init__.py: a file that is gone
+  /env/lib/python3.11/site-packages/nvidia/cuda_runtime/include/cuda.h: a file that is gone
+  /env/lib/python3.11/site-packages/nvidia/cuda_runtime/include/h0.h: a file that is gone, and 4 files more
   : nvidia-cuda-runtime-cu11 11.8.89 was here, and is uninstalled
 Its record is here, so that pip counts it as installed. Removing another package that has files at the same paths, with conda or pip, leaves it so.
 installs nvidia-cuda-runtime-cu12 12.8.90 again | cudaenv check --fix CE107
@@ -364,7 +364,7 @@ TEST_CASE("code that nobody on record changed is a note, and nothing is put over
     CHECK(dump(told[0]) ==
           R"(CE109 1 file of conda's numpy 1.26.4 was changed, and no record says by whom
   /env/conda-meta/numpy-1.26.4-0.json: numpy 1.26.4, installed by conda, 2026-11-21 10:00 UTC: 1 of its 5 files changed
-  /env/lib/python3.11/site-packages/numpy/core.py: was changed
+  /env/lib/python3.11/site-packages/numpy/core.py: a file that was changed
 Edited by hand, or written over by what left no record. An update loses it.
 where it is not wanted, which loses the change | conda install -p /env --force-reinstall numpy=1.26.4=0
 
@@ -386,7 +386,7 @@ TEST_CASE("a file of conda's that is only missing is put back") {
     REQUIRE(env.codes() == Codes{"CE109"});
     const auto told = env.found()[0];
     REQUIRE(kinds(told) == std::vector{Repair::Kind::RestoreConda});
-    CHECK(told.repairs[0].files == Paths{"lib/libx.so.1"});
+    CHECK(told.repairs[0].files == Paths{"lib/libx.so.1", "share/x/data"});
 }
 
 TEST_CASE(

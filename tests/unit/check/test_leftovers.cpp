@@ -1,0 +1,93 @@
+#include "tests/unit/check/scene_builder.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace cudaenv::plan::testing {
+namespace {
+
+using facts::LeftoverKind;
+using Codes = std::vector<std::string>;
+
+TEST_CASE("what a killed pip moved aside is told at once, and taken away") {
+    SceneBuilder env;
+    env.file(env.pip("numpy", "2.0.0"), env.site() + "/numpy/a.py", "x");
+    CHECK(env.codes().empty());
+    env.inventory.leftovers = {{LeftoverKind::InterruptedUninstall, env.site() + "/~umpy", "", ""},
+                               {LeftoverKind::InterruptedUninstall,
+                                env.site() + "/~umpy-1.26.4.dist-info", "numpy", "1.26.4"}};
+    for (const auto depth : {CheckDepth::Records, CheckDepth::Everything}) {
+        REQUIRE(env.codes(depth) == Codes{"CE106"});
+    }
+    const auto told = env.found()[0];
+    CHECK(told.finding.title == "2 directories of an interrupted uninstall are left");
+    CHECK(told.finding.severity == Severity::Note);
+    CHECK(told.subject == "numpy");
+    REQUIRE(told.finding.evidence.size() == 2);
+    CHECK(told.finding.evidence[0].path == "/env/lib/python3.11/site-packages/~umpy");
+    CHECK(told.finding.evidence[0].text == "moved aside by an installer");
+    CHECK(told.finding.evidence[1].text == "was numpy 1.26.4");
+    CHECK(told.finding.fix->command == "cudaenv check --fix CE106");
+    REQUIRE(told.repairs.size() == 2);
+    CHECK(told.repairs[0].kind == Repair::Kind::Remove);
+    CHECK(told.repairs[0].path == env.site() + "/~umpy");
+    CHECK_FALSE(told.told_at_prompt);
+}
+
+facts::Distribution& incomplete(SceneBuilder& env, const std::string& installer) {
+    auto& left = env.bare("six", "1.16.0", installer);
+    left.has_metadata = false;
+    left.has_record = false;
+    env.inventory.leftovers = {{LeftoverKind::NoMetadata, left.metadata, "six", "1.16.0"},
+                               {LeftoverKind::NoRecord, left.metadata, "six", "1.16.0"}};
+    return left;
+}
+
+TEST_CASE("a dist-info that has neither METADATA nor RECORD is told once, and taken away") {
+    SceneBuilder env;
+    auto& left = incomplete(env, "");
+    REQUIRE(env.codes() == Codes{"CE106"});
+    const auto told = env.found()[0];
+    CHECK(told.finding.title == "what is left of six 1.16.0 has no METADATA");
+    REQUIRE(told.repairs.size() == 1);
+    CHECK(told.repairs[0].path == left.metadata);
+
+    SECTION("with a RECORD its files may be there, and nothing is taken away") {
+        left.has_record = true;
+        env.inventory.leftovers.pop_back();
+        CHECK(env.found("CE106").at(0).repairs.empty());
+        CHECK(env.found("CE106")[0].finding.fix->command ==
+              "/env/bin/python -m pip install --force-reinstall --no-deps six==1.16.0");
+    }
+}
+
+TEST_CASE("metadata without RECORD is told of installers that always write one, and of no others") {
+    SceneBuilder env;
+    auto& left = incomplete(env, "uv");
+    left.has_metadata = true;
+    env.inventory.leftovers.erase(env.inventory.leftovers.begin());
+    REQUIRE(env.codes() == Codes{"CE106"});
+    CHECK(env.found()[0].finding.title == "six 1.16.0 has lost its RECORD");
+    CHECK(env.found()[0].finding.fix->command ==
+          "uv pip install --python /env --reinstall --no-deps six==1.16.0");
+    CHECK(env.found()[0].repairs.empty());
+    left.installer.clear();
+    CHECK(env.codes().empty());
+    left.installer = "installer of a distribution";
+    CHECK(env.codes().empty());
+}
+
+TEST_CASE("incomplete metadata of conda's and of the system's is theirs") {
+    SceneBuilder env;
+    auto& left = incomplete(env, "pip");
+    SECTION("conda's") {
+        env.file(env.conda("six", "1.16.0"), left.metadata + "/top_level.txt", "six");
+        CHECK(env.codes().empty());
+    }
+    SECTION("the system's") {
+        left.installer = "debian";
+        CHECK(env.codes().empty());
+    }
+}
+
+} // namespace
+} // namespace cudaenv::plan::testing

@@ -1,0 +1,127 @@
+#include "tests/unit/check/scene_builder.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace cudaenv::plan::testing {
+namespace {
+
+using facts::Origin;
+using Codes = std::vector<std::string>;
+
+// torch was built here; then `pip install torchvision` brought a wheel.
+SceneBuilder replaced_torch() {
+    SceneBuilder env;
+    env.seen = {{"six", "1.15.0", Origin::Wheel, "", env.site() + "/six-1.15.0.dist-info",
+                 SceneBuilder::k_first_ns - 2, 2},
+                {"torch", "1.12.0a0+git664058f", Origin::Built, "/home/me/src/pytorch",
+                 env.site() + "/torch-1.12.0a0+git664058f.dist-info", SceneBuilder::k_first_ns - 1,
+                 2114}};
+    env.file(env.pip("six", "1.16.0"), env.site() + "/six.py", "x");
+    env.file(env.pip("torch", "2.15.0"), env.site() + "/torch/__init__.py", "x");
+    auto& vision = env.pip("torchvision", "0.30.0");
+    env.file(vision, env.site() + "/torchvision/__init__.py", "x");
+    vision.requires_dist = {"numpy", "torch==2.15.0"};
+    vision.requested = true;
+    return env;
+}
+
+TEST_CASE("a build that a wheel replaced is told with what it was, what it is now, and why") {
+    auto env = replaced_torch();
+    for (const auto depth : {CheckDepth::Records, CheckDepth::Everything}) {
+        REQUIRE(env.found("CE104", depth).size() == 1);
+    }
+    const auto told = env.found("CE104")[0];
+    CHECK(told.finding.title == "torch was overwritten by a wheel");
+    CHECK(told.finding.severity == Severity::Error);
+    REQUIRE(told.finding.evidence.size() == 2);
+    CHECK(told.finding.evidence[0].text ==
+          "was torch 1.12.0a0+git664058f, built here from /home/me/src/pytorch, 2,114 files");
+    CHECK(told.finding.evidence[1].path ==
+          "/env/lib/python3.11/site-packages/torch-2.15.0.dist-info");
+    CHECK(told.finding.evidence[1].text ==
+          "now torch 2.15.0 from torchvision's requirement, 2026-11-21 10:01 UTC");
+    CHECK(told.line == "pip replaced torch 1.12.0a0+git (built here) by torch 2.15.0 from a wheel");
+    CHECK(told.told_at_prompt);
+    CHECK(told.repairs.empty());
+    CHECK(told.finding.fix->command ==
+          "/env/bin/python -m pip install --no-deps /home/me/src/pytorch");
+
+    SECTION("where it was kept it is put back") {
+        env.kept = {"torch"};
+        const auto kept = env.found("CE104").at(0);
+        REQUIRE(kept.repairs.size() == 1);
+        CHECK(kept.repairs[0].kind == Repair::Kind::RestoreKept);
+        CHECK(kept.repairs[0].distribution == "torch");
+        CHECK(kept.finding.fix->command == "cudaenv check --fix CE104");
+    }
+    SECTION("one that was editable is installed so again") {
+        env.seen[1].origin = Origin::Editable;
+        env.seen[1].source = "/home/me/my src";
+        const auto editable = env.found("CE104").at(0);
+        CHECK(editable.line ==
+              "pip replaced torch 1.12.0a0+git (editable) by torch 2.15.0 from a wheel");
+        CHECK(editable.finding.fix->command ==
+              "/env/bin/python -m pip install --no-deps -e '/home/me/my src'");
+    }
+    SECTION("of whose source nothing is known there is no command") {
+        env.seen[1].source.clear();
+        CHECK(env.found("CE104").at(0).finding.fix->command.empty());
+    }
+    SECTION("asked for by name nobody else is named") {
+        env.inventory.distributions[1].requested = true;
+        CHECK(env.found("CE104").at(0).finding.evidence[1].text ==
+              "now torch 2.15.0, asked for by name, 2026-11-21 10:01 UTC");
+    }
+    SECTION("nor is what was installed another day") {
+        env.inventory.distributions[2].installed_ns += 100 * SceneBuilder::k_minute_ns;
+        CHECK(env.found("CE104").at(0).finding.evidence[1].text ==
+              "now torch 2.15.0, 2026-11-21 10:01 UTC");
+    }
+    SECTION("by uv it is told of uv") {
+        env.inventory.distributions[1].installer = "uv";
+        CHECK(env.found("CE104").at(0).line ==
+              "uv replaced torch 1.12.0a0+git (built here) by torch 2.15.0 from a wheel");
+    }
+}
+
+TEST_CASE("a build that conda's package replaced is told of conda") {
+    SceneBuilder env;
+    env.seen = {{"torch", "1.12.0a0+git664058f", Origin::Built, "", "", 1, 0}};
+    env.conda_python("pytorch", "2.4.1", "torch");
+    REQUIRE(env.codes(CheckDepth::Records) == Codes{"CE104"});
+    CHECK(env.found("CE104")[0].finding.title == "torch was overwritten by conda's package");
+    CHECK(env.found("CE104")[0].line ==
+          "conda replaced torch 1.12.0a0+git (built here) by torch 2.4.1 of conda");
+}
+
+TEST_CASE("a rebuild, a removal, an older wheel and a wheel for a wheel are not told") {
+    auto env = replaced_torch();
+    auto& torch = env.inventory.distributions[1];
+    SECTION("built anew") {
+        torch.version = "1.13.0a0+git7654321";
+    }
+    SECTION("built anew from the directory, whatever its version") {
+        torch.direct_url = {"file:///home/me/src/pytorch", false, "", "", "",
+                            "/home/me/src/pytorch"};
+    }
+    SECTION("made editable") {
+        torch.direct_url = {"file:///home/me/src/pytorch", true, "", "", "",
+                            "/home/me/src/pytorch"};
+    }
+    SECTION("uninstalled") {
+        env.uninstall(1);
+    }
+    SECTION("a record from before") {
+        torch.installed_ns = SceneBuilder::k_first_ns - 10;
+    }
+    SECTION("it was a wheel already") {
+        env.seen[1].origin = Origin::Wheel;
+    }
+    SECTION("it is still there, beside the wheel") {
+        env.pip("torch", "1.12.0a0+git664058f");
+    }
+    CHECK(env.found("CE104").empty());
+}
+
+} // namespace
+} // namespace cudaenv::plan::testing
