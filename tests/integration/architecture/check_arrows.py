@@ -41,6 +41,7 @@ ADAPTERS = {
     "simdjson": ["solver/knowledge/table.cpp", "host/inventory/conda_meta.cpp"],
     "openssl": ["host/inventory/sha256_file.cpp"],
     "zstd": ["host/channels/zstd_stream.cpp"],
+    "libelf": ["host/extensions/elf_file.cpp"],
     "boost": ["daemon/"],
     "CLI": ["cli/command_line.cpp"],
     "catch2": [],
@@ -66,6 +67,8 @@ def folder_of(path):
 def library_of(header):
     if header in ("simdjson.h", "zstd.h"):
         return header[:-2]
+    if header in ("gelf.h", "libelf.h"):
+        return "libelf"
     first = header.split("/")[0]
     return first if "/" in header and first in ADAPTERS else None
 

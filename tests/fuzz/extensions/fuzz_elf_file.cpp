@@ -1,0 +1,46 @@
+// Any bytes as a compiled module: read or refused, and what is read of it are whole names.
+#include "host/extensions/cxx_abi.hpp"
+#include "host/extensions/elf_file.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+void require(bool law) {
+    if (!law) {
+        std::abort();
+    }
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace cudaenv;
+    std::vector<char> bytes(data, data + size);
+    const auto file = host::ElfFile::of_bytes(bytes);
+    if (!file) {
+        require(!file.error().message.empty());
+        return 0;
+    }
+    for (const auto& needed : file->needed()) {
+        require(!needed.empty() && needed.find('\0') == std::string::npos);
+    }
+    require(!file->defines("no name of any seed"));
+    require(file->defined_with_beginning("no name of any seed").empty());
+    (void)file->defines("_ZN3c106servedEv");
+    if (const auto wanted = file->undefined_symbols()) {
+        for (const auto& name : *wanted) {
+            require(!name.empty() && name.find('\0') == std::string::npos);
+            (void)host::is_symbol_of_torch(name);
+            for (const auto& other : host::under_other_abi(name).names) {
+                require(other != name);
+            }
+        }
+    }
+    return 0;
+}
