@@ -5,16 +5,24 @@
 
 namespace cudaenv {
 
-std::string state_directory() {
-    const auto under = [](const char* name, std::string_view rest) {
-        const char* value = std::getenv(name);
-        return value != nullptr && *value == '/' ? value + std::string(rest) : std::string();
+std::string state_directory(
+    const std::function<std::optional<std::string>(const char* name)>& variable) {
+    const auto under = [&](const char* name, std::string_view rest) {
+        const auto value = variable(name).value_or("");
+        return value.starts_with('/') ? value + std::string(rest) : std::string();
     };
     std::string directory = under("CUDAENV_STATE_DIR", "");
     if (directory.empty()) {
         directory = under("XDG_STATE_HOME", "/cudaenv");
     }
     return directory.empty() ? under("HOME", "/.local/state/cudaenv") : directory;
+}
+
+std::string state_directory() {
+    return state_directory([](const char* name) -> std::optional<std::string> {
+        const char* value = std::getenv(name);
+        return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+    });
 }
 
 } // namespace cudaenv

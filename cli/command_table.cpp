@@ -18,7 +18,7 @@ constexpr auto k_all_shells = std::to_array<Words>(
     {"sh", "bash", "zsh", "fish", "tcsh", "xonsh", "posix", "dash", "ksh", "csh"});
 constexpr auto k_schemas =
     std::to_array<Words>({"error", "finding", "host", "pin", "resolve", "status", "toolkits",
-                          "config", "env", "change", "daemon", "probe", "usage"});
+                          "config", "env", "change", "check", "daemon", "probe", "usage"});
 constexpr auto k_config_actions = std::to_array<Words>({"list", "get", "set", "path"});
 constexpr auto k_daemon_actions = std::to_array<Words>({"start", "stop", "status", "logs"});
 constexpr auto k_debug_actions = std::to_array<Words>({"oracle"});
@@ -122,6 +122,13 @@ constexpr auto k_probe = std::to_array<OptionRow>({
      k_not_with_watch},
 });
 
+constexpr auto k_severities = std::to_array<Words>({"error", "warning", "note"});
+constexpr auto k_check = std::to_array<OptionRow>({
+    {0, "fail-on", "SEVERITY", "status 1 from this severity on: error, warning, note",
+     k_severities},
+    {0, "ignore", "CODE", "a finding that is not told", {}, Repeat::Yes},
+});
+
 constexpr auto k_run = std::to_array<OptionRow>({
     {0, "cuda", "V", "the CUDA version wanted, before every pin"},
     {0, "usr-local-cuda", "", "for the command, /usr/local/cuda is the toolkit that was chosen"},
@@ -179,6 +186,14 @@ constexpr auto k_probe_statuses = std::to_array<StatusRow>({
     {"1", "it fails, hangs or crashes, the GPU is busy, or there is no driver or GPU"},
     {"2", "usage"},
     {"3", "it could not be tried: a program of cudaenv is missing"},
+});
+constexpr auto k_check_examples =
+    std::to_array<Words>({"cudaenv check", "cudaenv check -n apex --fail-on warning"});
+constexpr auto k_check_statuses = std::to_array<StatusRow>({
+    {"0", "no finding, or none of the severity of --fail-on (error) or worse"},
+    {"1", "there is one"},
+    {"2", "usage, or no environment is meant"},
+    {"3", "the environment could not be read"},
 });
 constexpr auto k_config_examples = std::to_array<Words>(
     {"cudaenv config list", "cudaenv config set resolve.channels pytorch,conda-forge"});
@@ -247,6 +262,14 @@ constexpr auto k_commands = std::to_array<CommandRow>({
      false,
      k_probe_examples,
      k_probe_statuses},
+    {"check",
+     "check",
+     "what conda, pip and CUDA did to an environment: files overwritten, copies, misfits",
+     {"CODE", 0, k_any_number, "only these findings, as CE102"},
+     k_check,
+     true,
+     k_check_examples,
+     k_check_statuses},
     {"run",
      "",
      "one command, with an environment in which CUDA fits",
@@ -315,8 +338,8 @@ constexpr auto k_commands = std::to_array<CommandRow>({
      "schema",
      "the JSON Schema of what --json prints",
      {"NAME", 1, 1,
-      "error, finding, host, pin, resolve, status, toolkits, config, env, change, daemon, probe, "
-      "usage",
+      "error, finding, host, pin, resolve, status, toolkits, config, env, change, check, daemon, "
+      "probe, usage",
       k_schemas},
      {},
      false,

@@ -118,9 +118,14 @@ int leave(const PromptWords& words, const protocol::Caller& caller) {
     return print_text(words.shell, text) ? 0 : 3;
 }
 
-void say(const PromptWords& words, const std::string& line) {
+// Somebody is there to read a line.
+bool is_heard(const PromptWords& words) {
     const char* quiet = std::getenv("CUDAENV_QUIET");
-    if (!words.say || (quiet != nullptr && *quiet != '\0') || ::isatty(STDERR_FILENO) == 0) {
+    return words.say && (quiet == nullptr || *quiet == '\0') && ::isatty(STDERR_FILENO) != 0;
+}
+
+void say(const PromptWords& words, const std::string& line) {
+    if (!is_heard(words)) {
         return;
     }
     // Where it cannot be said there is nobody to hear it.
@@ -188,6 +193,9 @@ int run_prompt(std::span<const char* const> arguments) {
         }
         params["keep"] = std::move(kept);
     }
+    if (is_heard(*words)) {
+        params["tell_installs"] = true;
+    }
     if (words->whole_seconds) {
         params["whole_seconds"] = true;
     }
@@ -200,10 +208,14 @@ int run_prompt(std::span<const char* const> arguments) {
     if (!text || !print_text(words->shell, *text)) {
         return 3;
     }
-    if (is_as_it_was(reply->object, *words)) {
-        return 0;
+    nlohmann::json lines = is_as_it_was(reply->object, *words)
+                               ? nlohmann::json::array()
+                               : reply->object.value("say", nlohmann::json::array());
+    if (const auto installs = reply->object.find("installs");
+        installs != reply->object.end() && !installs->is_null()) {
+        lines.push_back(*installs);
     }
-    for (const nlohmann::json& line : reply->object.value("say", nlohmann::json::array())) {
+    for (const nlohmann::json& line : lines) {
         if (const auto words_of_line = protocol::bytes_from_json(line, "say")) {
             say(*words, *words_of_line);
         }

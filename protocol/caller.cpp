@@ -72,6 +72,7 @@ constexpr std::array k_variables = std::to_array<std::string_view>({
     "XDG_CACHE_HOME",
     "XDG_CONFIG_HOME",
     "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
     "XLA_FLAGS",
     "_OLD_VIRTUAL_PATH",
     "__CUDAENV_UNDO",

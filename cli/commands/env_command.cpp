@@ -6,6 +6,9 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/environment_formats.hpp"
 #include "cli/output.hpp"
+#include "cli/render/field.hpp"
+#include "cli/report.hpp"
+#include "protocol/json_field.hpp"
 #include "shellhooks/render.hpp"
 
 #include <cerrno>
@@ -85,6 +88,13 @@ Result<int> write_environment(Invocation& invocation) {
             question[key] = params[key];
         }
     }
+    // The scripts of `attach` have no other way to say it; a line of a job's log is heard as well.
+    const char* quiet = std::getenv("CUDAENV_QUIET");
+    const bool tells = params.contains("shell") && !invocation.output.quiet &&
+                       (quiet == nullptr || *quiet == '\0');
+    if (tells) {
+        question["tell_installs"] = true;
+    }
     const protocol::Caller caller = this_caller(Terminal{});
     CUDAENV_TRY(const auto reply, ask_daemon("activate", std::move(question), caller));
     CUDAENV_TRY(const auto answer, read_activation(reply.object));
@@ -100,6 +110,11 @@ Result<int> write_environment(Invocation& invocation) {
         text = shellhooks::render_changes(shell, answer.changes);
     }
     CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, text));
+    const nlohmann::json& installs = member(reply.object, "installs");
+    if (tells && !installs.is_null()) {
+        CUDAENV_TRY(const auto line, protocol::bytes_from_json(installs, "installs"));
+        say(line);
+    }
     return 0;
 }
 

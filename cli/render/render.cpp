@@ -21,6 +21,7 @@ constexpr auto k_renderers = std::to_array<Row>({
     {"cudaenv.pin/1", render_pin},
     {"cudaenv.probe/1", render_probe},
     {"cudaenv.usage/1", render_usage},
+    {"cudaenv.check/1", render_check},
     {"cudaenv.status/1", render_status},
     {"cudaenv.config/1", render_config},
     {"cudaenv.env/1", render_env},

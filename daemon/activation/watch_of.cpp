@@ -120,6 +120,19 @@ shellhooks::WatchedFile watched_file(const std::string& path, const Comparing& c
     return file;
 }
 
+void ask_again(shellhooks::Watch& watch) {
+    // Zero is no time that a file has.
+    for (shellhooks::WatchedFile& file : watch.files) {
+        if (file.exists && file.seen == shellhooks::WatchedFile::Seen::Newer) {
+            file.modified_ns = 0;
+            file.stamp.clear();
+            file.stamp_before.clear();
+            file.stamp_after.clear();
+            return;
+        }
+    }
+}
+
 shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller& caller,
                            const std::string& program, const Comparing& comparing) {
     shellhooks::Watch watch;

@@ -25,4 +25,7 @@ shellhooks::WatchedFile watched_file(const std::string& path, const Comparing& c
 shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller& caller,
                            const std::string& program, const Comparing& comparing);
 
+// The shell asks at its next prompt as well, whatever changes.
+void ask_again(shellhooks::Watch& watch);
+
 } // namespace cudaenv::daemon

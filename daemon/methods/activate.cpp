@@ -1,6 +1,7 @@
 #include "base/runtime_directory.hpp"
 #include "daemon/activation/activation.hpp"
 #include "daemon/activation/watch_of.hpp"
+#include "daemon/check/installs.hpp"
 #include "daemon/control.hpp"
 #include "daemon/methods/methods.hpp"
 #include "daemon/probe/background_probe.hpp"
@@ -16,6 +17,11 @@ namespace cudaenv::daemon {
 namespace {
 
 using Lines = std::vector<std::string>;
+
+// For what an install has mixed: of the 40 ms that a prompt has in all, and where nobody sits
+// before it.
+constexpr std::chrono::milliseconds k_prompt_patience{22};
+constexpr std::chrono::milliseconds k_script_patience{2000};
 
 std::int64_t now_in_nanoseconds() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -115,15 +121,17 @@ protocol::Reply refused(const Error& error, const nlohmann::json& params,
 }
 
 // Params beside those of activation_of: `shell`, for whom the text is to be; `program`, the
-// client's path. With `watch`: true the text ends with what the shell is to watch; `whole_seconds`:
-// the shell sees of files' times no more.
+// client's path; `tell_installs`: somebody hears what an install has mixed. With `watch`: true the
+// text ends with what the shell is to watch; `whole_seconds`: the shell sees of files' times no
+// more.
 Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::Caller& caller,
-                                 const std::shared_ptr<Machine>& machine,
+                                 const std::shared_ptr<Machine>& machine, Installs& installs,
                                  BackgroundProbe* background) {
     Comparing comparing{{}, now_in_nanoseconds()};
     CUDAENV_TRY(const auto shell_name, protocol::string_field(params, "shell"));
     CUDAENV_TRY(const auto program, protocol::string_field(params, "program"));
     CUDAENV_TRY(const bool watches, protocol::bool_field(params, "watch", false));
+    CUDAENV_TRY(const bool tells_installs, protocol::bool_field(params, "tell_installs", false));
     CUDAENV_TRY(const bool whole_seconds, protocol::bool_field(params, "whole_seconds", false));
     if (watches) {
         comparing.runtime_directory = runtime_directory_of(caller);
@@ -146,16 +154,25 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
         }
         return tl::unexpected(std::move(activation).error());
     }
+    // Before the watch is made: what changes from here on is seen at the next prompt.
+    InstallNews news;
+    if (tells_installs) {
+        news = installs.news(*activation, caller, watches ? k_prompt_patience : k_script_patience);
+    }
     nlohmann::json object = activation_to_json(*activation, caller.utf8);
     if (shell) {
         std::string text = shellhooks::render_changes(*shell, activation->changes);
         if (watches) {
-            text += shellhooks::render_watch(
-                *shell, watch_of(*activation, caller, program.value_or(""), comparing));
+            auto watch = watch_of(*activation, caller, program.value_or(""), comparing);
+            if (news.pending) {
+                ask_again(watch);
+            }
+            text += shellhooks::render_watch(*shell, watch);
         }
         object["text"] = protocol::bytes_to_json(text);
     }
     object["say"] = lines_to_say(*activation, object, caller);
+    object["installs"] = news.line.empty() ? nlohmann::json() : protocol::bytes_to_json(news.line);
     if (background != nullptr) {
         background->consider(params, caller, *activation, machine);
     }
@@ -167,10 +184,12 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
 void add_activate_methods(Service& service, const std::shared_ptr<Machine>& machine,
                           Control* control) {
     BackgroundProbe* const background = control == nullptr ? nullptr : &control->background_probe();
+    const auto installs = std::make_shared<Installs>();
     service.add(
         "activate",
-        [machine, background](const nlohmann::json& params, const protocol::Caller& caller) {
-            return activate(params, caller, machine, background);
+        [machine, installs, background](const nlohmann::json& params,
+                                        const protocol::Caller& caller) {
+            return activate(params, caller, machine, *installs, background);
         },
         Lane::Quick);
 }

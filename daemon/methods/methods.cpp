@@ -6,6 +6,7 @@ Service make_service(Control* control) {
     Service service;
     const auto machine = std::make_shared<Machine>();
     add_activate_methods(service, machine, control);
+    add_check_methods(service, machine);
     add_config_methods(service);
     add_host_methods(service, machine);
     add_oracle_methods(service);

@@ -9,8 +9,9 @@
 namespace cudaenv::daemon {
 
 void add_activate_methods(Service& service, const std::shared_ptr<Machine>& machine,
-                          Control* control);                 // activate
-void add_config_methods(Service& service);                   // config
+                          Control* control);                                       // activate
+void add_check_methods(Service& service, const std::shared_ptr<Machine>& machine); // check
+void add_config_methods(Service& service);                                         // config
 void add_daemon_methods(Service& service, Control& control); // daemon.status, daemon.drain
 void add_host_methods(Service& service, const std::shared_ptr<Machine>& machine);  // host, toolkits
 void add_oracle_methods(Service& service);                                         // debug.oracle

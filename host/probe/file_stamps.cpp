@@ -1,5 +1,6 @@
 #include "host/probe/file_stamps.hpp"
 
+#include "base/fingerprint.hpp"
 #include "base/text.hpp"
 #include "solver/facts/probe.hpp"
 
@@ -37,15 +38,6 @@ std::vector<std::string> cached_names(FileSystem& files, const std::string& path
 }
 
 } // namespace
-
-// FNV-1a.
-std::string fingerprint(const std::string& text) {
-    std::uint64_t hash = 0xcbf29ce484222325;
-    for (const char byte : text) {
-        hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
-    }
-    return std::to_string(hash);
-}
 
 bool is_of_names(std::string_view stamp) {
     return stamp.starts_with(k_names);

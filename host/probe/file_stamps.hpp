@@ -14,9 +14,6 @@
 
 namespace cudaenv::host {
 
-// Of 64 bits. What it was of is nobody's business.
-std::string fingerprint(const std::string& text);
-
 class FileStamps {
 public:
     // For as long as what was seen is to be believed: one question, or one probe's begin.

@@ -1,6 +1,7 @@
 #include "host/probe/verdict_store.hpp"
 
 #include "base/fd.hpp"
+#include "base/fingerprint.hpp"
 #include "base/private_files.hpp"
 #include "host/probe/machine_stamp.hpp"
 

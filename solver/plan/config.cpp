@@ -181,6 +181,12 @@ bool Config::compilers() const {
 const std::string& Config::constraints() const {
     return value_in<std::string>(*this, "activate.constraints");
 }
+bool Config::warns() const {
+    return value_in<bool>(*this, "check.warn");
+}
+const std::vector<std::string>& Config::ignored_findings() const {
+    return value_in<std::vector<std::string>>(*this, "check.ignore");
+}
 
 Result<std::string> edit_config(std::string_view toml, std::string_view path, FileScope scope,
                                 std::string_view key, ConfigAction action,

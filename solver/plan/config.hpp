@@ -63,6 +63,8 @@ public:
     [[nodiscard]] const std::string& ld_library_path() const; // auto | never | always
     [[nodiscard]] bool compilers() const;
     [[nodiscard]] const std::string& constraints() const; // off | env
+    [[nodiscard]] bool warns() const; // of mixed installs, at the prompt
+    [[nodiscard]] const std::vector<std::string>& ignored_findings() const; // codes
 
 private:
     std::vector<EffectiveSetting> m_settings;

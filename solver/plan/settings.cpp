@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 1> k_users_library_paths{"always"};
 constexpr std::array<std::string_view, 2> k_constraint_files{"off", "env"};
 constexpr std::array<std::string_view, 2> k_daemon_starts{"auto", "never"};
 
-constexpr std::array<SettingKey, 10> k_keys{{
+constexpr std::array<SettingKey, 12> k_keys{{
     {"resolve", "channels", SettingKind::Words, {}, {}, false, "conda channels, first wins"},
     {"resolve", "for", SettingKind::Word, k_purposes, {}, false, "what a resolution is for"},
     {"resolve",
@@ -72,6 +72,20 @@ constexpr std::array<SettingKey, 10> k_keys{{
      true,
      "whether the daemon runs the quick probe on idle GPUs after an activation",
      false},
+    {"check",
+     "warn",
+     SettingKind::Truth,
+     {},
+     {},
+     false,
+     "whether a prompt says what an install has mixed"},
+    {"check",
+     "ignore",
+     SettingKind::Words,
+     {},
+     {},
+     false,
+     "codes of findings that are not told, as in [\"CE130\"]"},
 }};
 
 std::string words_of(const SettingKey& key, bool project) {

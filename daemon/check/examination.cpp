@@ -1,0 +1,99 @@
+#include "daemon/check/examination.hpp"
+
+#include "base/state_directory.hpp"
+#include "daemon/environment_of_request.hpp"
+#include "daemon/host_of_request.hpp"
+#include "host/examine.hpp"
+#include "host/inventory/examine.hpp"
+#include "host/inventory/read_inventory.hpp"
+#include "host/probe/machine_stamp.hpp"
+#include "solver/plan/check/origin.hpp"
+
+namespace cudaenv::daemon {
+
+namespace {
+
+// The pin of CUDA that holds for the environment; null where there is none.
+const plan::Pin* cuda_pin(const Activation& activation) {
+    const plan::EffectivePin* found = activation.project.pins.find("cuda");
+    return found == nullptr ? nullptr : &found->pin;
+}
+
+} // namespace
+
+host::EnvironmentMemories memories_of(const protocol::Caller& caller) {
+    return host::EnvironmentMemories(
+        state_directory([&](const char* name) { return caller.variable(name); }));
+}
+
+Examination::Examination(facts::Inventory inventory)
+    : m_inventory(std::move(inventory)), m_claims(m_inventory), m_ownership(m_inventory, m_claims) {
+}
+
+Result<std::unique_ptr<Examination>> Examination::of(const std::string& prefix,
+                                                     const protocol::Caller& caller) {
+    CUDAENV_TRY(auto inventory, host::read_inventory(prefix));
+    std::unique_ptr<Examination> made(new Examination(std::move(inventory)));
+    made->m_memory = memories_of(caller).read(made->m_inventory.prefix);
+    return made;
+}
+
+Result<std::unique_ptr<Examination>> Examination::of(const nlohmann::json& params,
+                                                     const protocol::Caller& caller,
+                                                     Machine& machine, plan::CheckDepth depth) {
+    CUDAENV_TRY(auto activation, activation_of(params, caller, machine));
+    if (activation.project.prefix.empty()) {
+        return bad_input("no-environment", "no environment is active and none is named",
+                         "expected -n NAME or -p PREFIX");
+    }
+    CUDAENV_TRY(auto made, of(activation.project.prefix, caller));
+    made->m_activation = std::move(activation);
+    made->m_depth = depth;
+    if (depth == plan::CheckDepth::Everything) {
+        made->look_at_files(caller);
+        made->look_at_cuda(params, caller);
+    }
+    return made;
+}
+
+void Examination::look_at_files(const protocol::Caller& caller) {
+    host::DiskFileSystem files;
+    host::DigestCache digests(
+        host::default_cache_directory(caller.environment, caller.variable("HOME").value_or("")),
+        host::name_of_machine(files));
+    m_examined = host::examine(m_inventory, m_claims, digests);
+    digests.save();
+}
+
+void Examination::look_at_cuda(const nlohmann::json& params, const protocol::Caller& caller) {
+    Looks looks(caller);
+    if (auto host = host_of(params, caller, looks)) {
+        m_host = std::move(*host);
+    }
+}
+
+std::vector<plan::CheckFinding> Examination::findings() const {
+    plan::CheckScene scene{m_inventory, m_claims, m_ownership};
+    scene.examined = m_examined ? &*m_examined : nullptr;
+    if (m_depth == plan::CheckDepth::Everything) {
+        const auto& environment = m_activation.situation.environment;
+        scene.environment = environment ? &*environment : nullptr;
+        scene.host = m_host ? &*m_host : nullptr;
+        scene.toolkit = m_activation.choice.toolkit ? &*m_activation.choice.toolkit : nullptr;
+        if (const plan::Pin* pin = cuda_pin(m_activation)) {
+            scene.cuda = pin->constraint;
+            scene.cuda_origin = pin->origin;
+        }
+        scene.extensions = m_extensions;
+    }
+    scene.seen = m_memory.seen;
+    return plan::check(scene, m_depth);
+}
+
+host::EnvironmentMemory Examination::memory_now() const {
+    host::EnvironmentMemory memory = m_memory;
+    memory.seen = plan::remember(m_memory.seen, plan::seen_in(m_inventory, m_ownership));
+    return memory;
+}
+
+} // namespace cudaenv::daemon

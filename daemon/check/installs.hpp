@@ -1,0 +1,44 @@
+// What installs have mixed, for the first prompt after them: in whatever terminal, with whatever
+// tool. Law: a prompt waits no longer than it is told to; what is not known by then is known at the
+// next one. Each finding is said once for as long as it is there.
+#pragma once
+
+#include "daemon/activation/activation.hpp"
+#include "protocol/caller.hpp"
+
+#include <chrono>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace cudaenv::daemon {
+
+struct InstallNews {
+    std::string line;     // empty: nothing new
+    bool pending = false; // the environment is still being read, or written: ask again
+};
+
+class Installs {
+public:
+    // Of the activation's environment. Nothing where the settings forbid it, or where what was told
+    // cannot be kept.
+    InstallNews news(const Activation& activation, const protocol::Caller& caller,
+                     std::chrono::milliseconds patience);
+
+private:
+    struct Reading;
+    struct Look {
+        std::string stamp;
+        std::shared_future<std::shared_ptr<const Reading>> reading;
+        bool told = false;
+    };
+    static std::shared_ptr<const Reading>
+    read(const std::string& prefix, const protocol::Caller& caller, const std::string& stamp);
+
+    std::mutex m_mutex;
+    std::map<std::string, Look> m_looks; // by prefix and where memories are kept
+};
+
+} // namespace cudaenv::daemon

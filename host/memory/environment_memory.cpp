@@ -1,0 +1,120 @@
+#include "host/memory/environment_memory.hpp"
+
+#include "base/fingerprint.hpp"
+#include "base/private_files.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace cudaenv::host {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* k_schema = "cudaenv.environment-memory/1";
+
+std::string_view name_of(facts::Origin origin) {
+    switch (origin) {
+    case facts::Origin::Built:
+        return "built";
+    case facts::Origin::Editable:
+        return "editable";
+    case facts::Origin::Wheel:
+        break;
+    }
+    return "wheel";
+}
+
+facts::Origin origin_named(std::string_view name) {
+    return name == "built"      ? facts::Origin::Built
+           : name == "editable" ? facts::Origin::Editable
+                                : facts::Origin::Wheel;
+}
+
+template <class Value>
+Value value_at(const json& object, const char* name, Value fallback) {
+    const auto found = object.find(name);
+    if (found == object.end()) {
+        return fallback;
+    }
+    if constexpr (std::is_same_v<Value, std::string>) {
+        return found->is_string() ? found->get<std::string>() : fallback;
+    } else {
+        return found->is_number_integer() ? found->get<Value>() : fallback;
+    }
+}
+
+const json& list_at(const json& object, const char* name) {
+    static const json none = json::array();
+    const auto found = object.find(name);
+    return found != object.end() && found->is_array() ? *found : none;
+}
+
+} // namespace
+
+std::string EnvironmentMemories::name_of(const std::string& prefix) const {
+    return fingerprint(prefix) + ".json";
+}
+
+EnvironmentMemory EnvironmentMemories::read(const std::string& prefix) const {
+    EnvironmentMemory memory;
+    if (m_directory.empty()) {
+        return memory;
+    }
+    const json document = json::parse(
+        read_private_file(m_directory + "/environments/" + name_of(prefix), k_size_limit), nullptr,
+        false);
+    if (!document.is_object() || value_at<std::string>(document, "schema", "") != k_schema ||
+        value_at<std::string>(document, "prefix", "") != fingerprint(prefix)) {
+        return memory;
+    }
+    memory.stamp = value_at<std::string>(document, "stamp", "");
+    for (const json& entry : list_at(document, "seen")) {
+        if (!entry.is_object()) {
+            continue;
+        }
+        facts::SeenDistribution seen;
+        seen.name = value_at<std::string>(entry, "name", "");
+        seen.version = value_at<std::string>(entry, "version", "");
+        seen.origin = origin_named(value_at<std::string>(entry, "origin", ""));
+        seen.source = value_at<std::string>(entry, "source", "");
+        seen.metadata = value_at<std::string>(entry, "metadata", "");
+        seen.installed_ns = value_at<std::int64_t>(entry, "installed_ns", 0);
+        seen.files = value_at<std::uint32_t>(entry, "files", 0);
+        if (!seen.name.empty()) {
+            memory.seen.push_back(std::move(seen));
+        }
+    }
+    for (const json& told : list_at(document, "told")) {
+        if (told.is_string()) {
+            memory.told.push_back(told.get<std::string>());
+        }
+    }
+    return memory;
+}
+
+bool EnvironmentMemories::write(const std::string& prefix, const EnvironmentMemory& memory) const {
+    if (m_directory.empty()) {
+        return false;
+    }
+    json seen = json::array();
+    for (const facts::SeenDistribution& one : memory.seen) {
+        seen.push_back({{"name", one.name},
+                        {"version", one.version},
+                        {"origin", ::cudaenv::host::name_of(one.origin)},
+                        {"source", one.source},
+                        {"metadata", one.metadata},
+                        {"installed_ns", one.installed_ns},
+                        {"files", one.files}});
+    }
+    const json document = {{"schema", k_schema},
+                           {"prefix", fingerprint(prefix)},
+                           {"stamp", memory.stamp},
+                           {"seen", std::move(seen)},
+                           {"told", memory.told}};
+    const std::string text = document.dump(-1, ' ', false, json::error_handler_t::replace);
+    return text.size() <= k_size_limit &&
+           write_private_file(m_directory + "/environments", name_of(prefix), text);
+}
+
+} // namespace cudaenv::host

@@ -1,0 +1,42 @@
+// What is remembered of an environment from one look to the next, because nothing in the
+// environment tells it afterwards: what was built there before a wheel took its place, and which
+// findings a prompt has already said. Law: best effort; a memory that is missing, broken or not
+// ours alone is empty, and losing it costs a line said twice or a finding not made, never a wrong
+// one.
+#pragma once
+
+#include "solver/facts/seen_distribution.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cudaenv::host {
+
+struct EnvironmentMemory {
+    // How the directories of records were at that look; empty: there was none.
+    std::string stamp;
+    std::vector<facts::SeenDistribution> seen; // by name
+    std::vector<std::string> told;             // findings that a prompt has said, each once
+};
+
+class EnvironmentMemories {
+public:
+    // No more is written, nor read: an environment of a thousand distributions takes some 200 KB.
+    static constexpr std::size_t k_size_limit = std::size_t{4} * 1024 * 1024;
+
+    // `directory`/environments/, a file for each; empty: nothing is remembered.
+    explicit EnvironmentMemories(std::string directory) : m_directory(std::move(directory)) {}
+
+    // `prefix`: absolute.
+    [[nodiscard]] EnvironmentMemory read(const std::string& prefix) const;
+    // False where it cannot be written: whoever tells things once tells nothing then.
+    bool write(const std::string& prefix, const EnvironmentMemory& memory) const;
+    [[nodiscard]] const std::string& directory() const { return m_directory; }
+
+private:
+    [[nodiscard]] std::string name_of(const std::string& prefix) const;
+
+    std::string m_directory;
+};
+
+} // namespace cudaenv::host
