@@ -90,6 +90,10 @@ bench() {
     # Beside direnv, where it is installed.
     python3 tests/bench/bench_prompt.py --cudaenv build/release/cli/cudaenv || status=1
     python3 tests/bench/bench_enter.py --cudaenv build/release/cli/cudaenv || status=1
+    # A program of the tests, which the release preset has not.
+    cmake -G Ninja -S . -B build/bench -DCMAKE_BUILD_TYPE=Release >&2
+    cmake --build build/bench --target dump_inventory >&2
+    python3 tests/bench/bench_inventory.py --program build/bench/tests/integration/inventory/dump_inventory || status=1
     return $status
 }
 
