@@ -1,0 +1,170 @@
+#include "host/repair/file_copy.hpp"
+
+#include "base/fd.hpp"
+#include "base/raw_bytes.hpp"
+#include "host/inventory/sha256_file.hpp"
+#include "host/repair/prefix_directory.hpp"
+
+#include <climits>
+
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <memory>
+#include <sys/ioctl.h>
+
+namespace cudaenv::host {
+
+namespace {
+
+constexpr std::size_t k_block = std::size_t{1} << 20U;
+
+Result<Fd> open_source(int directory, const std::string& name, struct stat& status) {
+    // O_NONBLOCK: what was a file a moment ago may be a pipe now.
+    Fd file(::openat(directory, name.c_str(),
+                     O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+    if (!file || ::fstat(file.get(), &status) != 0) {
+        return failed_on(errno, "cannot read", name);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return unavailable("not-a-file", name + " is no regular file");
+    }
+    return file;
+}
+
+Result<Fd> open_target(int directory, const std::string& name) {
+    Fd file(::openat(directory, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                     0600));
+    if (!file) {
+        return failed_on(errno, "cannot write", name);
+    }
+    return file;
+}
+
+int write_whole(int fd, const char* data, std::size_t size) {
+    while (size > 0) {
+        const ssize_t put = ::write(fd, data, size);
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put < 0) {
+            return errno;
+        }
+        data += put;
+        size -= static_cast<std::size_t>(put);
+    }
+    return 0;
+}
+
+// 0, or an errno.
+int copy_bytes(int from, int to) {
+    const std::unique_ptr<char[]> memory(new char[k_block]);
+    for (;;) {
+        const ssize_t got = ::read(from, memory.get(), k_block);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return errno;
+        }
+        if (got == 0) {
+            return 0;
+        }
+        if (const int error = write_whole(to, memory.get(), static_cast<std::size_t>(got))) {
+            return error;
+        }
+    }
+}
+
+int finish(int fd, mode_t mode, const timespec& modified) {
+    const std::array<timespec, 2> times{modified, modified};
+    // A time that cannot be set is no harm.
+    (void)::futimens(fd, times.data());
+    return ::fchmod(fd, mode & 0777U) == 0 ? 0 : errno;
+}
+
+} // namespace
+
+Result<CopyWay> copy_file(int from_directory, const std::string& from, int to_directory,
+                          const std::string& to, mode_t mode) {
+    struct stat status {};
+    CUDAENV_TRY(const Fd source, open_source(from_directory, from, status));
+    CUDAENV_TRY(const Fd target, open_target(to_directory, to));
+    const bool shared = ::ioctl(target.get(), FICLONE, source.get()) == 0;
+    int error = shared ? 0 : copy_bytes(source.get(), target.get());
+    if (error == 0) {
+        error = finish(target.get(), mode, status.st_mtim);
+    }
+    if (error != 0) {
+        ::unlinkat(to_directory, to.c_str(), 0);
+        return failed_on(error, "cannot copy", from);
+    }
+    return shared ? CopyWay::Shared : CopyWay::Copied;
+}
+
+Result<void> write_file(int directory, const std::string& name, std::string_view content,
+                        mode_t mode, const timespec& modified) {
+    CUDAENV_TRY(const Fd target, open_target(directory, name));
+    int error = write_whole(target.get(), content.data(), content.size());
+    if (error == 0) {
+        error = finish(target.get(), mode, modified);
+    }
+    if (error != 0) {
+        ::unlinkat(directory, name.c_str(), 0);
+        return failed_on(error, "cannot write", name);
+    }
+    return {};
+}
+
+Result<std::string> read_file(int directory, const std::string& name, std::size_t limit) {
+    struct stat status {};
+    CUDAENV_TRY(const Fd source, open_source(directory, name, status));
+    if (static_cast<std::uint64_t>(status.st_size) > limit) {
+        return unavailable("too-large", name + " is too large");
+    }
+    std::string text(static_cast<std::size_t>(status.st_size), '\0');
+    std::size_t have = 0;
+    while (have < text.size()) {
+        const ssize_t got = ::read(source.get(), text.data() + have, text.size() - have);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return failed_on(got < 0 ? errno : EIO, "cannot read", name);
+        }
+        have += static_cast<std::size_t>(got);
+    }
+    return text;
+}
+
+Result<std::string> read_link(int directory, const std::string& name) {
+    std::array<char, PATH_MAX> text{};
+    const ssize_t size = ::readlinkat(directory, name.c_str(), text.data(), text.size());
+    if (size <= 0 || static_cast<std::size_t>(size) == text.size()) {
+        return failed_on(size < 0 ? errno : ENAMETOOLONG, "cannot read", name);
+    }
+    return std::string(text.data(), static_cast<std::size_t>(size));
+}
+
+Result<facts::Sha256Digest> digest_of(int directory, const std::string& name) {
+    thread_local FileHasher hasher;
+    struct stat status {};
+    if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+        return failed_on(errno, "cannot read", name);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return unavailable("not-a-file", name + " is no regular file");
+    }
+    return hasher.hash(directory, name.c_str(), identity_of(status));
+}
+
+std::string to_text(const facts::Sha256Digest& digest) {
+    std::string bytes;
+    for (const std::uint8_t byte : digest) {
+        bytes += static_cast<char>(byte);
+    }
+    return to_hex(bytes);
+}
+
+} // namespace cudaenv::host

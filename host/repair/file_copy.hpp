@@ -1,0 +1,33 @@
+// One file made of another, and what it holds. Law: nothing is followed, nothing is written over,
+// and what is no regular file is not opened for long.
+#pragma once
+
+#include "base/result.hpp"
+#include "solver/facts/inventory.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+namespace cudaenv::host {
+
+enum class CopyWay { Shared, Copied }; // Shared: the same blocks until one of them is written
+
+// `from` must be a regular file; `to` must not be there. Its mode is `mode`, its time of change
+// that of the source. What could not be copied whole is not left behind.
+Result<CopyWay> copy_file(int from_directory, const std::string& from, int to_directory,
+                          const std::string& to, mode_t mode);
+// A new file of that content.
+Result<void> write_file(int directory, const std::string& name, std::string_view content,
+                        mode_t mode, const timespec& modified);
+// The whole of a regular file of at most `limit` bytes.
+Result<std::string> read_file(int directory, const std::string& name, std::size_t limit);
+Result<std::string> read_link(int directory, const std::string& name);
+// Of a regular file.
+Result<facts::Sha256Digest> digest_of(int directory, const std::string& name);
+
+std::string to_text(const facts::Sha256Digest& digest);
+
+} // namespace cudaenv::host

@@ -1,0 +1,311 @@
+#include "host/repair/repair.hpp"
+
+#include "host/repair/kept_store.hpp"
+#include "host/repair/package_caches.hpp"
+#include "host/repair/restore_conda.hpp"
+#include "host/repair/restore_kept.hpp"
+#include "host/repair/staging.hpp"
+#include "host/repair/uninstall.hpp"
+#include "solver/plan/printable.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <variant>
+
+namespace cudaenv::host {
+
+namespace {
+
+using plan::Repair;
+
+bool is_same(const Repair& left, const Repair& right) {
+    return left.kind == right.kind && left.path == right.path &&
+           left.distribution == right.distribution && left.version == right.version &&
+           (left.kind != Repair::Kind::RestoreConda || left.package == right.package);
+}
+
+// Sound for any findings: what goes leaves every path that another package claims.
+int phase_of(Repair::Kind kind) {
+    switch (kind) {
+    case Repair::Kind::Remove:
+        return 0;
+    case Repair::Kind::UninstallPip:
+        return 1;
+    case Repair::Kind::RestoreKept:
+        return 2;
+    case Repair::Kind::RestoreConda:
+        return 3;
+    case Repair::Kind::ReinstallPip:
+        break;
+    }
+    return 4;
+}
+
+std::string few_of(const std::vector<std::string>& paths) {
+    constexpr std::size_t k_named = 3;
+    std::string text;
+    for (std::size_t i = 0; i < paths.size() && i < k_named; ++i) {
+        text += (text.empty() ? "" : ", ") + plan::printable(paths[i]);
+    }
+    return paths.size() > k_named ? text + fmt::format(" and {} more", paths.size() - k_named)
+                                  : text;
+}
+
+std::string files_text(std::size_t number) {
+    return number == 1 ? "1 file" : fmt::format("{} files", number);
+}
+
+// A leftover is a name of its own in a site, or a record of metadata.
+bool may_be_removed(const facts::Inventory& inventory, const facts::Claims& claims,
+                    const std::string& path) {
+    const auto slash = path.rfind('/');
+    const std::string above = slash == std::string::npos ? std::string() : path.substr(0, slash);
+    const std::string_view name = std::string_view(path).substr(slash + 1);
+    const bool in_site =
+        std::find(inventory.sites.begin(), inventory.sites.end(), above) != inventory.sites.end();
+    const bool is_leftover = name.starts_with('~') || name.ends_with(".dist-info") ||
+                             name.ends_with(".egg-info") || name.ends_with(".egg-link");
+    bool conda_claims = false;
+    claims.for_each_path([&](std::string_view claimed, std::span<const facts::Claim> by) {
+        conda_claims = conda_claims || ((claimed == path || claimed.starts_with(path + '/')) &&
+                                        by.front().by == facts::Claim::By::Conda);
+    });
+    return is_inner_path(path) && in_site && is_leftover && !conda_claims;
+}
+
+struct Removal {
+    std::string path;
+};
+using Prepared =
+    std::variant<std::monostate, Removal, Uninstallation, CondaRestoration, KeptRestoration>;
+
+class Carrying {
+public:
+    Carrying(const PrefixDirectory& prefix, Staging& staging, const facts::Inventory& inventory,
+             const facts::Claims& claims, std::span<const RepairStep> steps,
+             const RepairPlaces& places)
+        : m_prefix(&prefix), m_staging(&staging), m_inventory(&inventory), m_claims(&claims),
+          m_steps(steps), m_places(&places), m_outcomes(steps.size()) {}
+
+    std::vector<StepOutcome> run() {
+        std::vector<Prepared> prepared(m_steps.size());
+        for (std::size_t i = 0; i < m_steps.size(); ++i) {
+            auto made = prepare(m_steps[i], m_outcomes[i]);
+            if (made) {
+                prepared[i] = std::move(*made);
+            } else {
+                fail(i, made.error());
+            }
+        }
+        for (std::size_t i = 0; i < m_steps.size(); ++i) {
+            if (is_blocked(m_steps[i]) || m_steps[i].repair.kind == Repair::Kind::ReinstallPip) {
+                continue;
+            }
+            const auto done = commit(prepared[i]);
+            if (done) {
+                m_outcomes[i].done = m_outcomes[i].error.empty();
+            } else {
+                fail(i, done.error());
+            }
+        }
+        return std::move(m_outcomes);
+    }
+
+private:
+    void fail(std::size_t step, const Error& error) {
+        m_outcomes[step].error = error.message;
+        m_blocked.insert(m_steps[step].findings.begin(), m_steps[step].findings.end());
+    }
+
+    [[nodiscard]] bool is_blocked(const RepairStep& step) const {
+        return std::any_of(step.findings.begin(), step.findings.end(),
+                           [&](std::size_t finding) { return m_blocked.contains(finding); });
+    }
+
+    // Whether it is all that is done for its findings.
+    [[nodiscard]] bool is_alone(const RepairStep& step) const {
+        return std::none_of(m_steps.begin(), m_steps.end(), [&](const RepairStep& other) {
+            return &other != &step &&
+                   std::any_of(other.findings.begin(), other.findings.end(), [&](std::size_t one) {
+                       return std::find(step.findings.begin(), step.findings.end(), one) !=
+                              step.findings.end();
+                   });
+        });
+    }
+
+    Result<Prepared> prepare(const RepairStep& step, StepOutcome& outcome) {
+        const Repair& repair = step.repair;
+        switch (repair.kind) {
+        case Repair::Kind::Remove:
+            return prepare_removal(repair);
+        case Repair::Kind::UninstallPip:
+            return prepare_uninstall(repair, outcome);
+        case Repair::Kind::RestoreKept: {
+            CUDAENV_TRY(auto staged,
+                        stage_kept(*m_prefix, *m_staging, KeptStore(m_places->state_directory),
+                                   *m_inventory, *m_claims, repair.distribution, repair.version));
+            return Prepared(std::move(staged));
+        }
+        case Repair::Kind::RestoreConda:
+            return prepare_conda(step, outcome);
+        case Repair::Kind::ReinstallPip:
+            break;
+        }
+        return Prepared();
+    }
+
+    Result<Prepared> prepare_removal(const Repair& repair) {
+        if (!may_be_removed(*m_inventory, *m_claims, repair.path)) {
+            return unavailable("no-leftover",
+                               plan::printable(repair.path) +
+                                   " is left alone: it is no leftover of an install");
+        }
+        CUDAENV_TRY(const auto place, m_prefix->place(repair.path));
+        static_cast<void>(place);
+        return Prepared(Removal{repair.path});
+    }
+
+    Result<Prepared> prepare_uninstall(const Repair& repair, StepOutcome& outcome) {
+        const auto& all = m_inventory->distributions;
+        const auto one = std::find_if(all.begin(), all.end(), [&](const auto& distribution) {
+            return distribution.name == repair.distribution &&
+                   (repair.path.empty() || distribution.metadata == repair.path);
+        });
+        if (one == all.end()) {
+            return unavailable("not-installed",
+                               plan::printable(repair.distribution) + " is not installed any more");
+        }
+        CUDAENV_TRY(auto planned, plan_uninstall(*m_prefix, *m_inventory, *m_claims,
+                                                 static_cast<std::uint32_t>(one - all.begin())));
+        if (!planned.left.empty()) {
+            outcome.note = fmt::format("{} left, not as its RECORD says: {}",
+                                       files_text(planned.left.size()), few_of(planned.left));
+        }
+        if (!planned.outside.empty()) {
+            outcome.note +=
+                (outcome.note.empty() ? "" : "; ") +
+                fmt::format("{} left, outside of the environment: {}",
+                            files_text(planned.outside.size()), few_of(planned.outside));
+        }
+        return Prepared(std::move(planned));
+    }
+
+    // Where nothing was taken away for it, what can be had is put back.
+    Result<Prepared> prepare_conda(const RepairStep& step, StepOutcome& outcome) {
+        const Repair& repair = step.repair;
+        const facts::CondaPackage& package = m_inventory->conda[repair.package];
+        CUDAENV_TRY(auto staged, stage_conda(*m_prefix, *m_staging, package, repair.files,
+                                             extracted_places(package, m_places->package_caches)));
+        if (!staged.missing.empty()) {
+            auto failed = unavailable(
+                "no-source",
+                fmt::format("{} of {} {} in no package cache as conda's record has {}: {}",
+                            staged.missing.size(), files_text(repair.files.size()),
+                            staged.missing.size() == 1 ? "is" : "are",
+                            staged.missing.size() == 1 ? "it" : "them", few_of(staged.missing)));
+            if (staged.files.empty() || !is_alone(step)) {
+                return failed;
+            }
+            outcome.error = std::move(failed).value().message + "; the others are put back";
+        }
+        if (!staged.without_source.empty()) {
+            outcome.note = fmt::format("{} left, made by the installer: {}",
+                                       files_text(staged.without_source.size()),
+                                       few_of(staged.without_source));
+        }
+        return Prepared(std::move(staged));
+    }
+
+    Result<void> commit(const Prepared& prepared) {
+        if (const auto* removal = std::get_if<Removal>(&prepared)) {
+            return m_staging->take_away(removal->path);
+        }
+        if (const auto* planned = std::get_if<Uninstallation>(&prepared)) {
+            return uninstall(*m_prefix, *m_staging, *m_claims, *planned);
+        }
+        if (const auto* conda = std::get_if<CondaRestoration>(&prepared)) {
+            return put_back(*m_prefix, *m_staging, *m_claims, *conda);
+        }
+        if (const auto* kept = std::get_if<KeptRestoration>(&prepared)) {
+            return put_back(*m_prefix, *m_staging, *m_claims, *kept);
+        }
+        return {};
+    }
+
+    const PrefixDirectory* m_prefix;
+    Staging* m_staging;
+    const facts::Inventory* m_inventory;
+    const facts::Claims* m_claims;
+    std::span<const RepairStep> m_steps;
+    const RepairPlaces* m_places;
+    std::vector<StepOutcome> m_outcomes;
+    std::set<std::size_t> m_blocked; // findings of which a step failed
+};
+
+} // namespace
+
+std::vector<RepairStep> steps_of(std::span<const plan::CheckFinding> findings) {
+    std::vector<RepairStep> steps;
+    const auto add = [&](const Repair& repair, std::size_t finding) {
+        const auto same = std::find_if(steps.begin(), steps.end(), [&](const RepairStep& step) {
+            return is_same(step.repair, repair);
+        });
+        if (same == steps.end()) {
+            steps.push_back({repair, {finding}});
+            return;
+        }
+        std::set<std::string> files(same->repair.files.begin(), same->repair.files.end());
+        files.insert(repair.files.begin(), repair.files.end());
+        same->repair.files.assign(files.begin(), files.end());
+        if (same->findings.back() != finding) {
+            same->findings.push_back(finding);
+        }
+    };
+    std::set<std::string> kept;
+    for (const plan::CheckFinding& found : findings) {
+        for (const Repair& repair : found.repairs) {
+            if (repair.kind == Repair::Kind::RestoreKept) {
+                kept.insert(repair.distribution);
+            }
+        }
+    }
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+        for (const Repair& repair : findings[i].repairs) {
+            if (repair.kind != Repair::Kind::UninstallPip || !kept.contains(repair.distribution)) {
+                add(repair, i);
+            }
+        }
+    }
+    std::stable_sort(steps.begin(), steps.end(), [](const auto& left, const auto& right) {
+        return phase_of(left.repair.kind) < phase_of(right.repair.kind);
+    });
+    return steps;
+}
+
+Result<std::vector<StepOutcome>> carry_out(const facts::Inventory& inventory,
+                                           const facts::Claims& claims,
+                                           std::span<const RepairStep> steps,
+                                           const RepairPlaces& places) {
+    CUDAENV_TRY(const auto prefix, PrefixDirectory::open(inventory.prefix));
+    std::vector<std::string> directories{""};
+    for (const std::string& site : inventory.sites) {
+        if (is_inner_path(site)) {
+            directories.push_back(site);
+        }
+    }
+    for (const std::string& directory : directories) {
+        if (!prefix.is_writable(directory)) {
+            return unavailable(
+                "not-writable",
+                plan::printable(inventory.prefix + (directory.empty() ? "" : '/' + directory)) +
+                    " cannot be written by this user",
+                "who may write to this environment can fix it");
+        }
+    }
+    CUDAENV_TRY(const auto staging, Staging::begin(prefix));
+    return Carrying(prefix, *staging, inventory, claims, steps, places).run();
+}
+
+} // namespace cudaenv::host

@@ -1,0 +1,37 @@
+// Files of a conda package put back as its record has them, from a package cache. Law: what comes
+// into place has the digest that the record says; every other file is as it was.
+#pragma once
+
+#include "base/result.hpp"
+#include "host/repair/staging.hpp"
+#include "solver/facts/claims.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cudaenv::host {
+
+struct StagedFile {
+    std::string path;
+    std::string staged;
+};
+
+struct CondaRestoration {
+    std::vector<StagedFile> files;
+    std::vector<std::string> directories;
+    // What no package holds: scripts that an installer made, compiled Python.
+    std::vector<std::string> without_source;
+    // What should be in a package, and is in none of the caches as the record has it.
+    std::vector<std::string> missing;
+};
+
+// Makes them aside. `paths`: of which only those are made that are not as recorded. Errors: those
+// of writing; a file that cannot be had is in the result.
+Result<CondaRestoration> stage_conda(const PrefixDirectory& prefix, Staging& staging,
+                                     const facts::CondaPackage& package,
+                                     const std::vector<std::string>& paths,
+                                     const std::vector<std::string>& places);
+Result<void> put_back(const PrefixDirectory& prefix, Staging& staging, const facts::Claims& claims,
+                      const CondaRestoration& restoration);
+
+} // namespace cudaenv::host

@@ -1,0 +1,105 @@
+#include "host/repair/restore_kept.hpp"
+
+#include "host/repair/file_copy.hpp"
+#include "solver/plan/check/ownership.hpp"
+#include "solver/plan/printable.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+
+namespace cudaenv::host {
+
+namespace {
+
+Result<std::string> stage_file(Staging& staging, const Fd& tree, const KeptFile& file) {
+    const auto damaged = [&] {
+        return unavailable("damaged", "the kept copy of " + plan::printable(file.path) +
+                                          " is not what was kept");
+    };
+    const std::string name = staging.new_name();
+    if (file.link) {
+        if (::symlinkat(file.link->c_str(), staging.fd(), name.c_str()) != 0) {
+            return failed_on(errno, "cannot make the link", file.path);
+        }
+        return name;
+    }
+    const auto way = copy_file(tree.get(), file.path, staging.fd(), name, file.mode);
+    if (!way) {
+        return way.error().code == "no-space" ? tl::unexpected(way.error()) : damaged();
+    }
+    const auto digest = digest_of(staging.fd(), name);
+    if (!digest || *digest != file.sha256) {
+        return damaged();
+    }
+    return name;
+}
+
+} // namespace
+
+Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& staging,
+                                   const KeptStore& store, const facts::Inventory& inventory,
+                                   const facts::Claims& claims, const std::string& name,
+                                   const std::string& version) {
+    auto kept = store.find(inventory.prefix, name, version);
+    if (!kept) {
+        return unavailable("not-kept", "nothing is kept of " + plan::printable(name) +
+                                           (version.empty() ? "" : ' ' + plan::printable(version)));
+    }
+    KeptRestoration restoration;
+    const plan::Ownership ownership(inventory, claims);
+    Paths stays;
+    for (const KeptFile& file : kept->files) {
+        stays.insert(file.path);
+    }
+    for (std::uint32_t i = 0; i < inventory.distributions.size(); ++i) {
+        const facts::Distribution& one = inventory.distributions[i];
+        if (one.name != name) {
+            continue;
+        }
+        if (ownership.of(i).owner == plan::Owner::Conda) {
+            return unavailable("conda-owns", plan::printable(name) +
+                                                 " is conda's here now: conda has to remove it "
+                                                 "before the kept one can come back");
+        }
+        if (one.has_record) {
+            CUDAENV_TRY(auto planned, plan_uninstall(prefix, inventory, claims, i, stays));
+            restoration.replaced.push_back(std::move(planned));
+        }
+    }
+    const std::string directory = store.files_of(*kept);
+    const Fd tree(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!tree) {
+        return failed_on(errno, "cannot open", directory);
+    }
+    for (const KeptFile& file : kept->files) {
+        const auto place = prefix.place(file.path);
+        const auto status = place ? place->status() : std::nullopt;
+        if ((!place && place.error().code == "outside") || (status && S_ISDIR(status->st_mode))) {
+            return unavailable("in-the-way", plan::printable(file.path) +
+                                                 " cannot be put back: a directory is there, or a "
+                                                 "link that leads out of the environment");
+        }
+        CUDAENV_TRY(auto staged, stage_file(staging, tree, file));
+        restoration.files.push_back({file.path, std::move(staged)});
+    }
+    std::stable_partition(
+        restoration.files.begin(), restoration.files.end(),
+        [&](const StagedFile& file) { return !file.path.starts_with(kept->metadata); });
+    restoration.kept = std::move(*kept);
+    return restoration;
+}
+
+Result<void> put_back(const PrefixDirectory& prefix, Staging& staging, const facts::Claims& claims,
+                      const KeptRestoration& restoration) {
+    for (const StagedFile& file : restoration.files) {
+        CUDAENV_TRY_VOID(staging.put(file.staged, file.path));
+        remove_compiled(prefix, claims, file.path);
+    }
+    for (const Uninstallation& planned : restoration.replaced) {
+        CUDAENV_TRY_VOID(uninstall(prefix, staging, claims, planned));
+    }
+    return {};
+}
+
+} // namespace cudaenv::host

@@ -1,0 +1,33 @@
+// A kept distribution put back in the place of what took its own. Law: all of it is made aside and
+// compared with its digests before the first file of the environment changes; then each file is the
+// old or the kept one, and what was there goes last.
+#pragma once
+
+#include "base/result.hpp"
+#include "host/repair/kept_store.hpp"
+#include "host/repair/restore_conda.hpp"
+#include "host/repair/staging.hpp"
+#include "host/repair/uninstall.hpp"
+#include "solver/facts/claims.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cudaenv::host {
+
+struct KeptRestoration {
+    KeptDistribution kept;
+    std::vector<StagedFile> files;        // the metadata's last
+    std::vector<Uninstallation> replaced; // what of others goes afterwards
+};
+
+// Codes: "not-kept", "damaged" where the copy is not what its manifest says, "conda-owns" where
+// conda's package has the name, and those of writing.
+Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& staging,
+                                   const KeptStore& store, const facts::Inventory& inventory,
+                                   const facts::Claims& claims, const std::string& name,
+                                   const std::string& version);
+Result<void> put_back(const PrefixDirectory& prefix, Staging& staging, const facts::Claims& claims,
+                      const KeptRestoration& restoration);
+
+} // namespace cudaenv::host

@@ -1,0 +1,43 @@
+// A distribution of Python's taken away by its RECORD. Law: a file goes only if it lies in the
+// environment, no other package claims it, and it is what the RECORD says (or that does not tell).
+#pragma once
+
+#include "base/result.hpp"
+#include "host/repair/staging.hpp"
+#include "solver/facts/claims.hpp"
+
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::host {
+
+using Paths = std::set<std::string, std::less<>>;
+
+struct Uninstallation {
+    std::vector<std::string> files; // without the metadata
+    std::vector<std::string> metadata_files;
+    std::string metadata; // its directory, where nobody else claims anything in it; else empty
+    std::string site;
+    std::vector<std::string> left; // whose content is not the distribution's
+    std::vector<std::string> outside;
+};
+
+// What would go; nothing is changed. `stays`: paths that stay whoever claims them. Errors:
+// "no-record".
+Result<Uninstallation> plan_uninstall(const PrefixDirectory& prefix,
+                                      const facts::Inventory& inventory,
+                                      const facts::Claims& claims, std::uint32_t distribution,
+                                      const Paths& stays = {});
+// The metadata last: what is interrupted can be done again. Then directories that are empty, up to
+// the site.
+Result<void> uninstall(const PrefixDirectory& prefix, Staging& staging, const facts::Claims& claims,
+                       const Uninstallation& planned);
+
+// What Python compiled of the source file and nobody claims. What cannot be taken away is no harm.
+void remove_compiled(const PrefixDirectory& prefix, const facts::Claims& claims,
+                     std::string_view source);
+
+} // namespace cudaenv::host
