@@ -1,0 +1,121 @@
+"""Environments for the tests of `cudaenv check`: made by real pip, uv and py-rattler."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from conda import Conda, Unavailable  # noqa: F401
+from environments import tools
+from wheels import Index, make_wheel  # noqa: F401
+
+VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
+SITE = f"lib/python{VERSION}/site-packages"
+PROGRAMS = {}  # "cudaenv", "cudaenvd": set by run_tests
+
+
+def quiet(command, **more):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, **more)
+    if done.returncode != 0:
+        raise RuntimeError(f"{command}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+class Home:
+    """One user's home with what cudaenv and installers keep there. Use as a context manager."""
+
+    def __enter__(self):
+        self.root = Path(os.path.realpath(tempfile.mkdtemp(prefix="cudaenv-check-")))
+        for name in ("home", "state", "cache", "wheels", "run"):
+            (self.root / name).mkdir(mode=0o700)
+        self.environment = {
+            "PATH": "/usr/bin:/bin", "HOME": str(self.root / "home"), "LC_ALL": "C.UTF-8",
+            "CUDAENV_DAEMON": PROGRAMS["cudaenvd"], "CUDAENV_STATE_DIR": str(self.root / "state"),
+            "CUDAENV_CACHE_DIR": str(self.root / "cache"), "XDG_RUNTIME_DIR": str(self.root / "run"),
+            "CUDAENV_NO_DAEMON": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_CACHE_DIR": "1",
+            "PIP_CONFIG_FILE": os.devnull, "PIP_ROOT_USER_ACTION": "ignore", "UV_CACHE_DIR": str(self.root / "uv"),
+            "UV_PYTHON_DOWNLOADS": "never"}
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    def wheel(self, *words, **more):
+        return make_wheel(self.root / "wheels", *words, **more)
+
+    def run(self, *words, **more):
+        return subprocess.run([PROGRAMS["cudaenv"], *map(str, words)], env={**self.environment, **more.pop("env", {})},
+                              capture_output=True, timeout=120, **more)
+
+    def check(self, prefix, *words, status=None):
+        ran = self.run("check", "-p", prefix, "--json", *words)
+        if ran.returncode not in (0, 1) or (status is not None and ran.returncode != status):
+            raise AssertionError(f"status {ran.returncode}\n{ran.stdout.decode()}\n{ran.stderr.decode()}")
+        return json.loads(ran.stdout)
+
+    def codes(self, prefix):
+        """Of all findings, sorted, each as often as it is told."""
+        return sorted(finding["code"] for finding in self.check(prefix)["findings"])
+
+    def venv(self, name, pip=False):
+        prefix = self.root / name
+        quiet([sys.executable, "-m", "venv", *([] if pip else ["--without-pip"]), prefix])
+        return prefix
+
+    def uv_venv(self, name):
+        prefix = self.root / name
+        quiet([tools() / "uv", "venv", "--quiet", "--python", sys.executable, prefix], env=self.environment)
+        return prefix
+
+    def pip(self, prefix, *words):
+        """The outer pip, at work in the environment; packages come from this home's wheels alone."""
+        return quiet([sys.executable, "-m", "pip", "--python", prefix / "bin/python", *words,
+                      *(["--no-index", "--find-links", self.root / "wheels"] if words[0] == "install" else [])],
+                     env=self.environment)
+
+    def uv(self, prefix, *words):
+        return quiet([tools() / "uv", "pip", words[0], "--quiet", "--python", prefix / "bin/python", *words[1:],
+                      *(["--no-index", "--find-links", self.root / "wheels"] if words[0] == "install" else [])],
+                     env=self.environment)
+
+    def conda_env(self, name):
+        """A conda prefix whose Python is this one: what conda's own would be, but for its record."""
+        prefix = self.venv(name)
+        (prefix / "conda-meta").mkdir()
+        (prefix / "conda-meta/history").touch()
+        return prefix
+
+
+def conda_python_package(name, version, files, depends=(), installer="conda\n", build="0"):
+    """A Python package as conda's are, its dist-info laid down with it."""
+    info = f"{name}-{version}.dist-info"
+    wheel_files = {**files,
+                   f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n\nText\n",
+                   f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: conda\nTag: py3-none-any\n"}
+    from wheels import record_line
+    record = "".join(record_line(path, text.encode()) for path, text in wheel_files.items())
+    record += record_line(f"{info}/INSTALLER", b"pip\n") + f"{info}/RECORD,,\n"
+    whole = {**wheel_files, f"{info}/INSTALLER": installer, f"{info}/RECORD": record, f"{info}/REQUESTED": ""}
+    return {"name": name, "version": version, "build": build, "depends": list(depends),
+            "files": {f"{SITE}/{path}": text for path, text in whole.items()}}
+
+
+def run_tests(arguments):
+    """`arguments`: --cudaenv FILE --cudaenvd FILE, and unittest's own."""
+    import argparse
+    import unittest
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cudaenv", required=True)
+    parser.add_argument("--cudaenvd", required=True)
+    options, others = parser.parse_known_args(arguments[1:])
+    PROGRAMS.update(cudaenv=os.path.realpath(options.cudaenv), cudaenvd=os.path.realpath(options.cudaenvd))
+    try:
+        tools()
+    except Unavailable as reason:
+        print(f"skipped: {reason}")
+        sys.exit(77)
+    unittest.main(argv=[arguments[0], *others])

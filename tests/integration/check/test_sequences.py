@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Random installs and removals by pip and by conda in one environment: `cudaenv check` names exactly the files whose
+content is not what a record says, as hashing all of them finds it.
+
+usage: test_sequences.py --cudaenv FILE --cudaenvd FILE [--sequences N] [--seed S]
+"""
+
+import base64
+import csv
+import hashlib
+import json
+import os
+import random
+import re
+import sys
+import unittest
+
+import envs
+from envs import SITE, Conda, Home, conda_python_package, run_tests
+
+SEQUENCES = 12
+STEPS = 7
+SEED = 1
+ORDINARY = re.compile(r"(^|/)(INSTALLER|RECORD|REQUESTED|direct_url\.json|uv_cache\.json)$|\.pyc$|(^|/)__pycache__(/|$)"
+                      r"|^bin/")
+
+
+def text(name, version, who):
+    return f"# {name} {version} by {who}\n" + "x = 1\n" * (ord(name[-1]) % 5)
+
+
+def wheel_files(name, version):
+    """Each package has files of its own, and one that another has as well."""
+    other = {"alpha": "beta", "beta": "gamma", "gamma": "alpha"}[name]
+    return {f"{name}/__init__.py": text(name, version, "pip"), f"{name}/same.py": "same = 1\n",
+            f"{name}/v{version[0]}.py": text(name, version, "pip"),
+            f"{other}/extra.py": text(name, version, "pip")}
+
+
+def conda_files(name, version):
+    return {f"{name}/__init__.py": text(name, version, "conda"), f"{name}/same.py": "same = 1\n",
+            f"{name}/v{version[0]}.py": text(name, version, "conda"), f"{name}/extra.py": text(name, version, "conda")}
+
+
+def sha256(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def brute_force(prefix):
+    """Every path of every record whose content is not what that record says."""
+    different = set()
+    claimed_by_conda = set()
+    for record in (prefix / "conda-meta").glob("*.json"):
+        for path in json.loads(record.read_text())["paths_data"]["paths"]:
+            claimed_by_conda.add(path["_path"])
+            file = prefix / path["_path"]
+            if ORDINARY.search(path["_path"]):
+                continue
+            digest = path.get("sha256_in_prefix") or path["sha256"]
+            if not file.is_file() or sha256(file) != digest:
+                different.add(path["_path"])
+    for info in (prefix / SITE).glob("*.dist-info"):
+        installer = info / "INSTALLER"
+        if not installer.exists() or installer.read_text().strip() == "conda" or not (info / "RECORD").exists():
+            continue
+        for name, digest, _ in csv.reader((info / "RECORD").open(newline="")):
+            path = os.path.normpath(f"{SITE}/{name}")
+            if not digest or ORDINARY.search(path):
+                continue
+            expected = base64.urlsafe_b64decode(digest.partition("=")[2] + "==").hex()
+            file = prefix / path
+            if not file.is_file() or sha256(file) != expected:
+                different.add(path)
+    return different
+
+
+class Sequences(unittest.TestCase):
+    maxDiff = None
+
+    def play(self, home, conda, channel, seed):
+        chance = random.Random(seed)
+        prefix = home.conda_env(f"env-{seed}")
+        by_conda = {}
+        steps = []
+        for _ in range(STEPS):
+            name = chance.choice(["alpha", "beta", "gamma"])
+            version = chance.choice(["1.0", "2.0"])
+            what = chance.choice(["pip", "pip", "conda", "conda", "pip remove", "conda remove", "uv"])
+            steps.append(f"{what} {name} {version}")
+            try:
+                if what == "pip":
+                    home.pip(prefix, "install", "--quiet", "--no-deps", "--force-reinstall", f"{name}=={version}")
+                elif what == "uv":
+                    home.uv(prefix, "install", "--no-deps", "--reinstall", f"{name}=={version}")
+                elif what == "pip remove":
+                    home.pip(prefix, "uninstall", "--quiet", "--yes", name)
+                else:
+                    before = dict(by_conda)
+                    if what == "conda":
+                        by_conda[name] = version
+                    else:
+                        by_conda.pop(name, None)
+                    if before != by_conda:
+                        conda.install(prefix, channel, *(f"{n} =={v}" for n, v in by_conda.items()))
+            except RuntimeError as refusal:
+                steps[-1] += f" (refused: {str(refusal)[-80:]!r})"
+            expected = brute_force(prefix)
+            told = home.check(prefix)
+            named = {file for finding in told["findings"] for file in finding["files"]}
+            self.assertEqual(named, expected, f"seed {seed}: {steps}\n{json.dumps(told['findings'], indent=1)}")
+        return steps
+
+    def test_check_names_exactly_the_files_whose_content_is_not_their_records(self):
+        with Home() as home:
+            for name in ("alpha", "beta", "gamma"):
+                for version in ("1.0", "2.0"):
+                    home.wheel(name, version, wheel_files(name, version))
+            with Conda(home.root) as conda:
+                channel = conda.channel("channel", [conda_python_package(name, version, conda_files(name, version))
+                                                    for name in ("alpha", "beta", "gamma") for version in ("1.0", "2.0")])
+                for seed in range(SEED, SEED + SEQUENCES):
+                    with self.subTest(seed=seed):
+                        self.play(home, conda, channel, seed)
+
+
+if __name__ == "__main__":
+    words = sys.argv
+    for option, variable in (("--sequences", "SEQUENCES"), ("--seed", "SEED")):
+        if option in words:
+            at = words.index(option)
+            globals()[variable] = int(words[at + 1])
+            words = words[:at] + words[at + 2:]
+    run_tests(words)
