@@ -4,9 +4,11 @@
 #include "daemon/environment_of_request.hpp"
 #include "daemon/host_of_request.hpp"
 #include "host/examine.hpp"
+#include "host/extensions/read_extensions.hpp"
 #include "host/inventory/examine.hpp"
 #include "host/inventory/read_inventory.hpp"
 #include "host/probe/machine_stamp.hpp"
+#include "protocol/json_field.hpp"
 #include "solver/plan/check/origin.hpp"
 
 namespace cudaenv::daemon {
@@ -17,6 +19,12 @@ namespace {
 const plan::Pin* cuda_pin(const Activation& activation) {
     const plan::EffectivePin* found = activation.project.pins.find("cuda");
     return found == nullptr ? nullptr : &found->pin;
+}
+
+// A prefix of Python's that is no environment of its own: a system's, a build's, ~/.local.
+bool has_python_sites(const std::string& prefix) {
+    const auto inventory = host::read_inventory(prefix, 1);
+    return inventory && !inventory->sites.empty();
 }
 
 } // namespace
@@ -41,13 +49,34 @@ Result<std::unique_ptr<Examination>> Examination::of(const std::string& prefix,
 Result<std::unique_ptr<Examination>> Examination::of(const nlohmann::json& params,
                                                      const protocol::Caller& caller,
                                                      Machine& machine, plan::CheckDepth depth) {
-    CUDAENV_TRY(auto activation, activation_of(params, caller, machine));
-    if (activation.project.prefix.empty()) {
+    std::string prefix;
+    auto activation = activation_of(params, caller, machine);
+    if (activation) {
+        prefix = activation->project.prefix;
+    } else if (activation.error().code == "no-such-environment" && params.contains("prefix")) {
+        CUDAENV_TRY(const auto named, protocol::string_field(params, "prefix"));
+        prefix = absolute_for(caller, named.value_or(""));
+        if (!has_python_sites(prefix)) {
+            return tl::unexpected(std::move(activation).error());
+        }
+        // What is active says nothing of it.
+        nlohmann::json others = params;
+        others.erase("prefix");
+        activation = activation_of(others, caller, machine);
+        if (activation) {
+            activation->situation.environment.reset();
+            activation->choice = {};
+        }
+    }
+    if (!activation) {
+        return tl::unexpected(std::move(activation).error());
+    }
+    if (prefix.empty()) {
         return bad_input("no-environment", "no environment is active and none is named",
                          "expected -n NAME or -p PREFIX");
     }
-    CUDAENV_TRY(auto made, of(activation.project.prefix, caller));
-    made->m_activation = std::move(activation);
+    CUDAENV_TRY(auto made, of(prefix, caller));
+    made->m_activation = std::move(*activation);
     made->m_depth = depth;
     if (depth == plan::CheckDepth::Everything) {
         made->look_at_files(caller);
@@ -70,6 +99,7 @@ void Examination::look_at_cuda(const nlohmann::json& params, const protocol::Cal
     if (auto host = host_of(params, caller, looks)) {
         m_host = std::move(*host);
     }
+    m_extensions = host::read_extensions(m_inventory);
 }
 
 std::vector<plan::CheckFinding> Examination::findings() const {
