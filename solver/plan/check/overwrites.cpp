@@ -186,6 +186,12 @@ CheckFinding wheel_over_wheel(const CheckScene& scene, const Loss& loss) {
                                                    "but for what {} has",
                                                    title_of(victim), title_of(writer)));
         told.repairs = {uninstall(scene, loss.victim)};
+    } else if (!is_needed(scene, *loss.writer) && !is_own_work(scene, *loss.writer) &&
+               is_of_an_index(victim)) {
+        finding.fix = own_fix(finding, fmt::format("takes {} away, which nothing here requires, "
+                                                   "and installs {} again",
+                                                   title_of(writer), title_of(victim)));
+        told.repairs = {uninstall(scene, *loss.writer), reinstall(scene, loss.victim)};
     } else if (is_of_an_index(writer)) {
         finding.fix = Fix{fmt::format("one of the two has to go; to keep {}", title_of(writer)),
                           pip_uninstall(scene, victim) + " && " + pip_reinstall(scene, writer)};

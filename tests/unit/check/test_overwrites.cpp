@@ -261,7 +261,14 @@ TEST_CASE("a wheel over another's files of other content is told, of the same co
     CHECK(kinds(told) == std::vector{Repair::Kind::UninstallPip});
     CHECK(told.repairs[0].distribution == "nvidia-cuda-runtime-cu11");
 
-    env.inventory.distributions[2].requires_dist.emplace_back("NVIDIA_cuda-runtime.cu11 (>=11)");
+    env.inventory.distributions[2].requires_dist = {"NVIDIA_cuda-runtime.cu11 (>=11)"};
+    told = env.found("CE108").at(0);
+    CHECK(kinds(told) == std::vector{Repair::Kind::UninstallPip, Repair::Kind::ReinstallPip});
+    CHECK(told.repairs[0].distribution == "nvidia-cuda-runtime-cu12");
+    CHECK(told.repairs[1].distribution == "nvidia-cuda-runtime-cu11");
+
+    env.inventory.distributions[2].requires_dist.emplace_back(
+        "nvidia-cuda-runtime-cu12==12.8.90; platform_system");
     told = env.found("CE108").at(0);
     CHECK(told.repairs.empty());
     CHECK(told.finding.fix->command ==
@@ -275,7 +282,6 @@ TEST_CASE("a wheel over another's files of other content is told, of the same co
                 env.file(*runtime, directory + "include/h" + std::to_string(i) + ".h", "of both");
             }
         }
-        env.inventory.distributions[2].requires_dist.pop_back();
         env.seen = {{"nvidia-cuda-runtime-cu11", "11.8.89", facts::Origin::Wheel, "", "", 0, 0}};
         env.uninstall(0);
         CHECK(env.codes(CheckDepth::Records).empty());
