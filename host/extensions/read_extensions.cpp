@@ -181,23 +181,23 @@ private:
                 unresolved.push_back(std::move(symbol));
             }
         }
+        leave_out_its_own(unresolved);
         std::ranges::sort(unresolved);
-        if (!unresolved.empty() && others_of_its_own_define(unresolved)) {
-            return;
-        }
         module.unresolved = std::move(unresolved);
         ask_other_abi(module);
     }
 
     // Some load a library of theirs for all before their modules.
-    bool others_of_its_own_define(const std::vector<std::string>& symbols) {
+    void leave_out_its_own(std::vector<std::string>& symbols) const {
         for (const auto& [name, path] : m_libraries) {
-            const auto file = ElfFile::open(absolute(path));
-            if (file && file->defines(symbols.front())) {
-                return true;
+            if (symbols.empty()) {
+                return;
+            }
+            if (const auto file = ElfFile::open(absolute(path))) {
+                std::erase_if(symbols,
+                              [&](const std::string& symbol) { return file->defines(symbol); });
             }
         }
-        return false;
     }
 
     void ask_other_abi(ExtensionModule& module) {

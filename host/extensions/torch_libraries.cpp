@@ -14,6 +14,13 @@ constexpr std::array<std::string_view, 9> k_names = {
     "libc10.",        "libc10_cuda.",   "libc10_hip.",   "libtorch.",       "libtorch_cpu.",
     "libtorch_cuda.", "libtorch_cuda_", "libtorch_hip.", "libtorch_python."};
 
+// Whatever of torch's might define what a module asks for; libtorchvision.so does no harm.
+bool may_define(std::string_view file_name) {
+    return file_name.find(".so") != std::string_view::npos &&
+           (file_name.starts_with("libtorch") || file_name.starts_with("libc10") ||
+            file_name.starts_with("libcaffe2") || file_name.starts_with("libshm."));
+}
+
 } // namespace
 
 bool is_torch_library(std::string_view file_name) {
@@ -55,7 +62,7 @@ void TorchLibraries::add_directory(const std::string& directory) {
         return;
     }
     for (const auto& name : *names) {
-        if (is_torch_library(name)) {
+        if (may_define(name)) {
             // Of two places the first is imported; what only the other has is not missed either.
             m_libraries.try_emplace(name, Library{directory + '/' + name, {}, false});
         }

@@ -87,6 +87,9 @@ std::optional<DriverHere> driver_of(const facts::Host& host) {
     }
     DriverHere here;
     here.version = host.driver->version;
+    if (host.platform.wsl) {
+        here.version.reset(); // Windows' own, whose floors are others
+    }
     here.source = host.driver->source;
     if (host.driver->cuda && !host.driver->derived) {
         here.cuda = host.driver->cuda;

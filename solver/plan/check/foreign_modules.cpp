@@ -63,27 +63,43 @@ private:
     other_python(const facts::ExtensionModule& module) const {
         const auto made = python_of_tag(module.python_tag);
         const auto here = python_of_site(distribution_of(module).site);
-        if (made.empty() || here.empty() || made == here || has_sibling(module, here)) {
+        if (made.empty() || here.empty() || made == here ||
+            !was_made_as(distribution_of(module), made) || has_one_for(module, here)) {
             return std::nullopt;
         }
         return ForeignModule{&module, MadeFor::OtherPython, "Python " + made, "Python " + here};
     }
-    // The same module for the Python that is here, or for any.
-    [[nodiscard]] bool has_sibling(const facts::ExtensionModule& module,
+    // The wheel itself was made for that Python: "cp310-cp310-linux_x86_64". One for all may carry
+    // modules for many, and finds its own.
+    [[nodiscard]] static bool was_made_as(const facts::Distribution& distribution,
+                                          const std::string& made) {
+        if (origin_of(distribution) == facts::Origin::Editable || distribution.tags.empty()) {
+            return true;
+        }
+        auto tag = "cp" + made;
+        tag.erase(tag.find('.'), 1);
+        return std::ranges::any_of(distribution.tags, [&](const std::string& told) {
+            return told.starts_with(tag + '-') || told.find('-' + tag + '-') != std::string::npos;
+        });
+    }
+    // The same module for the Python that is here or for any, or any module for just that Python.
+    [[nodiscard]] bool has_one_for(const facts::ExtensionModule& module,
                                    const std::string& here) const {
         const auto stem = module_stem(module.path);
         const auto serves = [&](std::string_view path) {
-            if (!path.ends_with(".so") || module_stem(path) != stem) {
+            if (!path.ends_with(".so")) {
                 return false;
             }
             const auto tag = python_tag_of(path.substr(path.rfind('/') + 1));
-            return tag.empty() || tag == "abi3" || python_of_tag(tag) == here;
+            return python_of_tag(tag) == here ||
+                   (module_stem(path) == stem && (tag.empty() || tag == "abi3"));
         };
         const auto& files = distribution_of(module).files;
         return std::ranges::any_of(
                    files, [&](const facts::FileClaim& file) { return serves(files.path(file)); }) ||
-               std::ranges::any_of(m_scene->extensions,
-                                   [&](const auto& other) { return serves(other.path); });
+               std::ranges::any_of(m_scene->extensions, [&](const auto& other) {
+                   return other.distribution == module.distribution && serves(other.path);
+               });
     }
 
     [[nodiscard]] std::optional<ForeignModule>

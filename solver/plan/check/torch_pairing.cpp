@@ -53,7 +53,13 @@ Paired by_requirement(const FamilyMember& partner, const FamilyMember& torch) {
         });
         Paired told{Pairing::Fits, requirement->name + requirement->specifiers.str(), "requires",
                     !near};
-        if (!requirement->specifiers.contains(torch.version, specs::Prereleases::Allowed)) {
+        const auto contains = [&](const std::string& version) {
+            return requirement->specifiers.contains(version, specs::Prereleases::Allowed);
+        };
+        // conda-forge's dist-info of pytorch 2.0.0 says 2.0.0.post200.
+        const bool fits =
+            contains(torch.version) || (torch.conda != nullptr && contains(torch.conda->version));
+        if (!fits) {
             // 1.12.0a0+git664058f is what 1.12.0 was being made of.
             told.pairing = near && is_of_source(torch) ? Pairing::Untold : Pairing::Differs;
         }
@@ -63,7 +69,8 @@ Paired by_requirement(const FamilyMember& partner, const FamilyMember& torch) {
 }
 
 Paired by_dependency(const FamilyMember& partner, const FamilyMember& torch) {
-    const std::string torch_version(public_version(torch.version));
+    const std::string torch_version(torch.conda != nullptr ? std::string_view(torch.conda->version)
+                                                           : public_version(torch.version));
     const auto version = specs::Version::parse(torch_version);
     if (!version || !torch.released) {
         return {};

@@ -46,6 +46,14 @@ TEST_CASE("torch, torchvision and torchaudio of one release are no finding") {
                     {"pytorch-cuda 12.1.*"});
         conda_torch(env, "torchvision", "0.18.0", "py311_cu121", {"pytorch 2.3.0"});
     }
+    SECTION("conda-forge's, whose dist-info counts builds") {
+        auto made = env.conda_python("pytorch", "2.0.0.post200", "torch");
+        made.first.version = "2.0.0";
+        made.first.build = "cuda112py311h13fee9e_200";
+        conda_torch(env, "torchvision", "0.15.1", "cuda112py311h5e4c1a1_0",
+                    {"pytorch >=2.0.0,<2.1.0a0", "pytorch * cuda*"});
+        wheel(env, "torchaudio", "2.0.1+cu112", {"torch==2.0.0"});
+    }
     SECTION("of a release that no table has") {
         wheel(env, "torch", "9.9.0+cu999", {});
         wheel(env, "torchvision", "0.99.0", {});

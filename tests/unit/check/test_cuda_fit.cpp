@@ -72,6 +72,10 @@ TEST_CASE("an environment that fits its machine has no finding") {
         machine.driver("36.4.0");
         machine.host.platform.jetson = true;
     }
+    SECTION("on WSL, whose driver is Windows' own") {
+        machine.driver("522.25");
+        machine.host.platform.wsl = true;
+    }
     CHECK(machine.env.codes().empty());
 }
 

@@ -183,15 +183,28 @@ TEST_CASE("of a torch whose CUDA is unknown nothing is said about runtimes") {
 TEST_CASE("a module for another Python alone is told") {
     Apex apex;
     apex.module("apex_C", "cpython-310-x86_64-linux-gnu");
+    auto& distribution = apex.env.inventory.distributions[1];
+    distribution.tags = {"cp310-cp310-linux_x86_64"};
     SECTION("than its directory's") {
         const auto finding = apex.env.found().at(0).finding;
         CHECK(finding.code == "CE112");
         CHECK(finding.title == "apex 0.1 was compiled for Python 3.10; here is Python 3.11");
     }
+    SECTION("built in place") {
+        distribution.tags = {"cp311-cp311-linux_x86_64"};
+        distribution.direct_url->editable = true;
+        CHECK(apex.env.found("CE112").size() == 1);
+    }
     SECTION("and not where the directory does not tell") {
-        for (auto& distribution : apex.env.inventory.distributions) {
-            distribution.site = "lib/python3/dist-packages";
-        }
+        distribution.site = "lib/python3/dist-packages";
+        CHECK(apex.env.codes().empty());
+    }
+    SECTION("and not in a wheel for all that carries modules for many") {
+        distribution.tags = {"py3-none-manylinux2014_x86_64"};
+        CHECK(apex.env.codes().empty());
+    }
+    SECTION("and not in one that has modules for this Python too") {
+        apex.module("another_C");
         CHECK(apex.env.codes().empty());
     }
 }
