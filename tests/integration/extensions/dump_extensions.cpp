@@ -1,20 +1,51 @@
-// Tells the compiled modules of an environment as JSON, for tests in Python.
-// usage: dump_extensions PREFIX
+// Tells of an environment as JSON, for tests in Python.
+// usage: dump_extensions PREFIX            its compiled modules
+//        dump_extensions --findings PREFIX what the rules about CUDA find in its records and
+//        modules
 #include "host/extensions/read_extensions.hpp"
 #include "host/inventory/read_inventory.hpp"
+#include "solver/plan/check/rules.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <cstdio>
+#include <string_view>
+
+namespace {
+
+using namespace cudaenv;
+
+nlohmann::json findings_of(const facts::Inventory& inventory,
+                           std::vector<facts::ExtensionModule> modules) {
+    const facts::Claims claims(inventory);
+    const plan::Ownership ownership(inventory, claims);
+    plan::CheckScene scene{inventory, claims, ownership};
+    scene.extensions = std::move(modules);
+    std::vector<plan::CheckFinding> found;
+    plan::find_torch_family(scene, found);
+    plan::find_cuda_copies(scene, found);
+    plan::find_foreign_extensions(scene, found);
+    nlohmann::json told = nlohmann::json::array();
+    for (const auto& one : found) {
+        constexpr const char* k_severities[] = {"error", "warning", "note"};
+        told.push_back({{"code", one.finding.code},
+                        {"severity", k_severities[static_cast<int>(one.finding.severity)]},
+                        {"title", one.finding.title},
+                        {"files", one.files}});
+    }
+    return told;
+}
+
+} // namespace
 
 int main(int argc, char** argv) {
-    using namespace cudaenv;
-    if (argc != 2) {
-        std::fprintf(stderr, "usage: dump_extensions PREFIX\n");
+    const bool findings = argc == 3 && std::string_view(argv[1]) == "--findings";
+    if (argc != 2 && !findings) {
+        std::fprintf(stderr, "usage: dump_extensions [--findings] PREFIX\n");
         return 2;
     }
-    const auto inventory = host::read_inventory(argv[1]);
+    const auto inventory = host::read_inventory(argv[argc - 1]);
     if (!inventory) {
         std::fprintf(stderr, "%s\n", inventory.error().message.c_str());
         return 3;
@@ -22,6 +53,10 @@ int main(int argc, char** argv) {
     const auto begin = std::chrono::steady_clock::now();
     const auto modules = host::read_extensions(*inventory);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    if (findings) {
+        std::printf("%s\n", findings_of(*inventory, modules).dump(1).c_str());
+        return 0;
+    }
     nlohmann::json told = nlohmann::json::array();
     for (const auto& module : modules) {
         told.push_back({{"path", module.path},

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What is told of compiled modules is what the loader does with them.
 
-usage: test_extensions.py --dump DUMP_EXTENSIONS CASE     CASE: loader, abi, odd, editable
+usage: test_extensions.py --dump DUMP_EXTENSIONS CASE     CASE: loader, abi, odd, editable, wheels
 
 Each case makes an environment with libraries of torch's layout and modules that the compiler built against another
 "torch"; the oracle is dlopen with LD_BIND_NOW=1 after torch's own libraries, as `import torch` leaves them. Exit
-status: 0 all the same, 1 a difference, 77 there is no compiler (the reason is printed).
+status: 0 all the same, 1 a difference, 77 there is no compiler, or no wheel to be had (the reason is printed).
 """
 import argparse
 import json
@@ -245,12 +245,48 @@ def case_editable(program, work):
     check(bool(refusal(prefix, source / f"apex_C.{TAG}.so")), True, "the loader refuses it too")
 
 
+def hashes(prefix, name):
+    """Of a wheel's RECORD: path -> hash."""
+    record = next((prefix / SITE).glob(f"{name}-*.dist-info/RECORD"))
+    rows = (line.rsplit(",", 2) for line in record.read_text().splitlines())
+    return {path: told for path, told, _ in rows if told}
+
+
+def case_wheels(program, work):
+    """NVIDIA's own wheels, and torchvision and torchaudio of one torch."""
+    def installed(name, *wheels):
+        prefix = work / name
+        (prefix / SITE).mkdir(parents=True)
+        (prefix / "pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.11.2\n")
+        done = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile",
+                               "--only-binary", ":all:", "--python-version", "3.11", "--target",
+                               str(prefix / SITE), *wheels], capture_output=True, text=True, timeout=300)
+        if done.returncode:
+            print(f"pip cannot have {wheels}: {done.stderr.strip().splitlines()[-1:]}")
+            sys.exit(77)
+        done = subprocess.run([program, "--findings", str(prefix)], capture_output=True, text=True, timeout=60)
+        check(done.returncode, 0, f"{name}: {done.stderr}")
+        return prefix, json.loads(done.stdout)
+
+    cu11, cu12, cu13 = ("nvidia-cuda-runtime-cu11==11.8.89", "nvidia-cuda-runtime-cu12==12.6.77",
+                        "nvidia-cuda-runtime==13.0.88")
+    check(installed("one", cu12)[1], [], "one runtime")
+    told = installed("apart", cu12, cu13)[1]
+    check([(row["code"], row["severity"]) for row in told], [("CE130", "note")], "two that lie apart")
+    prefix, told = installed("together", cu11, cu12)
+    check([(row["code"], row["severity"]) for row in told], [("CE130", "warning")], "two in one directory")
+    ours, theirs = hashes(prefix, "nvidia_cuda_runtime_cu11"), hashes(prefix, "nvidia_cuda_runtime_cu12")
+    contested = {f"{SITE}/{path}" for path in ours.keys() & theirs.keys() if ours[path] != theirs[path]}
+    libraries = {f"{SITE}/nvidia/cuda_runtime/lib/libcudart.so.{soname}" for soname in ("11.0", "12")}
+    check(set(told[0]["files"]), contested | libraries, "the files that both write")
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--dump", required=True)
-    arguments.add_argument("case", choices=["loader", "abi", "odd", "editable"])
+    arguments.add_argument("case", choices=["loader", "abi", "odd", "editable", "wheels"])
     given = arguments.parse_args()
-    if not shutil.which("g++"):
+    if given.case != "wheels" and not shutil.which("g++"):
         print("there is no g++")
         return 77
     with tempfile.TemporaryDirectory() as work:
