@@ -158,10 +158,7 @@ std::optional<facts::Sha256Digest> DigestCache::find(const FileIdentity& file,
 
 void DigestCache::keep(const FileIdentity& file, const facts::Sha256Digest& sha256,
                        std::int64_t read_ns) {
-    // Linux stamps files by a clock that goes in steps of at most 10 ms; where the stamps are whole
-    // seconds it is the file system's, whose steps may be two.
-    const std::int64_t step = file.changed_ns % k_second == 0 ? 2 * k_second : k_second / 50;
-    if (file.changed_ns >= read_ns - step) { // also one of the future
+    if (!is_settled(file, read_ns)) {
         return;
     }
     const std::lock_guard lock(m_guard);

@@ -5,11 +5,13 @@
 #include "host/environments/packages.hpp"
 #include "host/file_system.hpp"
 #include "host/inventory/in_threads.hpp"
+#include "host/inventory/kept_inventory.hpp"
 #include "host/inventory/record_reader.hpp"
 
 #include <climits>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <deque>
 #include <iterator>
@@ -45,12 +47,19 @@ public:
         m_told.prefix = prefix;
     }
 
-    Inventory read(const OpenDirectory& prefix, unsigned threads) {
+    // `known`: null where nothing is and nobody wants to know.
+    RefreshedInventory read(const OpenDirectory& prefix, KeptRecords* known, unsigned threads) {
         find_conda_records(prefix);
         find_python_of_venv(prefix);
         find_sites(prefix);
-        take(work(threads));
-        return std::move(m_told);
+        RefreshedInventory told;
+        auto records = work(known, threads);
+        if (known != nullptr) {
+            told.records_read = keep(records, told.records);
+        }
+        take(std::move(records));
+        told.inventory = std::move(m_told);
+        return told;
     }
 
 private:
@@ -186,7 +195,13 @@ private:
         m_places.push_back({std::move(path), std::move(*open)});
     }
 
-    std::vector<ReadRecord> work(unsigned threads) {
+    struct Done {
+        ReadRecord record;
+        RecordStamps stamps;
+        bool known = false;
+    };
+
+    std::vector<Done> work(KeptRecords* known, unsigned threads) {
         constexpr std::size_t k_jobs_worth_a_thread = 32;
         constexpr unsigned k_most_threads = 4;
         threads = threads_for(threads, m_jobs.size() / k_jobs_worth_a_thread + 1, k_most_threads);
@@ -194,16 +209,52 @@ private:
         for (unsigned thread = 0; thread < threads; ++thread) {
             readers.emplace_back(m_paths);
         }
-        std::vector<ReadRecord> records(m_jobs.size());
+        std::vector<Done> records(m_jobs.size());
         in_threads(threads, m_jobs.size(), 1, [&](unsigned thread, std::size_t number) {
             const Job& job = m_jobs[number];
-            records[number] = readers[thread].read(job.kind, m_places[job.place], job.name);
+            const RecordPlace& place = m_places[job.place];
+            Done& done = records[number];
+            if (known != nullptr) {
+                const auto now = std::chrono::system_clock::now().time_since_epoch();
+                done.stamps =
+                    stamps_of(job.kind, place, job.name,
+                              std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+                const auto found = known->find(place.path + '/' + job.name);
+                done.known = !done.stamps.empty() && found != known->end() &&
+                             found->second.stamps == done.stamps;
+                if (done.known) {
+                    done.record = std::move(found->second.record); // each is one job's alone
+                    return;
+                }
+            }
+            done.record = readers[thread].read(job.kind, place, job.name);
         });
         return records;
     }
 
-    void take(std::vector<ReadRecord> records) {
-        for (auto& record : records) {
+    // Gives back how many had to be read.
+    std::size_t keep(std::vector<Done>& records, KeptRecords& kept) const {
+        std::size_t read = 0;
+        for (std::size_t number = 0; number < records.size(); ++number) {
+            Done& done = records[number];
+            read += done.known ? 0 : 1;
+            const Job& job = m_jobs[number];
+            if (!done.record.notes.empty()) {
+                done.stamps.clear(); // it may be readable the next time
+            }
+            // Not what is large, which the inventory has.
+            kept.emplace(
+                m_places[job.place].path + '/' + job.name,
+                KeptRecord{
+                    std::move(done.stamps),
+                    {{}, {}, done.record.path_file, done.record.leftovers, done.record.notes}});
+        }
+        return read;
+    }
+
+    void take(std::vector<Done> records) {
+        for (auto& done : records) {
+            ReadRecord& record = done.record;
             if (record.conda) {
                 m_told.conda.push_back(std::move(*record.conda));
             }
@@ -245,9 +296,7 @@ std::string normal(const std::string& prefix) {
     return ClaimedPaths("").absolute(ClaimedPaths("").resolve("/", prefix));
 }
 
-} // namespace
-
-Result<Inventory> read_inventory(const std::string& prefix, unsigned threads) {
+Result<RefreshedInventory> read(const std::string& prefix, KeptRecords* known, unsigned threads) {
     if (!prefix.starts_with('/')) {
         return bad_input("bad-prefix",
                          "an environment is named by an absolute path, not \"" + prefix + '"');
@@ -263,7 +312,19 @@ Result<Inventory> read_inventory(const std::string& prefix, unsigned threads) {
         error.message = "cannot open " + trimmed + ": " + reason_of(error);
         return tl::unexpected(std::move(error));
     }
-    return InventoryReader(trimmed, real_path(trimmed)).read(*open, threads);
+    return InventoryReader(trimmed, real_path(trimmed)).read(*open, known, threads);
+}
+
+} // namespace
+
+Result<Inventory> read_inventory(const std::string& prefix, unsigned threads) {
+    CUDAENV_TRY(auto told, read(prefix, nullptr, threads));
+    return std::move(told.inventory);
+}
+
+Result<RefreshedInventory> read_inventory(const std::string& prefix, KeptRecords known,
+                                          unsigned threads) {
+    return read(prefix, &known, threads);
 }
 
 } // namespace cudaenv::host

@@ -8,6 +8,10 @@
 #include "solver/specs/requirement.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <span>
+#include <sys/stat.h>
 
 namespace cudaenv::host {
 
@@ -71,6 +75,48 @@ std::optional<RecordKind> kind_in_site(std::string_view name) {
         return RecordKind::PathFile;
     }
     return std::nullopt;
+}
+
+std::vector<FileIdentity> stamps_of(RecordKind kind, const RecordPlace& place,
+                                    const std::string& name, std::int64_t now_ns) {
+    static constexpr auto k_itself = std::to_array<const char*>({""});
+    // The directory tells of names that come and go, each file of its content.
+    static constexpr auto k_dist_info = std::to_array<const char*>(
+        {"", "/METADATA", "/RECORD", "/INSTALLER", "/WHEEL", "/direct_url.json"});
+    static constexpr auto k_egg_info =
+        std::to_array<const char*>({"", "/PKG-INFO", "/requires.txt", "/installed-files.txt",
+                                    "/INSTALLER", "/direct_url.json"});
+    std::span<const char* const> parts;
+    switch (kind) {
+    case RecordKind::Conda:
+    case RecordKind::PathFile:
+        parts = k_itself;
+        break;
+    case RecordKind::DistInfo:
+        parts = k_dist_info;
+        break;
+    case RecordKind::EggInfo:
+        parts = k_egg_info;
+        break;
+    case RecordKind::EggLink: // leads elsewhere
+    case RecordKind::Tilde:
+        return {};
+    }
+    std::vector<FileIdentity> stamps;
+    for (const char* part : parts) {
+        struct stat status {};
+        if (::fstatat(place.open.fd(), (name + part).c_str(), &status, 0) == 0) {
+            stamps.push_back(identity_of(status));
+        } else if (errno == ENOENT || errno == ENOTDIR) {
+            stamps.emplace_back();
+        } else {
+            return {};
+        }
+        if (!is_settled(stamps.back(), now_ns)) {
+            return {};
+        }
+    }
+    return stamps;
 }
 
 ReadRecord RecordReader::read(RecordKind kind, const RecordPlace& place, const std::string& name) {

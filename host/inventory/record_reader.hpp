@@ -6,6 +6,7 @@
 #include "host/inventory/conda_meta.hpp"
 #include "host/inventory/open_files.hpp"
 #include "host/inventory/record_text.hpp"
+#include "host/inventory/sha256_file.hpp"
 #include "solver/facts/inventory.hpp"
 
 #include <cstddef>
@@ -37,6 +38,11 @@ struct ReadRecord {
     std::vector<facts::Leftover> leftovers;
     std::vector<facts::InventoryNote> notes;
 };
+
+// Of all that read() would read of it, and of those that it would miss; what is the same again has
+// the same content. Empty where that cannot be told. `now_ns`: since the epoch.
+std::vector<FileIdentity> stamps_of(RecordKind kind, const RecordPlace& place,
+                                    const std::string& name, std::int64_t now_ns);
 
 // One for each thread: it keeps its memory.
 class RecordReader {

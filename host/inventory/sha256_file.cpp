@@ -36,6 +36,14 @@ FileIdentity identity_of(const struct stat& status) {
             nanoseconds(status.st_ctim)};
 }
 
+bool is_settled(const FileIdentity& file, std::int64_t now_ns) {
+    // Linux stamps files by a clock that goes in steps of at most 10 ms; where the stamps are whole
+    // seconds it is the file system's, whose steps may be two. One of the future is not settled.
+    constexpr std::int64_t k_second = 1'000'000'000;
+    const std::int64_t step = file.changed_ns % k_second == 0 ? 2 * k_second : k_second / 50;
+    return file.changed_ns < now_ns - step;
+}
+
 void FileHasher::Free::operator()(evp_md_ctx_st* context) const {
     EVP_MD_CTX_free(context);
 }

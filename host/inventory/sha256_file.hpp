@@ -26,6 +26,9 @@ struct FileIdentity {
     bool operator==(const FileIdentity&) const = default;
 };
 FileIdentity identity_of(const struct stat& status);
+// Whether a later change of the file is sure to show in its identity, as looked at at `now_ns`
+// (since the epoch): not if it was changed just then, in what may be one tick of the clock.
+bool is_settled(const FileIdentity& file, std::int64_t now_ns);
 
 class FileHasher {
 public:

@@ -7,8 +7,12 @@
 //        dump_inventory --time-examine RUNS PREFIX [CACHE]      milliseconds of examine, a line
 //        each
 //                                            run; then what the last took
+//        dump_inventory --refresh PREFIX     keeps the inventory: for each line on standard input
+//        it
+//                                            is refreshed, and told in a line with "records_read"
 // Names of files are bytes: each byte is the character of that number (Latin-1).
 #include "host/inventory/examine.hpp"
+#include "host/inventory/kept_inventory.hpp"
 #include "host/inventory/read_inventory.hpp"
 #include "solver/facts/claims.hpp"
 
@@ -166,6 +170,24 @@ int dump(const std::string& prefix) {
     return 0;
 }
 
+int keep_it(const std::string& prefix) {
+    host::KeptInventory kept(prefix);
+    for (int byte = std::getchar(); byte != EOF; byte = std::getchar()) {
+        if (byte != '\n') {
+            continue;
+        }
+        if (const auto refreshed = kept.refresh(); !refreshed) {
+            std::fprintf(stderr, "%s\n", refreshed.error().message.c_str());
+            return 1;
+        }
+        auto told = of_inventory(kept.inventory());
+        told["records_read"] = kept.records_read();
+        std::puts(told.dump().c_str());
+        std::fflush(stdout);
+    }
+    return 0;
+}
+
 int time_it(int runs, const std::string& prefix) {
     using Clock = std::chrono::steady_clock;
     const auto milliseconds = [](Clock::duration spent) {
@@ -260,6 +282,9 @@ int main(int argc, char** argv) {
     }
     if (first == "--examine" && (argc == 3 || argc == 4)) {
         return examine_it(1, true, argv[2], argc == 4 ? argv[3] : "");
+    }
+    if (first == "--refresh" && argc == 3) {
+        return keep_it(argv[2]);
     }
     if (first == "--time-examine" && (argc == 4 || argc == 5)) {
         return examine_it(std::atoi(argv[2]), false, argv[3], argc == 5 ? argv[4] : "");
