@@ -9,12 +9,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <chrono>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <thread>
 
 namespace cudaenv::host {
 
@@ -25,9 +20,6 @@ using nlohmann::json;
 constexpr const char* k_file = "probes.json";
 constexpr const char* k_schema = "cudaenv.probes/4";
 constexpr std::size_t k_entry_limit = 200; // environments and shells; then the oldest goes
-// Beyond this a lock is not waited for: a store that loses an entry is better than a probe that
-// does not end.
-constexpr std::chrono::seconds k_lock_patience{2};
 
 // The store's entries by their names; an empty object where there is none.
 json entries_of(const std::string& text) {
@@ -212,23 +204,6 @@ void drop_oldest(json& entries, std::size_t size) {
     }
 }
 
-// Orders those who read, add and write. Best effort: some network file systems have no such lock.
-Fd lock_of(const std::string& directory) {
-    Fd place;
-    if (directory.starts_with('/') && make_private_directories(directory)) {
-        place.reset(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    }
-    const auto deadline = std::chrono::steady_clock::now() + k_lock_patience;
-    while (place && ::flock(place.get(), LOCK_EX | LOCK_NB) != 0) {
-        if ((errno != EWOULDBLOCK && errno != EINTR) ||
-            std::chrono::steady_clock::now() > deadline) {
-            break;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    return place;
-}
-
 bool are_as_they_were(FileSystem& files, FileStamps& stamps, const VerdictGrounds& grounds) {
     return machine_stamp(files) == grounds.machine &&
            std::ranges::all_of(grounds.stamps, [&](const auto& stamp) {
@@ -292,7 +267,7 @@ bool VerdictStore::keep(FileSystem& files, const VerdictQuestion& question,
     VerdictQuestion now = question;
     now.driver.reset(); // it may be older than the grounds
     const std::string name = name_of_entry(files, question);
-    const Fd lock = lock_of(m_directory);
+    const Fd lock = lock_private_directory(m_directory);
     json entries = entries_of(text());
     json verdicts = json::array();
     for (Held& earlier :
