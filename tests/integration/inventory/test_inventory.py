@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the inventory tells of real environments is what Python's importlib.metadata and the records themselves say.
 
-usage: test_inventory.py --dump DUMP_INVENTORY CASE     CASE: pip, uv, conda, system, odd
+usage: test_inventory.py --dump DUMP_INVENTORY CASE     CASE: pip, uv, conda, kept, system, odd
 
 Every distribution, every line of RECORD and every path of conda's records is compared. Exit status: 0 all the same,
 1 a difference, 77 the environment cannot be made here (the reason is printed).
@@ -307,6 +307,49 @@ def case_conda(program, root):
     return counted
 
 
+def case_kept(program, root):
+    """After an install of one package one record is read again, whoever installs, and all is as a fresh read."""
+    env = make_pip(root)
+    site = env / f"lib/python{VERSION}/site-packages"
+    pip = [str(env / "bin/python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    kept = subprocess.Popen([program, "--refresh", str(env)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def refreshed(what):
+        kept.stdin.write("\n")
+        kept.stdin.flush()
+        told = json.loads(kept.stdout.readline())
+        read = told.pop("records_read")
+        check(told, dumped(program, env), f"{what}: as a fresh read")
+        return read
+
+    def settle():
+        while refreshed("again") != 0:  # what is younger than the clock's step is read again
+            pass
+
+    try:
+        everything = refreshed("at first")
+        check(everything > 5, True, "all is read at first")
+        settle()
+        for what, command, expected in (
+                ("an upgrade", ["install", "--no-deps", "--only-binary", ":all:", "idna==3.7"], 1),
+                ("an uninstall", ["uninstall", "--yes", "six"], 0),
+                ("an install", ["install", "--no-deps", "--only-binary", ":all:", "six==1.17.0"], 1),
+                ("the same again", ["install", "--no-deps", "--force-reinstall", "--only-binary", ":all:",
+                                    "six==1.17.0"], 1)):
+            said([*pip, *command])
+            check(refreshed(what), expected, f"records read after {what}")
+            settle()
+        (site / "six.py").write_text("# by hand\n")
+        check(refreshed("a claimed file"), 0, "no record is read for a claimed file")
+        shutil.rmtree(site / "idna-3.7.dist-info")
+        check(refreshed("one that is gone"), 0, "records read after one is gone")
+    finally:
+        kept.stdin.close()
+        kept.stdout.close()
+        check(kept.wait(timeout=60), 0, "status")
+    return everything, 4
+
+
 def case_system(program, root):
     counted = [0, 0]
     prefixes = {sys.base_prefix, "/usr"}
@@ -389,7 +432,7 @@ def case_odd(program, root):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dump", required=True)
-    parser.add_argument("case", choices=["pip", "uv", "conda", "system", "odd"])
+    parser.add_argument("case", choices=["pip", "uv", "conda", "kept", "system", "odd"])
     told = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cudaenv-inventory-") as root:
         try:
