@@ -81,6 +81,16 @@ bool is_stray(const facts::Inventory& inventory, std::string_view path) {
            path.starts_with("share/licenses/") || path.find('/') == std::string_view::npos;
 }
 
+bool is_known_namespace(const facts::Inventory& inventory, std::string_view path) {
+    constexpr auto k_names = std::to_array<std::string_view>(
+        {"azure", "backports", "flaskext", "google", "jaraco", "mpl_toolkits", "nvidia", "paste",
+         "repoze", "ruamel", "sphinxcontrib", "zope"});
+    const auto below = below_site(inventory, path);
+    const auto slash = below.find('/');
+    return slash != std::string_view::npos && is_one_of(below.substr(0, slash), k_names) &&
+           below.substr(slash + 1) == "__init__.py";
+}
+
 bool is_empty_init(std::string_view path, const facts::FileClaim& claim) {
     return file_name(path) == "__init__.py" && claim.size == 0;
 }

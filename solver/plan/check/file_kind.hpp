@@ -18,6 +18,9 @@ bool is_code(const facts::Inventory& inventory, std::string_view path);
 // tests/__init__.py, share/doc.
 bool is_stray(const facts::Inventory& inventory, std::string_view path);
 
+// The __init__.py of a package that is known to be of many distributions: backports, google.
+bool is_known_namespace(const facts::Inventory& inventory, std::string_view path);
+
 // Python imports its directory without it as well.
 bool is_empty_init(std::string_view path, const facts::FileClaim& claim);
 

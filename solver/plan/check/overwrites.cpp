@@ -67,7 +67,8 @@ CheckFinding begin(const CheckScene& scene, const Loss& loss, const char* code, 
     if (loss.writer) {
         told.finding.evidence.push_back(record_evidence(scene, *loss.writer));
         quote_files(scene, told.finding, loss.replaced,
-                    "content of " + owned_title(scene, *loss.writer));
+                    loss.order_known ? "content of " + owned_title(scene, *loss.writer)
+                                     : "a file of both");
     }
     quote_files(scene, told.finding, loss.gone, "a file that is gone");
     quote_files(scene, told.finding, loss.changed, "a file that was changed");
@@ -167,7 +168,26 @@ CheckFinding conda_over_wheel(const CheckScene& scene, const Loss& loss) {
     return told;
 }
 
+// Whichever of the two wrote last.
+CheckFinding wheels_with_one_file(const CheckScene& scene, const Loss& loss) {
+    auto told = begin(scene, loss, "CE108", Severity::Warning);
+    auto& finding = told.finding;
+    finding.title =
+        fmt::format("{} and {} write {} of the same files", title_of(scene, loss.victim),
+                    title_of(scene, *loss.writer), loss.replaced.size());
+    finding.cause =
+        "With other contents: one of the two now holds files of the other. Uninstalling "
+        "either takes the files of both away.";
+    finding.fix = Fix{"tells which of them was overwritten", "cudaenv check CE108"};
+    told.told_at_prompt = true;
+    told.line = finding.title;
+    return told;
+}
+
 CheckFinding wheel_over_wheel(const CheckScene& scene, const Loss& loss) {
+    if (!loss.order_known) {
+        return wheels_with_one_file(scene, loss);
+    }
     auto told = begin(scene, loss, "CE108", Severity::Warning);
     auto& finding = told.finding;
     const auto& victim = distribution_of(scene, loss.victim);

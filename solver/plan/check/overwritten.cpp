@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace cudaenv::plan {
 
@@ -89,6 +90,20 @@ private:
     [[nodiscard]] bool wrote_after(const Party& party, const Party& other) const {
         return took_over(party, other) ||
                (!took_over(other, party) && time_of(party) > time_of(other));
+    }
+
+    // uv lays several wheels down at once; and times of a copy may be those of one second.
+    [[nodiscard]] bool is_order_known(const Party& party, const Party& other) const {
+        if (party.is_conda() || other.is_conda()) {
+            return true;
+        }
+        constexpr std::int64_t k_one_install_ns = 10'000'000'000;
+        const auto by_uv = [&](const Party& one) {
+            return m_inventory.distributions[one.package].installer.starts_with("uv");
+        };
+        const auto apart = time_of(party) - time_of(other);
+        return by_uv(party) && by_uv(other) ? apart > k_one_install_ns || apart < -k_one_install_ns
+                                            : apart != 0;
     }
 
     void look_at_files() {
@@ -177,7 +192,8 @@ private:
         const auto by = party_of(*writer);
         for (const auto& claim : claims) {
             const auto party = party_of(claim);
-            if (counts(party) && party != by && differ(claim, *writer) && !wrote_after(by, party)) {
+            if (counts(party) && party != by && differ(claim, *writer) && !wrote_after(by, party) &&
+                is_order_known(by, party)) {
                 return; // who wrote last cannot be told
             }
         }
@@ -196,6 +212,9 @@ private:
             }
             last = party;
             m_lost[party].replaced[by].emplace_back(path);
+            if (!is_order_known(by, party)) {
+                m_unordered.emplace(party, by);
+            }
         }
     }
     [[nodiscard]] bool differ(const Claim& left, const Claim& right) const {
@@ -215,20 +234,22 @@ private:
         return found == claims.end() ? k_none : m_scene.claims.file(*found);
     }
 
-    // The few lines by which packages of one namespace say that they are: google/__init__.py.
+    // The few lines by which packages of one namespace say that they are: google/__init__.py. Of a
+    // namespace that is known as one, modules may lie beside them.
     [[nodiscard]] bool declares_namespace(const Party& party, std::string_view path) const {
         constexpr std::uint64_t k_longest = 1024;
         if (file_name(path) != "__init__.py" || claim_of(party, path).size > k_longest) {
             return false;
         }
-        const auto directory = path.substr(0, path.size() - std::string_view("__init__.py").size());
+        const auto directory = path.substr(0, path.size() - file_name(path).size());
+        const bool known = is_known_namespace(m_inventory, path);
         bool has_parts = false;
         const auto& files = files_of(party);
         for (const auto& file : files) {
             const auto other = files.path(file);
             if (other.starts_with(directory) && other != path && !is_ordinary_difference(other)) {
                 const auto below = other.substr(directory.size());
-                if (below.find('/') == std::string_view::npos && below != "py.typed") {
+                if (!known && below.find('/') == std::string_view::npos && below != "py.typed") {
                     return false;
                 }
                 has_parts = true;
@@ -258,6 +279,7 @@ private:
         told.victim = victim;
         told.writer = writer;
         told.same_distribution = writer && same_name(victim, *writer);
+        told.order_known = !writer || !m_unordered.contains({victim, *writer});
         const auto& files = files_of(victim);
         told.claimed = static_cast<std::uint32_t>(
             std::count_if(files.begin(), files.end(), [&](const FileClaim& file) {
@@ -423,6 +445,7 @@ private:
     const CheckScene& m_scene;
     const facts::Inventory& m_inventory;
     std::map<Party, Lost> m_lost;
+    std::set<std::pair<Party, Party>> m_unordered; // of records that are compared
     std::vector<Loss> m_told;
 };
 

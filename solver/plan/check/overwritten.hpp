@@ -34,7 +34,9 @@ enum class LossKind : std::uint8_t {
 struct Loss {
     LossKind kind = LossKind::Changed;
     Party victim;
-    std::optional<Party> writer;    // none: on no record
+    std::optional<Party> writer; // none: on no record
+    // False: by the records alone it cannot be told who wrote last; that they differ is certain.
+    bool order_known = true;
     bool same_distribution = false; // both are, under whatever name, one distribution of Python's
     std::vector<std::string> replaced; // hold what the writer's record says; sorted, as the others
     std::vector<std::string> gone;

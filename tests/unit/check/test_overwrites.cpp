@@ -112,6 +112,26 @@ TEST_CASE("what was built here over conda's package is never taken away") {
     CHECK(told.finding.fix->command.empty());
 }
 
+TEST_CASE("pip over a conda package that shipped pip's own INSTALLER is told by what lies there") {
+    SceneBuilder env;
+    auto& package = env.conda("six", "1.16.0");
+    const auto path = env.site() + "/six.py";
+    env.file(package, path, "conda's");
+    auto& wheel = env.pip("six", "1.16.0");
+    for (const auto* name : {"METADATA", "INSTALLER"}) {
+        SceneBuilder::claim(package, wheel.metadata + '/' + name,
+                            env.disk[wheel.metadata + '/' + name]);
+    }
+    env.claim(wheel, path, "the wheel's");
+    CHECK(env.codes().empty()); // the RECORD was made before conda finished the file
+    env.disk[path] = "the wheel's";
+    CHECK(env.codes(CheckDepth::Records).empty());
+    REQUIRE(env.codes() == Codes{"CE102"});
+    CHECK(env.found()[0].files == Paths{path});
+    env.disk[path] = "neither's";
+    CHECK(env.codes() == Codes{"CE109"});
+}
+
 TEST_CASE("a conda package that pip uninstalled is told, and its files are put back") {
     SceneBuilder env;
     add_conda_numpy(env);
@@ -303,6 +323,32 @@ installs nvidia-cuda-runtime-cu12 12.8.90 again | cudaenv check --fix CE107
     }
 }
 
+TEST_CASE("of wheels that uv laid down at once the records do not tell which wrote last") {
+    SceneBuilder env;
+    auto& one = env.pip("opencv_a", "5.0", "uv");
+    env.file(one, env.site() + "/cv2/cv2.so", "of a");
+    auto& two = env.pip("opencv_b", "5.0", "uv");
+    env.file(two, env.site() + "/cv2/cv2.so", "of b");
+    CHECK(env.found("CE108", CheckDepth::Records).at(0).finding.title ==
+          "opencv-b 5.0 overwrote 1 file of opencv-a 5.0");
+    two.installed_ns = one.installed_ns + 1000;
+    env.disk[env.site() + "/cv2/cv2.so"] = "of a";
+    const auto told = env.found("CE108", CheckDepth::Records).at(0);
+    CHECK(told.finding.title == "opencv-a 5.0 and opencv-b 5.0 write 1 of the same files");
+    CHECK(told.line == told.finding.title);
+    CHECK(told.repairs.empty());
+    CHECK(env.found("CE108").at(0).finding.title ==
+          "opencv-a 5.0 overwrote 1 file of opencv-b 5.0");
+
+    // pip lays down one after the other
+    one.installer = two.installer = "pip";
+    CHECK(env.found("CE108", CheckDepth::Records).at(0).finding.title ==
+          "opencv-b 5.0 overwrote 1 file of opencv-a 5.0");
+    two.installed_ns = one.installed_ns;
+    CHECK(env.found("CE108", CheckDepth::Records).at(0).finding.title ==
+          "opencv-a 5.0 and opencv-b 5.0 write 1 of the same files");
+}
+
 TEST_CASE("packages of one namespace, and what many wheels write to one place, do no harm") {
     SceneBuilder env;
     for (const std::string name : {"google_a", "google_b"}) {
@@ -317,6 +363,24 @@ TEST_CASE("packages of one namespace, and what many wheels write to one place, d
     }
     for (const auto depth : k_both) {
         CHECK(env.codes(depth).empty());
+    }
+    SECTION("also where modules lie beside the lines that declare a namespace which is known") {
+        for (auto& wheel : env.inventory.distributions) {
+            env.file(wheel, env.site() + "/backports/__init__.py", "extend_path, " + wheel.name);
+            env.file(wheel, env.site() + "/backports/" + wheel.name + ".py", "x");
+        }
+        for (const auto depth : k_both) {
+            CHECK(env.codes(depth).empty());
+        }
+    }
+    SECTION("but two packages of one name, of which each has its modules, do") {
+        for (auto& wheel : env.inventory.distributions) {
+            env.file(wheel, env.site() + "/slugify/__init__.py", "from ." + wheel.name);
+            env.file(wheel, env.site() + "/slugify/" + wheel.name + ".py", "x");
+        }
+        for (const auto depth : k_both) {
+            REQUIRE(env.codes(depth) == Codes{"CE108"});
+        }
     }
     SECTION("also when one of them is uninstalled") {
         env.uninstall(0);
