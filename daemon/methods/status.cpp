@@ -1,4 +1,6 @@
 #include "daemon/activation/activation.hpp"
+#include "daemon/check/examination.hpp"
+#include "daemon/check/finding_json.hpp"
 #include "daemon/host_of_request.hpp"
 #include "daemon/methods/methods.hpp"
 #include "daemon/probe/kept_verdict.hpp"
@@ -99,6 +101,26 @@ std::string next_step(const Activation& activation, const facts::Host& host,
     return "cudaenv resolve torch";
 }
 
+// What the environment's records alone prove; `cudaenv check` looks further.
+nlohmann::json findings_of(const Activation& activation, const protocol::Caller& caller) {
+    nlohmann::json findings = nlohmann::json::array();
+    if (!activation.situation.environment) {
+        return findings;
+    }
+    const auto examination = Examination::of(activation.project.prefix, caller);
+    if (!examination) {
+        return findings;
+    }
+    const auto& ignored = activation.project.config.ignored_findings();
+    for (const plan::CheckFinding& found : (*examination)->findings()) {
+        if (found.finding.severity != plan::Severity::Note &&
+            std::ranges::find(ignored, found.finding.code) == ignored.end()) {
+            findings.push_back(to_json(found, (*examination)->inventory()));
+        }
+    }
+    return findings;
+}
+
 Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Caller& caller,
                                Machine& machine) {
     CUDAENV_TRY(const auto loaded, project_of(params, caller)); // refuses what the prompt notes
@@ -142,7 +164,7 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
          {"toolkit", toolkit_to_json(activation.choice, host)},
          {"applied", is_applied(activation)},
          {"probe", kept_to_json(kept_verdict({loaded, activation.situation.base, caller}, looks))},
-         {"findings", nlohmann::json::array()},
+         {"findings", findings_of(activation, caller)},
          {"notes", std::move(note_texts)},
          {"next", next_step(activation, host, caller)}}};
 }

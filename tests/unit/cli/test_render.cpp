@@ -84,7 +84,7 @@ TEST_CASE("no line of a scene is wider than 100 columns, and colour changes no t
 
 TEST_CASE("an object of another kind than expected is shown, not fatal") {
     for (const char* schema :
-         {"host", "toolkits", "resolve", "pin", "status", "config", "finding", "error"}) {
+         {"host", "toolkits", "resolve", "pin", "status", "config", "check", "finding", "error"}) {
         const std::string name = "cudaenv." + std::string(schema) + "/1";
         CHECK_NOTHROW(render({{"schema", name}}, {}));
         CHECK_NOTHROW(render({{"schema", name},

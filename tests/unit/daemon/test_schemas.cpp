@@ -43,6 +43,17 @@ public:
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
 
+    // With a leftover of an uninstall, and a name that is no UTF-8.
+    [[nodiscard]] std::string environment_with_a_leftover() const {
+        const fs::path prefix = fs::path(m_path) / "env";
+        const fs::path site = prefix / "lib/python3.11/site-packages";
+        fs::create_directories(prefix / "conda-meta");
+        fs::create_directories(site / "~ame-1.0.dist-info");
+        fs::create_directories(site / "~\xff");
+        std::ofstream(site / "~ame-1.0.dist-info/METADATA") << "Name: name\nVersion: 1.0\n";
+        return prefix.string();
+    }
+
     nlohmann::json ask(const std::string& method, nlohmann::json params) const {
         protocol::Caller caller;
         caller.cwd = m_path;
@@ -96,6 +107,10 @@ TEST_CASE("what each method answers is what its schema says") {
     check_fits(scratch.ask("config", {{"arguments", {"list"}}}));
     check_fits(scratch.ask("config", {{"arguments", {"set", "resolve.for", "build"}}}));
     check_fits(scratch.ask("config", {{"arguments", {"path"}}}));
+    const std::string prefix = scratch.environment_with_a_leftover();
+    const auto checked = scratch.ask("check", {{"prefix", prefix}, {"ignore", {"CE150"}}});
+    check_fits(checked);
+    CHECK_FALSE(checked["findings"].empty());
 }
 
 TEST_CASE("a solved resolution, a conflict and their findings fit the schema") {

@@ -1,0 +1,117 @@
+#include "host/memory/environment_memory.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <stdlib.h>
+
+using namespace cudaenv;
+namespace fs = std::filesystem;
+
+namespace {
+
+class Scratch {
+public:
+    Scratch() {
+        std::string pattern = (fs::temp_directory_path() / "cudaenv-memory-XXXXXX").string();
+        m_path = ::mkdtemp(pattern.data());
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    ~Scratch() { fs::remove_all(m_path); }
+    [[nodiscard]] std::string path() const { return m_path; }
+    // The one file that a memory of one environment is.
+    [[nodiscard]] fs::path file() const {
+        return fs::directory_iterator(fs::path(m_path) / "environments")->path();
+    }
+
+private:
+    std::string m_path;
+};
+
+host::EnvironmentMemory some_memory() {
+    host::EnvironmentMemory memory;
+    memory.stamp = "17";
+    memory.seen = {{"torch", "1.12.0a0+git664058f", facts::Origin::Built, "/home/u/src/pytorch",
+                    "lib/python3.9/site-packages/torch-1.12.0a0.dist-info",
+                    1'700'000'000'123'456'789, 2114},
+                   {"odd", "1", facts::Origin::Editable, "/s\xff\n", "m", 0, 0},
+                   {"plain", "2", facts::Origin::Wheel, "", "", 5, 1}};
+    memory.told = {"1", "2"};
+    return memory;
+}
+
+} // namespace
+
+TEST_CASE("what was remembered of an environment is there the next time, of that environment") {
+    const Scratch scratch;
+    const host::EnvironmentMemories memories(scratch.path());
+    const auto memory = some_memory();
+    REQUIRE(memories.write("/opt/a", memory));
+    const auto read = memories.read("/opt/a");
+    CHECK(read.stamp == "17");
+    CHECK(read.told == memory.told);
+    REQUIRE(read.seen.size() == 3);
+    CHECK(read.seen[0].origin == facts::Origin::Built);
+    CHECK(read.seen[0].source == "/home/u/src/pytorch");
+    CHECK(read.seen[0].installed_ns == 1'700'000'000'123'456'789);
+    CHECK(read.seen[0].files == 2114);
+    CHECK(read.seen[1].origin == facts::Origin::Editable);
+    CHECK(read.seen[2].origin == facts::Origin::Wheel);
+    CHECK(memories.read("/opt/b").stamp.empty());
+}
+
+TEST_CASE("a memory that is broken or not the user's alone is none") {
+    const Scratch scratch;
+    const host::EnvironmentMemories memories(scratch.path());
+    REQUIRE(memories.write("/opt/a", some_memory()));
+    SECTION("cut short") {
+        fs::resize_file(scratch.file(), 40);
+    }
+    SECTION("of another kind") {
+        std::ofstream(scratch.file())
+            << R"({"schema": "cudaenv.environment-memory/1", "prefix": 3})";
+    }
+    SECTION("open to others") {
+        fs::permissions(scratch.file(), fs::perms::group_write, fs::perm_options::add);
+    }
+    SECTION("of another environment") {
+        const auto other = scratch.file().parent_path() / "other";
+        fs::rename(scratch.file(), other);
+        REQUIRE(memories.write("/opt/b", {}));
+        for (const auto& entry : fs::directory_iterator(other.parent_path())) {
+            if (entry.path() != other) {
+                const auto name = entry.path();
+                fs::rename(other, name); // /opt/a's text by /opt/b's name
+                break;
+            }
+        }
+        CHECK(memories.read("/opt/b").seen.empty());
+        return;
+    }
+    CHECK(memories.read("/opt/a").seen.empty());
+    CHECK(memories.read("/opt/a").stamp.empty());
+}
+
+TEST_CASE("elements of a memory that are of another kind are left out") {
+    const Scratch scratch;
+    const host::EnvironmentMemories memories(scratch.path());
+    REQUIRE(memories.write("/opt/a", some_memory()));
+    std::string text;
+    std::getline(std::ifstream(scratch.file()), text);
+    text.replace(text.find("\"seen\":["), 8, R"("seen":[3,{"name":4},{"name":"x","files":"y"},)");
+    text.replace(text.find("\"told\":["), 8, R"("told":[7,)");
+    std::ofstream(scratch.file()) << text;
+    const auto read = memories.read("/opt/a");
+    REQUIRE(read.seen.size() == 4);
+    CHECK(read.seen[0].name == "x");
+    CHECK(read.seen[0].files == 0);
+    CHECK(read.told == some_memory().told);
+}
+
+TEST_CASE("without a place nothing is remembered") {
+    const host::EnvironmentMemories memories("");
+    CHECK_FALSE(memories.write("/opt/a", some_memory()));
+    CHECK(memories.read("/opt/a").seen.empty());
+}
