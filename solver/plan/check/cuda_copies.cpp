@@ -27,6 +27,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <span>
 
 namespace cudaenv::plan {
 
@@ -35,12 +36,12 @@ namespace {
 struct Subject {
     CudaLibrary library;
     const char* code;
-    const char* name;
+    const char* names; // of several
 };
 constexpr std::array k_subjects = {
-    Subject{CudaLibrary::Runtime, "CE130", "CUDA runtime"},
-    Subject{CudaLibrary::Cudnn, "CE131", "cuDNN"},
-    Subject{CudaLibrary::Nccl, "CE132", "NCCL"},
+    Subject{CudaLibrary::Runtime, "CE130", "CUDA runtimes"},
+    Subject{CudaLibrary::Cudnn, "CE131", "cuDNNs"},
+    Subject{CudaLibrary::Nccl, "CE132", "NCCLs"},
 };
 
 // In the order of what is worse, as Severity has it.
@@ -247,11 +248,14 @@ void find_copies(const CheckScene& scene, const Subject& subject,
     told.files.insert(told.files.end(), worst->files.begin(), worst->files.end());
     std::ranges::sort(told.files);
     told.files.erase(std::unique(told.files.begin(), told.files.end()), told.files.end());
-    told.subject = subject.name;
+    told.subject = subject.names;
     told.finding.code = subject.code;
     told.finding.severity = worst->severity;
-    told.finding.title =
-        fmt::format("{} copies of {} are here: {}", texts.size(), subject.name, join(texts, ", "));
+    constexpr std::size_t k_named = 2; // a title is one line
+    const auto more = texts.size() - std::min(texts.size(), k_named);
+    told.finding.title = fmt::format("{} {} are here: {}{}", texts.size(), subject.names,
+                                     join(std::span(texts).first(texts.size() - more), ", "),
+                                     more == 0 ? "" : fmt::format(" and {} more", more));
     told.finding.cause = worst->cause;
     told.finding.fix = fix_of(scene, meant, worst->severity);
     told.told_at_prompt = worst->severity == Severity::Warning;

@@ -269,15 +269,19 @@ void find_unserved_gpus(const CheckScene& scene, std::vector<CheckFinding>& foun
     evidence.push_back({code->source, 0, "the list of GPUs that it has code for"});
     CheckFinding told;
     told.subject = "torch";
+    constexpr std::size_t k_named = 2; // a title is one line
+    const auto more = unserved.size() - std::min(unserved.size(), k_named);
+    unserved.resize(unserved.size() - more);
     const bool is_certain = code->confidence.empty() || code->derived;
-    told.finding = {
-        "CE143",
-        none_left && is_certain ? Severity::Error : Severity::Warning,
-        fmt::format("torch {} has no code for {}", torch->version, join(unserved, ", ")),
-        std::move(evidence),
-        "what it starts on that GPU ends with error 209, \"no kernel image is "
-        "available for execution on the device\"",
-        Fix{"a build whose list has that GPU", "cudaenv resolve torch"}};
+    told.finding = {"CE143",
+                    none_left && is_certain ? Severity::Error : Severity::Warning,
+                    fmt::format("torch {} has no code for {}{}", torch->version,
+                                join(unserved, ", "),
+                                more == 0 ? "" : fmt::format(" and {} more", more)),
+                    std::move(evidence),
+                    "what it starts on that GPU ends with error 209, \"no kernel image is "
+                    "available for execution on the device\"",
+                    Fix{"a build whose list has that GPU", "cudaenv resolve torch"}};
     found.push_back(std::move(told));
 }
 

@@ -190,8 +190,8 @@ void find_cudnn_parts(const CheckScene& scene, std::vector<CheckFinding>& found)
         CheckFinding told;
         told.subject = second.name;
         told.told_at_prompt = true;
-        told.line = fmt::format("libcudnn.so.{} is of {} {}, {} of {} {}", place.second, first.name,
-                                first.version, part_name, second.name, second.version);
+        told.line = fmt::format("libcudnn.so.{} is {}'s, {} {}'s", place.second, first.name,
+                                part_name, second.name);
         told.files = {main->path, part->path};
         std::ranges::sort(told.files);
         told.finding = {"CE133",

@@ -58,17 +58,26 @@ Words of_other_torch(const std::string& name, const ForeignModule& foreign) {
     const auto& module = *foreign.module;
     if (!module.asked_with_other_abi.empty()) {
         const bool asks_new = has_new_abi(module.asked_with_other_abi);
-        return {"CE110", Severity::Error,
-                fmt::format("{} was compiled with another C++ ABI than {}", name, foreign.here),
-                fmt::format("it was compiled with _GLIBCXX_USE_CXX11_ABI={} and torch with {}: "
-                            "importing it fails with an undefined symbol",
-                            asks_new ? 1 : 0, asks_new ? 0 : 1)};
+        return {
+            "CE110", Severity::Error,
+            fmt::format("{} was compiled with another C++ ABI than torch {}", name, foreign.here),
+            fmt::format("it was compiled with _GLIBCXX_USE_CXX11_ABI={} and torch with {}: "
+                        "importing it fails with an undefined symbol",
+                        asks_new ? 1 : 0, asks_new ? 0 : 1)};
     }
     return {"CE110", Severity::Error,
-            fmt::format("{} was compiled against another torch than {}", name, foreign.here),
+            fmt::format("{} was compiled for another torch than {}", name, foreign.here),
             is_symbol(foreign.wants)
                 ? "importing it fails with an undefined symbol that this torch does not have"
                 : "importing it fails: this torch has no such library"};
+}
+
+// "CUDA 11" of libcudart.so.11.0, "CUDA" of libc10_cuda.so.
+std::string cuda_of(std::string_view library) {
+    constexpr std::string_view k_runtime = "libcudart.so.";
+    return library.starts_with(k_runtime)
+               ? "CUDA " + std::string(split(library.substr(k_runtime.size()), '.').front())
+               : "CUDA";
 }
 
 Words of_other_cuda(const CheckScene& scene, const std::string& name,
@@ -77,7 +86,8 @@ Words of_other_cuda(const CheckScene& scene, const std::string& name,
                          std::ranges::find(scene.environment->sonames, foreign.wants) !=
                              scene.environment->sonames.end();
     return {"CE111", is_here ? Severity::Warning : Severity::Error,
-            fmt::format("{} was compiled for another CUDA than {}", name, foreign.here),
+            fmt::format("{} was compiled for {}; torch here is {}", name, cuda_of(foreign.wants),
+                        foreign.here),
             is_here ? "two CUDA runtimes meet in one process when both are imported"
                     : fmt::format("importing it fails where {} is not found", foreign.wants)};
 }

@@ -110,8 +110,8 @@ private:
                 std::ranges::find_if(module.missing_of_torch, is_cuda_library_of_torch);
             return found == module.missing_of_torch.end()
                        ? std::nullopt
-                       : std::optional(ForeignModule{&module, MadeFor::OtherCuda, *found,
-                                                     "a CPU build of torch"});
+                       : std::optional(
+                             ForeignModule{&module, MadeFor::OtherCuda, *found, "a CPU build"});
         }
         if (build.kind != BuildKind::Cuda || !build.cuda) {
             return std::nullopt;
@@ -120,7 +120,7 @@ private:
             const auto major = runtime_major(needed);
             if (major != 0 && major != build.cuda->major()) {
                 return ForeignModule{&module, MadeFor::OtherCuda, needed,
-                                     "torch for " + build_text(build)};
+                                     "for " + build_text(build)};
             }
         }
         return std::nullopt;
@@ -131,11 +131,11 @@ private:
         if (!module.unresolved.empty()) {
             const auto& symbol = module.asked_with_other_abi.empty() ? module.unresolved.front()
                                                                      : module.asked_with_other_abi;
-            return ForeignModule{&module, MadeFor::OtherTorch, symbol, named(*m_torch)};
+            return ForeignModule{&module, MadeFor::OtherTorch, symbol, m_torch->version};
         }
         if (!module.missing_of_torch.empty()) {
             return ForeignModule{&module, MadeFor::OtherTorch, module.missing_of_torch.front(),
-                                 named(*m_torch)};
+                                 m_torch->version};
         }
         return std::nullopt;
     }

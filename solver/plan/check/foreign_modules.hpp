@@ -16,7 +16,7 @@ struct ForeignModule {
     const facts::ExtensionModule* module = nullptr;
     MadeFor made_for = MadeFor::OtherTorch;
     std::string wants; // "libcudart.so.11.0", "libc10_cuda.so", "Python 3.10", a mangled symbol
-    std::string here;  // "CUDA 12", "a CPU build", "Python 3.11"
+    std::string here;  // torch's version, what torch is ("for CUDA 12.6"), "Python 3.11"
 };
 
 // In the order of the scene's modules; each once for each MadeFor.

@@ -113,7 +113,7 @@ TEST_CASE("runtimes of CUDA 11 and 12 in one directory overwrite each other") {
     REQUIRE(found.size() == 1);
     const auto& finding = found[0].finding;
     CHECK(finding.severity == Severity::Warning);
-    CHECK(finding.title == "2 copies of CUDA runtime are here: nvidia-cuda-runtime-cu11 11.8.89, "
+    CHECK(finding.title == "2 CUDA runtimes are here: nvidia-cuda-runtime-cu11 11.8.89, "
                            "nvidia-cuda-runtime-cu12 12.8.90");
     CHECK(finding.cause.starts_with("nvidia-cuda-runtime-cu11 and nvidia-cuda-runtime-cu12 write 1 "
                                     "of the same paths with other contents"));
@@ -171,9 +171,8 @@ TEST_CASE("cuDNN of both managers under one soname warns where the versions diff
         REQUIRE(found.size() == 1);
         CHECK(found[0].finding.code == "CE131");
         CHECK(found[0].finding.severity == Severity::Warning);
-        CHECK(
-            found[0].finding.title ==
-            "2 copies of cuDNN are here: libcudnn 9.1.1.17 of conda, nvidia-cudnn-cu12 9.10.2.21");
+        CHECK(found[0].finding.title ==
+              "2 cuDNNs are here: libcudnn 9.1.1.17 of conda, nvidia-cudnn-cu12 9.10.2.21");
     }
     SECTION("they are the same, packaged twice") {
         conda_cudnn(env, "9.10.2.32");
@@ -225,8 +224,8 @@ TEST_CASE("libcudnn of one install and a part of another, as they lie there, are
     REQUIRE(found.size() == 1);
     const auto& finding = found[0].finding;
     CHECK(finding.severity == Severity::Error);
-    CHECK(finding.title == "libcudnn.so.9 is of nvidia-cudnn-cu13 9.19.0.56, libcudnn_cnn.so.9 of "
-                           "nvidia-cudnn-cu12 9.10.2.21");
+    CHECK(finding.title ==
+          "libcudnn.so.9 is nvidia-cudnn-cu13's, libcudnn_cnn.so.9 nvidia-cudnn-cu12's");
     CHECK(finding.evidence[1].path == "/env/" + part);
     CHECK(found[0].files ==
           std::vector<std::string>{env.site() + "/nvidia/cudnn/lib/libcudnn.so.9", part});

@@ -101,7 +101,7 @@ TEST_CASE("an unresolved symbol of torch's is an error that names it readably") 
     const auto& finding = found[0].finding;
     CHECK(finding.code == "CE110");
     CHECK(finding.severity == Severity::Error);
-    CHECK(finding.title == "apex 0.1 was compiled against another torch than torch 2.8.0+cu126");
+    CHECK(finding.title == "apex 0.1 was compiled for another torch than 2.8.0+cu126");
     REQUIRE(finding.evidence.size() == 2);
     CHECK(finding.evidence[0].path ==
           "/env/" + apex.directory + "apex_C.cpython-311-x86_64-linux-gnu.so");
@@ -152,7 +152,7 @@ TEST_CASE("a module that needs another CUDA's runtime is told") {
         const auto finding = apex.env.found().at(0).finding;
         CHECK(finding.code == "CE111");
         CHECK(finding.severity == Severity::Error);
-        CHECK(finding.title == "apex 0.1 was compiled for another CUDA than torch for CUDA 12.6");
+        CHECK(finding.title == "apex 0.1 was compiled for CUDA 11; torch here is for CUDA 12.6");
         CHECK(finding.evidence[0].text == "needs libcudart.so.11.0");
     }
     SECTION("which is here as well") {
@@ -170,8 +170,7 @@ TEST_CASE("a module with CUDA beside a torch without is one finding") {
     const auto found = apex.env.found();
     REQUIRE(found.size() == 1);
     CHECK(found[0].finding.code == "CE111");
-    CHECK(found[0].finding.title ==
-          "apex 0.1 was compiled for another CUDA than a CPU build of torch");
+    CHECK(found[0].finding.title == "apex 0.1 was compiled for CUDA; torch here is a CPU build");
 }
 
 TEST_CASE("of a torch whose CUDA is unknown nothing is said about runtimes") {
