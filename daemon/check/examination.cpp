@@ -8,6 +8,7 @@
 #include "host/inventory/examine.hpp"
 #include "host/inventory/read_inventory.hpp"
 #include "host/probe/machine_stamp.hpp"
+#include "host/repair/kept_store.hpp"
 #include "protocol/json_field.hpp"
 #include "solver/plan/check/origin.hpp"
 
@@ -42,7 +43,9 @@ Result<std::unique_ptr<Examination>> Examination::of(const std::string& prefix,
                                                      const protocol::Caller& caller) {
     CUDAENV_TRY(auto inventory, host::read_inventory(prefix));
     std::unique_ptr<Examination> made(new Examination(std::move(inventory)));
-    made->m_memory = memories_of(caller).read(made->m_inventory.prefix);
+    const host::EnvironmentMemories memories = memories_of(caller);
+    made->m_memory = memories.read(made->m_inventory.prefix);
+    made->m_kept = host::kept_in(memories.directory(), made->m_inventory.prefix);
     return made;
 }
 
@@ -117,6 +120,7 @@ std::vector<plan::CheckFinding> Examination::findings() const {
         scene.extensions = m_extensions;
     }
     scene.seen = m_memory.seen;
+    scene.kept = m_kept;
     return plan::check(scene, m_depth);
 }
 

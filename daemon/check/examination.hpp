@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ public:
 
     [[nodiscard]] std::vector<plan::CheckFinding> findings() const;
     [[nodiscard]] const facts::Inventory& inventory() const { return m_inventory; }
+    [[nodiscard]] const facts::Claims& claims() const { return m_claims; }
+    [[nodiscard]] const plan::Ownership& ownership() const { return m_ownership; }
     [[nodiscard]] const plan::Config& config() const { return m_activation.project.config; }
     // What is remembered of the environment from before this look.
     [[nodiscard]] const host::EnvironmentMemory& memory() const { return m_memory; }
@@ -44,6 +47,7 @@ private:
     facts::Claims m_claims;
     plan::Ownership m_ownership;
     host::EnvironmentMemory m_memory;
+    std::set<std::string, std::less<>> m_kept; // names of what `cudaenv keep` has of it
     plan::CheckDepth m_depth = plan::CheckDepth::Records;
     std::optional<facts::Examined> m_examined;
     Activation m_activation;

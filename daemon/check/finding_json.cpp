@@ -5,8 +5,6 @@
 
 namespace cudaenv::daemon {
 
-namespace {
-
 std::string words_of(const plan::Repair& repair, const facts::Inventory& inventory) {
     switch (repair.kind) {
     case plan::Repair::Kind::Remove:
@@ -25,8 +23,6 @@ std::string words_of(const plan::Repair& repair, const facts::Inventory& invento
     }
     return "install " + repair.distribution + "==" + repair.version + " again";
 }
-
-} // namespace
 
 nlohmann::json to_json(const plan::CheckFinding& found, const facts::Inventory& inventory) {
     nlohmann::json object = plan::to_json(found.finding);

@@ -9,6 +9,8 @@
 
 namespace cudaenv::daemon {
 
+// What one step of `--fix` does: "uninstall numpy 2.0.0".
+std::string words_of(const plan::Repair& repair, const facts::Inventory& inventory);
 // A finding as every command tells it (`cudaenv.finding/1`), and beside it what `check` knows:
 // `subject`, `files` (relative to `prefix`) and what `--fix` would do, a line for each step.
 nlohmann::json to_json(const plan::CheckFinding& found, const facts::Inventory& inventory);

@@ -7,8 +7,10 @@ Service make_service(Control* control) {
     const auto machine = std::make_shared<Machine>();
     add_activate_methods(service, machine, control);
     add_check_methods(service, machine);
+    add_check_fix_methods(service, machine);
     add_config_methods(service);
     add_host_methods(service, machine);
+    add_keep_methods(service, machine);
     add_oracle_methods(service);
     add_pin_methods(service);
     add_probe_methods(service, machine);

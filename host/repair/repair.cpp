@@ -284,10 +284,7 @@ std::vector<RepairStep> steps_of(std::span<const plan::CheckFinding> findings) {
     return steps;
 }
 
-Result<std::vector<StepOutcome>> carry_out(const facts::Inventory& inventory,
-                                           const facts::Claims& claims,
-                                           std::span<const RepairStep> steps,
-                                           const RepairPlaces& places) {
+Result<void> check_writable(const facts::Inventory& inventory) {
     CUDAENV_TRY(const auto prefix, PrefixDirectory::open(inventory.prefix));
     std::vector<std::string> directories{""};
     for (const std::string& site : inventory.sites) {
@@ -304,6 +301,15 @@ Result<std::vector<StepOutcome>> carry_out(const facts::Inventory& inventory,
                 "who may write to this environment can fix it");
         }
     }
+    return {};
+}
+
+Result<std::vector<StepOutcome>> carry_out(const facts::Inventory& inventory,
+                                           const facts::Claims& claims,
+                                           std::span<const RepairStep> steps,
+                                           const RepairPlaces& places) {
+    CUDAENV_TRY_VOID(check_writable(inventory));
+    CUDAENV_TRY(const auto prefix, PrefixDirectory::open(inventory.prefix));
     CUDAENV_TRY(const auto staging, Staging::begin(prefix));
     return Carrying(prefix, *staging, inventory, claims, steps, places).run();
 }

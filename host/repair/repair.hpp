@@ -36,6 +36,9 @@ struct RepairPlaces {
     std::vector<std::string> package_caches; // of conda's packages
 };
 
+// Whether this user may change the environment. Error: "not-writable".
+Result<void> check_writable(const facts::Inventory& inventory);
+
 // All but commands (ReinstallPip), in order; outcomes as the steps. A step that fails keeps the
 // others of its findings from being done. Errors, before anything is done: "not-writable", "busy".
 Result<std::vector<StepOutcome>> carry_out(const facts::Inventory& inventory,

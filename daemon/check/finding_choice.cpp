@@ -1,0 +1,67 @@
+#include "daemon/check/finding_choice.hpp"
+
+#include "protocol/json_field.hpp"
+
+#include <algorithm>
+
+namespace cudaenv::daemon {
+
+namespace {
+
+bool is_code(std::string_view word) {
+    return word.size() == 5 && word.starts_with("CE") &&
+           word.find_first_not_of("0123456789", 2) == std::string_view::npos;
+}
+
+// Codes as they are written in any case.
+Result<std::vector<std::string>> codes_in(const nlohmann::json& params, std::string_view name,
+                                          std::string_view where) {
+    CUDAENV_TRY(auto words, protocol::strings_field(params, name));
+    for (std::string& word : words) {
+        std::ranges::transform(word, word.begin(), [](unsigned char letter) {
+            return static_cast<char>(letter >= 'a' && letter <= 'z' ? letter - 32 : letter);
+        });
+        if (!is_code(word)) {
+            return bad_input("bad-code", '"' + word + "\" is no finding's code",
+                             std::string(where) + " takes codes of docs/findings.md, as in CE102");
+        }
+    }
+    return words;
+}
+
+bool is_one_of(const std::string& code, const std::vector<std::string>& codes) {
+    return std::ranges::find(codes, code) != codes.end();
+}
+
+Result<plan::Severity> severity_to_fail_on(const nlohmann::json& params) {
+    CUDAENV_TRY(const auto word, protocol::string_field(params, "fail_on"));
+    if (!word || *word == "error") {
+        return plan::Severity::Error;
+    }
+    if (*word == "warning") {
+        return plan::Severity::Warning;
+    }
+    if (*word == "note") {
+        return plan::Severity::Note;
+    }
+    return bad_input("bad-severity", '"' + *word + "\" is no severity",
+                     "--fail-on takes error, warning or note");
+}
+
+} // namespace
+
+Result<FindingChoice> FindingChoice::of(const nlohmann::json& params) {
+    FindingChoice choice;
+    CUDAENV_TRY(choice.m_wanted, codes_in(params, "arguments", "check"));
+    CUDAENV_TRY(choice.m_ignored, codes_in(params, "ignore", "--ignore"));
+    CUDAENV_TRY(choice.m_fail_on, severity_to_fail_on(params));
+    return choice;
+}
+
+bool FindingChoice::wants(const std::string& code, const plan::Config& config) const {
+    return names_codes()
+               ? is_one_of(code, m_wanted)
+               : !is_one_of(code, m_ignored) && !is_one_of(code, config.ignored_findings());
+}
+
+} // namespace cudaenv::daemon

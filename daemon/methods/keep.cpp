@@ -1,0 +1,180 @@
+#include "host/repair/keep.hpp"
+
+#include "base/shell_word.hpp"
+#include "base/text.hpp"
+#include "daemon/check/examination.hpp"
+#include "daemon/methods/json_values.hpp"
+#include "daemon/methods/methods.hpp"
+#include "protocol/json_field.hpp"
+#include "solver/plan/check/evidence.hpp"
+#include "solver/plan/check/origin.hpp"
+#include "solver/plan/printable.hpp"
+#include "solver/specs/requirement.hpp"
+
+#include <chrono>
+
+namespace cudaenv::daemon {
+
+namespace {
+
+std::int64_t seconds_now() {
+    return std::chrono::duration_cast<std::chrono::seconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+nlohmann::json to_json(const host::KeptDistribution& kept, const host::KeptStore& store) {
+    const std::string files = store.files_of(kept);
+    return {{"name", protocol::bytes_to_json(kept.name)},
+            {"version", protocol::bytes_to_json(kept.version)},
+            {"files", kept.files.size()},
+            {"bytes", kept.bytes()},
+            {"kept_at", plan::utc(kept.kept_at * 1'000'000'000)},
+            {"source", bytes_or_null(kept.source)},
+            {"editable", kept.editable},
+            {"path", protocol::bytes_to_json(files.substr(0, files.rfind('/')))}};
+}
+
+nlohmann::json object_of(const Examination& examination, const char* action,
+                         const std::vector<host::KeptDistribution>& kept,
+                         const host::KeptStore& store) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const host::KeptDistribution& one : kept) {
+        list.push_back(to_json(one, store));
+    }
+    return {{"schema", "cudaenv.kept/1"},
+            {"environment", protocol::bytes_to_json(examination.inventory().prefix)},
+            {"action", action},
+            {"kept", std::move(list)},
+            {"notes", nlohmann::json::array()}};
+}
+
+std::string near_hint(const std::string& name, const std::vector<std::string>& names) {
+    const auto near = nearest(name, names);
+    return near ? "did you mean \"" + *near + "\"?" : "";
+}
+
+// Of several of that name the one that is imported.
+Result<std::uint32_t> distribution_named(const Examination& examination, const std::string& word) {
+    const std::string name = specs::normalize_project_name(word);
+    const auto& all = examination.inventory().distributions;
+    std::vector<std::string> names;
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+        if (all[i].name == name) {
+            return i;
+        }
+        names.push_back(all[i].name);
+    }
+    return bad_input("no-such-distribution",
+                     plan::quoted(word) + " is not installed in " +
+                         plan::printable(examination.inventory().prefix),
+                     near_hint(name, names));
+}
+
+// What an index or a channel has can be had from there again.
+Result<void> check_worth(const Examination& examination, std::uint32_t number, bool insists) {
+    const facts::Distribution& one = examination.inventory().distributions[number];
+    const bool of_conda = examination.ownership().of(number).owner == plan::Owner::Conda;
+    const bool of_system = examination.ownership().of(number).owner == plan::Owner::System;
+    const bool of_index = plan::origin_of(one) == facts::Origin::Wheel && plan::is_of_an_index(one);
+    if (insists || (!of_conda && !of_system && !of_index)) {
+        return {};
+    }
+    return bad_input("can-be-had-again",
+                     plan::title_of(one) + " can be had again from " +
+                         (of_conda    ? "its conda channel"
+                          : of_system ? "the system's packages"
+                                      : "its index"),
+                     "`cudaenv keep --yes " + shell_word(one.name) + "` keeps it all the same");
+}
+
+std::string counted_files(std::size_t number) {
+    return plan::counted(number, "file");
+}
+
+Result<protocol::Reply> keep_one(const Examination& examination, const host::KeptStore& store,
+                                 const std::string& word, bool insists) {
+    CUDAENV_TRY(const auto number, distribution_named(examination, word));
+    CUDAENV_TRY_VOID(check_worth(examination, number, insists));
+    const facts::Distribution& one = examination.inventory().distributions[number];
+    const std::string source = plan::source_of(one);
+    CUDAENV_TRY(const auto keeping,
+                host::keep(store, examination.inventory(), one, source, seconds_now()));
+    nlohmann::json object = object_of(examination, "kept", {keeping.kept}, store);
+    if (keeping.kept.editable) {
+        object["notes"].push_back("editable: its records are kept; the source in " +
+                                  plan::printable(source) + " is yours to keep");
+    }
+    if (!keeping.changed.empty()) {
+        object["notes"].push_back(counted_files(keeping.changed.size()) +
+                                  " kept as found, which is not what its RECORD says: " +
+                                  plan::printable(keeping.changed.front()));
+    }
+    if (!keeping.outside.empty()) {
+        object["notes"].push_back(
+            counted_files(keeping.outside.size()) +
+            " outside of the environment not kept: " + plan::printable(keeping.outside.front()));
+    }
+    return protocol::Reply{0, std::move(object)};
+}
+
+// NAME: all versions of it; NAME==VERSION.
+Result<protocol::Reply> forget(const Examination& examination, const host::KeptStore& store,
+                               const std::string& word) {
+    const auto equals = word.find("==");
+    const std::string name = specs::normalize_project_name(word.substr(0, equals));
+    const std::string version = equals == std::string::npos ? "" : word.substr(equals + 2);
+    std::vector<host::KeptDistribution> gone;
+    std::vector<std::string> names;
+    for (host::KeptDistribution& kept : store.list(examination.inventory().prefix)) {
+        names.push_back(kept.name);
+        if (kept.name == name && (version.empty() || kept.version == version)) {
+            CUDAENV_TRY_VOID(store.forget(kept));
+            gone.push_back(std::move(kept));
+        }
+    }
+    if (gone.empty()) {
+        return bad_input("not-kept",
+                         "nothing is kept of " + plan::quoted(word) + " in " +
+                             plan::printable(examination.inventory().prefix),
+                         near_hint(name, names));
+    }
+    return protocol::Reply{0, object_of(examination, "forgotten", gone, store)};
+}
+
+// Params: those of Examination; `arguments`: a distribution, or `list`, or `forget`: a name. `yes`:
+// also what can be had again.
+Result<protocol::Reply> keep(const nlohmann::json& params, const protocol::Caller& caller,
+                             Machine& machine) {
+    CUDAENV_TRY(const auto words, protocol::strings_field(params, "arguments"));
+    CUDAENV_TRY(const bool lists, protocol::bool_field(params, "list", false));
+    CUDAENV_TRY(const bool insists, protocol::bool_field(params, "yes", false));
+    CUDAENV_TRY(const auto forgotten, protocol::string_field(params, "forget"));
+    if (static_cast<int>(!words.empty()) + static_cast<int>(lists) +
+            static_cast<int>(forgotten.has_value()) >
+        1) {
+        return bad_input("two-wishes", "more than one thing is asked for",
+                         "expected one of DIST, --list and --forget DIST");
+    }
+    CUDAENV_TRY(const auto examination,
+                Examination::of(params, caller, machine, plan::CheckDepth::Records));
+    const host::KeptStore store(memories_of(caller).directory());
+    if (forgotten) {
+        return forget(*examination, store, *forgotten);
+    }
+    if (!words.empty()) {
+        return keep_one(*examination, store, words.front(), insists);
+    }
+    return protocol::Reply{
+        0, object_of(*examination, "list", store.list(examination->inventory().prefix), store)};
+}
+
+} // namespace
+
+void add_keep_methods(Service& service, const std::shared_ptr<Machine>& machine) {
+    service.add("keep", [machine](const nlohmann::json& params, const protocol::Caller& caller) {
+        return keep(params, caller, *machine);
+    });
+}
+
+} // namespace cudaenv::daemon
