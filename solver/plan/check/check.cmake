@@ -13,12 +13,14 @@ cudaenv_library(check
     ${CMAKE_CURRENT_LIST_DIR}/foreign_modules.cpp
     ${CMAKE_CURRENT_LIST_DIR}/install_text.cpp
     ${CMAKE_CURRENT_LIST_DIR}/leftovers.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/lost_files.cpp
     ${CMAKE_CURRENT_LIST_DIR}/missing_nvcc.cpp
     ${CMAKE_CURRENT_LIST_DIR}/module_names.cpp
     ${CMAKE_CURRENT_LIST_DIR}/origin.cpp
     ${CMAKE_CURRENT_LIST_DIR}/overwrites.cpp
     ${CMAKE_CURRENT_LIST_DIR}/overwritten.cpp
     ${CMAKE_CURRENT_LIST_DIR}/ownership.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/parties.cpp
     ${CMAKE_CURRENT_LIST_DIR}/repairs.cpp
     ${CMAKE_CURRENT_LIST_DIR}/replaced.cpp
     ${CMAKE_CURRENT_LIST_DIR}/torch_family.cpp

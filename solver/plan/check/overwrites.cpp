@@ -172,9 +172,10 @@ CheckFinding conda_over_wheel(const CheckScene& scene, const Loss& loss) {
 CheckFinding wheels_with_one_file(const CheckScene& scene, const Loss& loss) {
     auto told = begin(scene, loss, "CE108", Severity::Warning);
     auto& finding = told.finding;
+    const auto [one, other] =
+        std::minmax({title_of(scene, loss.victim), title_of(scene, *loss.writer)});
     finding.title =
-        fmt::format("{} and {} write {} of the same files", title_of(scene, loss.victim),
-                    title_of(scene, *loss.writer), loss.replaced.size());
+        fmt::format("{} and {} write {} of the same files", one, other, loss.replaced.size());
     finding.cause =
         "With other contents: one of the two now holds files of the other. Uninstalling "
         "either takes the files of both away.";

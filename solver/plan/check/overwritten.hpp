@@ -3,24 +3,14 @@
 // digest or by a file's absence is not told, and nothing is told twice.
 #pragma once
 
-#include "solver/plan/check/scene.hpp"
+#include "solver/plan/check/parties.hpp"
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace cudaenv::plan {
-
-// A package of conda's or a distribution, as Claim has it.
-struct Party {
-    facts::Claim::By by = facts::Claim::By::Conda;
-    std::uint32_t package = 0;
-
-    auto operator<=>(const Party&) const = default;
-    [[nodiscard]] bool is_conda() const { return by == facts::Claim::By::Conda; }
-};
 
 enum class LossKind : std::uint8_t {
     WheelOverConda, // a wheel wrote over conda's files, or pip took them away

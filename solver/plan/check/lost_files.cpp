@@ -1,0 +1,160 @@
+#include "solver/plan/check/lost_files.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace cudaenv::plan {
+
+namespace {
+
+using facts::Claim;
+using facts::ClaimHash;
+using facts::ClaimKind;
+using facts::Fit;
+
+class Finder {
+public:
+    explicit Finder(const CheckScene& scene) : m_scene(scene), m_parties(scene) {}
+
+    LostFiles find() {
+        if (m_scene.examined != nullptr) {
+            look_at_files();
+        } else {
+            compare_records();
+        }
+        return std::move(m_told);
+    }
+
+private:
+    void look_at_files() {
+        for (const auto& [path, state] : m_scene.examined->states()) {
+            if (!is_ordinary_difference(path)) {
+                look_at(path, state, m_scene.claims.of(path));
+            }
+        }
+    }
+
+    void look_at(const std::string& path, const facts::PathState& state,
+                 const std::vector<Claim>& claims) {
+        std::optional<Party> writer;
+        bool conda_has_it = false;
+        for (const auto& claim : claims) {
+            const auto& file = m_scene.claims.file(claim);
+            const auto party = party_of(claim);
+            if (state.lies == facts::Lies::File && file.hash == ClaimHash::Sha256 &&
+                m_parties.may_have_written(party) && fit_of(file, &state) == Fit::Same) {
+                conda_has_it = conda_has_it || party.is_conda();
+                if (!writer || !m_parties.wrote_after(*writer, party)) {
+                    writer = party;
+                }
+            }
+        }
+        std::optional<Party> last; // a record that has a path twice has it once
+        for (const auto& claim : claims) {
+            const auto party = party_of(claim);
+            if (!m_parties.counts(party) || party == last || fits_one_of(party, claims, state)) {
+                continue;
+            }
+            last = party;
+            const auto& file = m_scene.claims.file(claim);
+            switch (fit_of(file, &state)) {
+            case Fit::Missing:
+                if (file.kind != ClaimKind::Directory) {
+                    m_told.by_party[party].gone.push_back(path);
+                }
+                break;
+            case Fit::Other:
+                if (!writer) {
+                    // conda-pack and its like rewrite those once more.
+                    if (!file.prefix_replaced) {
+                        m_told.by_party[party].changed.push_back(path);
+                    }
+                } else if (!party.is_conda() || !conda_has_it) {
+                    m_told.by_party[party].replaced[*writer].push_back(path);
+                }
+                break;
+            case Fit::Same:
+            case Fit::Unknown:
+                break;
+            }
+        }
+    }
+    [[nodiscard]] bool fits_one_of(const Party& party, const std::vector<Claim>& claims,
+                                   const facts::PathState& state) const {
+        return std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
+            return party_of(claim) == party &&
+                   fit_of(m_scene.claims.file(claim), &state) == Fit::Same;
+        });
+    }
+
+    void compare_records() {
+        m_scene.claims.for_each_shared(
+            [&](std::string_view path, std::span<const Claim> claims) { compare(path, claims); });
+        for (const auto& shipped : m_scene.ownership.shipped()) {
+            if (shipped.gone) {
+                m_told.by_party[{Claim::By::Conda, shipped.conda}].gone.push_back(shipped.claimed);
+            }
+        }
+    }
+
+    void compare(std::string_view path, std::span<const Claim> claims) {
+        const Claim* writer = nullptr;
+        for (const auto& claim : claims) {
+            if (m_parties.counts(party_of(claim)) &&
+                (writer == nullptr || m_parties.wrote_after(party_of(claim), party_of(*writer)))) {
+                writer = &claim;
+            }
+        }
+        if (writer == nullptr || m_scene.claims.file(*writer).hash != ClaimHash::Sha256 ||
+            is_ordinary_difference(path)) {
+            return;
+        }
+        const auto by = party_of(*writer);
+        for (const auto& claim : claims) {
+            const auto party = party_of(claim);
+            if (m_parties.counts(party) && party != by && differ(claim, *writer) &&
+                !m_parties.wrote_after(by, party) && m_parties.is_order_known(by, party)) {
+                return; // who wrote last cannot be told
+            }
+        }
+        std::optional<Party> last;
+        for (const auto& claim : claims) {
+            const auto party = party_of(claim);
+            if (party == last || party == by || !m_parties.counts(party) ||
+                !differ(claim, *writer) || (party.is_conda() && by.is_conda())) {
+                continue;
+            }
+            const auto& file = m_scene.claims.file(claim);
+            const auto& other = m_scene.claims.file(*writer);
+            // The record may have the digest from before the prefix was put in.
+            if ((file.prefix_replaced || other.prefix_replaced) &&
+                !m_parties.took_over(by, party)) {
+                continue;
+            }
+            last = party;
+            m_told.by_party[party].replaced[by].emplace_back(path);
+            if (!m_parties.is_order_known(by, party)) {
+                m_told.unordered.emplace(party, by);
+            }
+        }
+    }
+    [[nodiscard]] bool differ(const Claim& left, const Claim& right) const {
+        const auto& one = m_scene.claims.file(left);
+        const auto& two = m_scene.claims.file(right);
+        return one.kind == ClaimKind::File && two.kind == ClaimKind::File &&
+               one.hash == ClaimHash::Sha256 && two.hash == ClaimHash::Sha256 &&
+               one.sha256 != two.sha256;
+    }
+
+    const CheckScene& m_scene;
+    Parties m_parties;
+    LostFiles m_told;
+};
+
+} // namespace
+
+LostFiles find_lost_files(const CheckScene& scene) {
+    return Finder(scene).find();
+}
+
+} // namespace cudaenv::plan

@@ -1,0 +1,63 @@
+#include "solver/plan/check/parties.hpp"
+
+namespace cudaenv::plan {
+
+bool Parties::counts(const Party& party) const {
+    return party.is_conda() || m_scene.ownership.of(party.package).owner == Owner::Pip;
+}
+
+bool Parties::may_have_written(const Party& party) const {
+    return counts(party) || (m_scene.ownership.of(party.package).owner == Owner::Conda &&
+                             m_inventory.distributions[party.package].installer != "conda" &&
+                             !m_inventory.distributions[party.package].installer.empty());
+}
+
+std::int64_t Parties::time_of(const Party& party) const {
+    return party.is_conda() ? m_inventory.conda[party.package].written_ns
+                            : m_inventory.distributions[party.package].installed_ns;
+}
+
+const facts::FileClaims& Parties::files_of(const Party& party) const {
+    return party.is_conda() ? m_inventory.conda[party.package].files
+                            : m_inventory.distributions[party.package].files;
+}
+
+bool Parties::took_over(const Party& by, const Party& from) const {
+    if (by.is_conda() || !from.is_conda()) {
+        return false;
+    }
+    const auto& owned = m_scene.ownership.of(by.package);
+    return owned.owner == Owner::Pip && owned.took_over && owned.conda == from.package;
+}
+
+bool Parties::same_name(const Party& left, const Party& right) const {
+    if (!left.is_conda() && !right.is_conda()) {
+        return m_inventory.distributions[left.package].name ==
+               m_inventory.distributions[right.package].name;
+    }
+    if (left.is_conda() && right.is_conda()) {
+        return left == right;
+    }
+    const auto& distribution = left.is_conda() ? right : left;
+    const auto& package = left.is_conda() ? left : right;
+    return m_scene.ownership.of(distribution.package).conda == package.package;
+}
+
+bool Parties::wrote_after(const Party& party, const Party& other) const {
+    return took_over(party, other) || (!took_over(other, party) && time_of(party) > time_of(other));
+}
+
+bool Parties::is_order_known(const Party& party, const Party& other) const {
+    if (party.is_conda() || other.is_conda()) {
+        return true;
+    }
+    constexpr std::int64_t k_one_install_ns = 10'000'000'000;
+    const auto by_uv = [&](const Party& one) {
+        return m_inventory.distributions[one.package].installer.starts_with("uv");
+    };
+    const auto apart = time_of(party) - time_of(other);
+    return by_uv(party) && by_uv(other) ? apart > k_one_install_ns || apart < -k_one_install_ns
+                                        : apart != 0;
+}
+
+} // namespace cudaenv::plan

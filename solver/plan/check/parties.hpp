@@ -1,0 +1,51 @@
+// The packages and distributions of a scene beside each other: whose record counts, and who wrote
+// after whom. Pure.
+#pragma once
+
+#include "solver/plan/check/scene.hpp"
+
+#include <compare>
+#include <cstdint>
+
+namespace cudaenv::plan {
+
+// A package of conda's or a distribution, as Claim has it.
+struct Party {
+    facts::Claim::By by = facts::Claim::By::Conda;
+    std::uint32_t package = 0;
+
+    auto operator<=>(const Party&) const = default;
+    [[nodiscard]] bool is_conda() const { return by == facts::Claim::By::Conda; }
+};
+
+inline Party party_of(const facts::Claim& claim) {
+    return {claim.by, claim.package};
+}
+
+// Rests on the scene.
+class Parties {
+public:
+    explicit Parties(const CheckScene& scene) : m_scene(scene), m_inventory(scene.inventory) {}
+
+    // Does the package's record say what ought to lie there? That of a dist-info within a conda
+    // package was made before conda finished it; those of the system's do not fit their files.
+    [[nodiscard]] bool counts(const Party& party) const;
+    // Nevertheless, a file that is what such a RECORD says, and not what conda's record says, was
+    // put there by pip.
+    [[nodiscard]] bool may_have_written(const Party& party) const;
+    [[nodiscard]] std::int64_t time_of(const Party& party) const;
+    [[nodiscard]] const facts::FileClaims& files_of(const Party& party) const;
+    [[nodiscard]] bool took_over(const Party& by, const Party& from) const;
+    // Of one distribution of Python's, under whatever name.
+    [[nodiscard]] bool same_name(const Party& left, const Party& right) const;
+    // Certainly later; false also where that cannot be told.
+    [[nodiscard]] bool wrote_after(const Party& party, const Party& other) const;
+    // uv lays several wheels down at once; and times of a copy may be those of one second.
+    [[nodiscard]] bool is_order_known(const Party& party, const Party& other) const;
+
+private:
+    const CheckScene& m_scene;
+    const facts::Inventory& m_inventory;
+};
+
+} // namespace cudaenv::plan
