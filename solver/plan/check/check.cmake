@@ -10,6 +10,7 @@ cudaenv_library(check
     ${CMAKE_CURRENT_LIST_DIR}/evidence.cpp
     ${CMAKE_CURRENT_LIST_DIR}/extensions.cpp
     ${CMAKE_CURRENT_LIST_DIR}/file_kind.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/finding_text.cpp
     ${CMAKE_CURRENT_LIST_DIR}/foreign_modules.cpp
     ${CMAKE_CURRENT_LIST_DIR}/install_text.cpp
     ${CMAKE_CURRENT_LIST_DIR}/leftovers.cpp

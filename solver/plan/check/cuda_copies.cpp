@@ -18,6 +18,7 @@
 #include "solver/plan/check/cuda_libraries.hpp"
 #include "solver/plan/check/cudnn_parts.hpp"
 #include "solver/plan/check/evidence.hpp"
+#include "solver/plan/check/finding_text.hpp"
 #include "solver/plan/check/install_text.hpp"
 #include "solver/plan/check/rules.hpp"
 #include "solver/specs/requirement.hpp"
@@ -266,10 +267,12 @@ void find_copies(const CheckScene& scene, const Subject& subject,
 } // namespace
 
 void find_cuda_copies(const CheckScene& scene, std::vector<CheckFinding>& found) {
+    const auto first = found.size();
     for (const Subject& subject : k_subjects) {
         find_copies(scene, subject, found);
     }
     find_cudnn_parts(scene, found);
+    make_printable(found, first);
 }
 
 } // namespace cudaenv::plan

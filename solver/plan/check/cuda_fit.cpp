@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "solver/knowledge/knowledge.hpp"
 #include "solver/plan/check/cuda_builds.hpp"
+#include "solver/plan/check/finding_text.hpp"
 #include "solver/plan/check/install_text.hpp"
 #include "solver/plan/check/missing_nvcc.hpp"
 #include "solver/plan/check/rules.hpp"
@@ -291,15 +292,16 @@ void find_cuda_misfits(const CheckScene& scene, std::vector<CheckFinding>& found
     if (scene.environment == nullptr) {
         return;
     }
+    const auto first = found.size();
     find_other_toolkit(scene, found);
     find_missing_nvcc(scene, found);
-    if (scene.host == nullptr) {
-        return;
+    if (scene.host != nullptr) {
+        for (const auto& needing : needing_of(*scene.environment)) {
+            find_old_driver(scene, needing, found);
+        }
+        find_unserved_gpus(scene, found);
     }
-    for (const auto& needing : needing_of(*scene.environment)) {
-        find_old_driver(scene, needing, found);
-    }
-    find_unserved_gpus(scene, found);
+    make_printable(found, first);
 }
 
 } // namespace cudaenv::plan

@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "solver/plan/check/finding_text.hpp"
 #include "solver/plan/check/foreign_modules.hpp"
 #include "solver/plan/check/install_text.hpp"
 #include "solver/plan/check/rules.hpp"
@@ -136,6 +137,7 @@ bool is_told_elsewhere(const CheckScene& scene, const facts::Distribution& distr
 } // namespace
 
 void find_foreign_extensions(const CheckScene& scene, std::vector<CheckFinding>& found) {
+    const auto first = found.size();
     const auto foreign = foreign_modules(scene);
     std::map<std::pair<std::uint32_t, MadeFor>, std::vector<const ForeignModule*>> grouped;
     for (const auto& one : foreign) {
@@ -147,6 +149,7 @@ void find_foreign_extensions(const CheckScene& scene, std::vector<CheckFinding>&
             tell(scene, modules, found);
         }
     }
+    make_printable(found, first);
 }
 
 } // namespace cudaenv::plan

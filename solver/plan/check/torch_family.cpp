@@ -1,5 +1,6 @@
 #include "base/text.hpp"
 #include "solver/plan/check/cuda_builds.hpp"
+#include "solver/plan/check/finding_text.hpp"
 #include "solver/plan/check/install_text.hpp"
 #include "solver/plan/check/rules.hpp"
 #include "solver/plan/check/torch_pairing.hpp"
@@ -239,10 +240,13 @@ void find_cpu_build(const CheckScene& scene, const FamilyMember& torch,
     std::vector<Evidence> evidence{evidence_of(scene, torch, "CPU, by " + torch.build.told)};
     std::string asked;
     std::optional<DottedVersion> wanted;
-    if (auto pinned = DottedVersion::parse(scene.cuda)) {
+    // A pin without a number asks for none: "cpu".
+    if (scene.cuda.find_first_of("0123456789") != std::string::npos) {
         asked = fmt::format("CUDA {} is asked for", scene.cuda);
         evidence.push_back({scene.cuda_origin, 0, "cuda " + scene.cuda});
-        wanted = std::move(*pinned);
+        if (auto exact = DottedVersion::parse(scene.cuda)) {
+            wanted = std::move(*exact);
+        }
     }
     for (const auto& partner : partners) {
         if (partner.build.kind == BuildKind::Cuda) {
@@ -297,6 +301,7 @@ void find_torch_family(const CheckScene& scene, std::vector<CheckFinding>& found
     if (!torch) {
         return;
     }
+    const auto first = found.size();
     std::vector<FamilyMember> partners;
     for (const char* const name : k_partners) {
         if (auto partner = find_member(scene, name)) {
@@ -306,6 +311,7 @@ void find_torch_family(const CheckScene& scene, std::vector<CheckFinding>& found
         }
     }
     find_cpu_build(scene, *torch, partners, found);
+    make_printable(found, first);
 }
 
 } // namespace cudaenv::plan

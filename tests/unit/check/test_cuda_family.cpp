@@ -316,5 +316,28 @@ TEST_CASE("what torch's own version.py says is believed before its requirements"
     CHECK(found[0].finding.evidence[0].text == "CPU, by /env/torch/version.py");
 }
 
+TEST_CASE("whatever bytes a record holds, findings are text, and a command that cannot be shown is "
+          "left out") {
+    SceneBuilder env;
+    env.inventory.prefix = "/env-\xff";
+    wheel(env, "torch", "2.7.1+cu126\x1b[31m\xfe", {});
+    wheel(env, "torchvision", "0.23.0+cu126", {"torch (==2.8.0)"});
+    const auto found = env.found("CE120");
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].finding.title ==
+          R"(torchvision 0.23.0+cu126 requires torch==2.8.0; torch is 2.7.1+cu126\x1b[31m\xfe)");
+    CHECK(found[0].finding.evidence[0].path.starts_with("/env-\xff/"));
+    CHECK(found[0].finding.fix->command.empty());
+}
+
+TEST_CASE("a pin that is no CUDA release asks for CUDA where it has a number") {
+    SceneBuilder env;
+    wheel(env, "torch", "2.8.0+cpu", {});
+    env.cuda = ">=12";
+    CHECK(env.codes() == Codes{"CE122"});
+    env.cuda = "cpu";
+    CHECK(env.codes().empty());
+}
+
 } // namespace
 } // namespace cudaenv::plan::testing
