@@ -21,6 +21,12 @@ public:
             look_at_files();
         } else {
             compare_records();
+            for (auto& [party, lost] : m_told.by_party) {
+                std::sort(lost.gone.begin(), lost.gone.end());
+                for (auto& [writer, replaced] : lost.replaced) {
+                    std::sort(replaced.begin(), replaced.end());
+                }
+            }
         }
         return std::move(m_told);
     }

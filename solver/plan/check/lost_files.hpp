@@ -12,8 +12,7 @@
 
 namespace cudaenv::plan {
 
-// What one package lost, before it is said to whom. Each list sorted by path, but for that of
-// the records alone.
+// What one package lost, before it is said to whom. Each list sorted by path.
 struct Lost {
     std::map<Party, std::vector<std::string>> replaced; // by writer
     std::vector<std::string> gone;

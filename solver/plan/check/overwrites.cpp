@@ -246,10 +246,10 @@ CheckFinding files_gone(const CheckScene& scene, const Loss& loss) {
     auto told = begin(scene, loss, "CE107", Severity::Error);
     auto& finding = told.finding;
     const auto& distribution = distribution_of(scene, loss.victim);
-    finding.title = fmt::format("{} of the {} of {} are gone", loss.gone.size(),
-                                counted(loss.claimed, "file"), title_of(distribution));
-    finding.cause = "Its record is here, so that pip counts it as installed. Removing another "
-                    "package that has files at the same paths, with conda or pip, leaves it so.";
+    finding.title = fmt::format("{} counts as installed, and most of its files are gone",
+                                title_of(distribution));
+    finding.cause = "Removing another package that has files at the same paths, with conda or pip, "
+                    "leaves it so: its record stays, and importing it fails.";
     if (const auto* sibling = uninstalled_sibling(scene, distribution)) {
         finding.evidence.push_back(
             {{},
