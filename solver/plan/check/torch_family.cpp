@@ -204,16 +204,31 @@ std::vector<Evidence> left_wheels(const CheckScene& scene) {
     return of_torch >= 3 ? left : std::vector<Evidence>{};
 }
 
-bool somebody_depends_on(const CheckScene& scene, std::string_view name) {
+// What uses a CUDA toolkit of the environment without depending on it, as numba does.
+bool may_use_a_toolkit(std::string_view name) {
+    constexpr std::array<std::string_view, 9> k_users = {"numba",       "pycuda", "cupy",
+                                                         "tensorflow",  "jax",    "mxnet",
+                                                         "onnxruntime", "paddle", "cuda-nvcc"};
+    return name == "cudatoolkit-dev" || std::ranges::any_of(k_users, [&](std::string_view user) {
+               return name.starts_with(user);
+           });
+}
+
+bool is_toolkit_used(const CheckScene& scene) {
     for (const auto& package : scene.inventory.conda) {
+        if (may_use_a_toolkit(package.name)) {
+            return true;
+        }
         for (const auto& dependency : package.depends) {
-            if (std::string_view(dependency).substr(0, dependency.find(' ')) == name &&
+            if (std::string_view(dependency).substr(0, dependency.find(' ')) == "cudatoolkit" &&
                 !package.name.starts_with("pytorch")) {
                 return true;
             }
         }
     }
-    return false;
+    return std::ranges::any_of(scene.inventory.distributions, [](const auto& distribution) {
+        return may_use_a_toolkit(distribution.name);
+    });
 }
 
 std::vector<Evidence> conda_wishes(const CheckScene& scene) {
@@ -222,8 +237,7 @@ std::vector<Evidence> conda_wishes(const CheckScene& scene) {
         const bool of_torch =
             package.name == "pytorch-gpu" || package.name == "pytorch-cuda" ||
             (package.name == "pytorch-mutex" && package.build.find("cuda") != std::string::npos);
-        if (of_torch ||
-            (package.name == "cudatoolkit" && !somebody_depends_on(scene, "cudatoolkit"))) {
+        if (of_torch || (package.name == "cudatoolkit" && !is_toolkit_used(scene))) {
             wishes.push_back(
                 {absolute_path(scene, package.record), 0,
                  fmt::format("{} {} {}", package.name, package.version, package.build)});

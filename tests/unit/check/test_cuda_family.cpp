@@ -297,6 +297,11 @@ TEST_CASE("a CPU build beside CUDA that others use is no finding") {
         env.conda("cudatoolkit", "11.3.1", "h2bc3f7f_2");
         env.conda("cupy", "11.0.0").depends = {"cudatoolkit >=11.2,<12"};
     }
+    SECTION("numba uses cudatoolkit without depending on it") {
+        conda_torch(env, "pytorch", "1.12.1", "py3.9_cpu_0");
+        env.conda("cudatoolkit", "11.3.1", "h2bc3f7f_2");
+        env.conda("numba", "0.56.4");
+    }
     SECTION("torch with CUDA, and a pin") {
         torch_of_pypi(env);
         env.cuda = "12.6";
