@@ -20,21 +20,26 @@ bool solves(std::string_view method) {
     return method == "resolve" || method == "explain" || method == "pin";
 }
 
+// Gigabytes may have to be copied and compared.
+bool copies(std::string_view method) {
+    return method == "keep" || method == "check.fix";
+}
+
 bool probes(std::string_view method, const nlohmann::json& params) {
     return method == "probe" || (method == "host" && params.value("probe", false));
 }
 
 // It happens once, by this process's own child, with this shell's umask and groups.
 bool writes(std::string_view method) {
-    return method == "pin" || method == "unpin" || method == "config";
+    return method == "pin" || method == "unpin" || method == "config" || copies(method);
 }
 
 } // namespace
 
 std::chrono::seconds deadline_of(std::string_view method, const nlohmann::json& params) {
-    return solves(method)           ? k_solve_deadline
-           : probes(method, params) ? protocol::k_probe_patience
-                                    : k_deadline;
+    return solves(method) || copies(method) ? k_solve_deadline
+           : probes(method, params)         ? protocol::k_probe_patience
+                                            : k_deadline;
 }
 
 Result<protocol::Reply> ask_daemon(std::string_view method, nlohmann::json params,

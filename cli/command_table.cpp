@@ -16,9 +16,9 @@ constexpr auto k_shells = std::to_array<Words>({"bash", "zsh", "fish", "tcsh"});
 constexpr auto k_hooked_shells = std::to_array<Words>({"bash", "zsh", "fish", "tcsh", "xonsh"});
 constexpr auto k_all_shells = std::to_array<Words>(
     {"sh", "bash", "zsh", "fish", "tcsh", "xonsh", "posix", "dash", "ksh", "csh"});
-constexpr auto k_schemas =
-    std::to_array<Words>({"error", "finding", "host", "pin", "resolve", "status", "toolkits",
-                          "config", "env", "change", "check", "daemon", "probe", "usage"});
+constexpr auto k_schemas = std::to_array<Words>(
+    {"error", "finding", "host", "pin", "resolve", "status", "toolkits", "config", "env", "change",
+     "check", "daemon", "fix", "kept", "probe", "usage"});
 constexpr auto k_config_actions = std::to_array<Words>({"list", "get", "set", "path"});
 constexpr auto k_daemon_actions = std::to_array<Words>({"start", "stop", "status", "logs"});
 constexpr auto k_debug_actions = std::to_array<Words>({"oracle"});
@@ -124,9 +124,15 @@ constexpr auto k_probe = std::to_array<OptionRow>({
 
 constexpr auto k_severities = std::to_array<Words>({"error", "warning", "note"});
 constexpr auto k_check = std::to_array<OptionRow>({
+    {0, "fix", "", "do what is safe about them: shown first, and asked once (-y does not ask)"},
     {0, "fail-on", "SEVERITY", "status 1 from this severity on: error, warning, note",
      k_severities},
     {0, "ignore", "CODE", "a finding that is not told", {}, Repeat::Yes},
+});
+
+constexpr auto k_keep = std::to_array<OptionRow>({
+    {0, "list", "", "what is kept of the environment"},
+    {0, "forget", "DIST", "take the kept copy away; DIST==VERSION for one of several"},
 });
 
 constexpr auto k_run = std::to_array<OptionRow>({
@@ -187,14 +193,16 @@ constexpr auto k_probe_statuses = std::to_array<StatusRow>({
     {"2", "usage"},
     {"3", "it could not be tried: a program of cudaenv is missing"},
 });
-constexpr auto k_check_examples =
-    std::to_array<Words>({"cudaenv check", "cudaenv check -n apex --fail-on warning"});
+constexpr auto k_check_examples = std::to_array<Words>(
+    {"cudaenv check", "cudaenv check -n apex --fail-on warning", "cudaenv check --fix CE102"});
 constexpr auto k_check_statuses = std::to_array<StatusRow>({
     {"0", "no finding, or none of the severity of --fail-on (error) or worse"},
-    {"1", "there is one"},
-    {"2", "usage, or no environment is meant"},
-    {"3", "the environment could not be read"},
+    {"1", "there is one; with --fix also one that was named, or could be fixed, and is left"},
+    {"2", "usage, no environment is meant, or --fix has no terminal to ask on"},
+    {"3", "the environment could not be read, or a step of --fix failed"},
 });
+constexpr auto k_keep_examples =
+    std::to_array<Words>({"cudaenv keep torch", "cudaenv keep --list"});
 constexpr auto k_config_examples = std::to_array<Words>(
     {"cudaenv config list", "cudaenv config set resolve.channels pytorch,conda-forge"});
 constexpr auto k_daemon_examples =
@@ -270,6 +278,13 @@ constexpr auto k_commands = std::to_array<CommandRow>({
      true,
      k_check_examples,
      k_check_statuses},
+    {"keep",
+     "keep",
+     "a copy of a distribution that was built here, for check --fix to put back",
+     {"DIST", 0, 1, "an installed distribution, as torch; alone, what is kept"},
+     k_keep,
+     false,
+     k_keep_examples},
     {"run",
      "",
      "one command, with an environment in which CUDA fits",
@@ -339,7 +354,7 @@ constexpr auto k_commands = std::to_array<CommandRow>({
      "the JSON Schema of what --json prints",
      {"NAME", 1, 1,
       "error, finding, host, pin, resolve, status, toolkits, config, env, change, check, daemon, "
-      "probe, usage",
+      "fix, kept, probe, usage",
       k_schemas},
      {},
      false,

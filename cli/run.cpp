@@ -103,6 +103,12 @@ Result<int> probe(Invocation& invocation) {
                                                : ask_and_show(std::move(invocation));
 }
 
+// What was found, or what is done about it.
+Result<int> check(Invocation& invocation) {
+    return invocation.params.contains("fix") ? fix_environment(invocation)
+                                             : ask_and_show(std::move(invocation));
+}
+
 // Commands that are more than a question to the daemon and its answer laid out.
 struct OwnCommand {
     std::string_view name;
@@ -110,6 +116,7 @@ struct OwnCommand {
 };
 constexpr auto k_own_commands = std::to_array<OwnCommand>({
     {"attach", attach},
+    {"check", check},
     {"completions", print_completions},
     {"daemon", daemon_command},
     {"debug", debug},

@@ -24,6 +24,9 @@ Result<int> daemon_command(Invocation& invocation);
 // `cudaenv probe --watch`: drawn anew every two seconds on a terminal, once elsewhere; with --json
 // a line every two seconds anywhere. Where NVML does not answer: once, status 1.
 Result<int> watch_usage(Invocation& invocation);
+// `cudaenv check --fix`: status 0 where nothing is left of what was chosen, 1 where something is, 3
+// where a step failed.
+Result<int> fix_environment(Invocation& invocation);
 // `cudaenv env` with --shell, --dotenv or --github.
 Result<int> write_environment(Invocation& invocation);
 

@@ -22,6 +22,8 @@ constexpr auto k_renderers = std::to_array<Row>({
     {"cudaenv.probe/1", render_probe},
     {"cudaenv.usage/1", render_usage},
     {"cudaenv.check/1", render_check},
+    {"cudaenv.fix/1", render_fix},
+    {"cudaenv.kept/1", render_kept},
     {"cudaenv.status/1", render_status},
     {"cudaenv.config/1", render_config},
     {"cudaenv.env/1", render_env},

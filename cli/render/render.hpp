@@ -20,6 +20,8 @@ std::string render_pin(const nlohmann::json& pin, const Style& style);
 std::string render_probe(const nlohmann::json& probe, const Style& style);
 std::string render_usage(const nlohmann::json& usage, const Style& style);
 std::string render_check(const nlohmann::json& check, const Style& style);
+std::string render_fix(const nlohmann::json& fix, const Style& style);   // check --fix
+std::string render_kept(const nlohmann::json& kept, const Style& style); // keep
 std::string render_status(const nlohmann::json& status, const Style& style);
 std::string render_config(const nlohmann::json& config, const Style& style);
 std::string render_env(const nlohmann::json& env, const Style& style);
