@@ -15,14 +15,14 @@ namespace {
 
 constexpr const char* k_file = "digests";
 constexpr std::string_view k_schema = "cudaenv.digests/1\n";
-// Seven numbers and a digest, in this machine's own order of bytes.
-constexpr std::size_t k_entry = 6 * 8 + 32;
+// Six numbers and a digest, in this machine's own order of bytes.
+constexpr std::size_t k_entry = std::size_t{6} * 8 + 32;
 constexpr std::size_t k_longest_machine = 256;
 constexpr std::size_t k_size_limit =
-    k_schema.size() + 3 * 8 + k_longest_machine + DigestCache::k_most * k_entry;
-// That an entry was used is worth a write of all only so often.
-constexpr std::int64_t k_second = 1'000'000'000;
-constexpr std::int64_t k_used_step = 24 * 60 * 60;
+    k_schema.size() + std::size_t{3} * 8 + k_longest_machine + DigestCache::k_most * k_entry;
+constexpr std::int64_t k_second = 1'000'000'000; // in nanoseconds
+// That an entry was used is worth a write of all only so often, in seconds.
+constexpr std::int64_t k_used_step = std::int64_t{24} * 60 * 60;
 
 // Finds damage, not malice: nobody else can write the file.
 std::uint64_t checksum_of(std::string_view text) {
@@ -56,7 +56,7 @@ Number take(std::string_view& text) {
 }
 
 std::uint64_t entries_at(std::string_view machine) {
-    return k_schema.size() + 3 * 8 + machine.size();
+    return k_schema.size() + std::size_t{3} * 8 + machine.size();
 }
 
 } // namespace
