@@ -1,6 +1,7 @@
 #include "solver/plan/check/check.hpp"
 
 #include "solver/plan/check/rules.hpp"
+#include "solver/plan/printable.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,6 +22,24 @@ constexpr auto k_rules = std::to_array<CheckRuleRow>({
     {"CUDA fit", find_cuda_misfits, false},
 });
 
+// What a finding says goes to a terminal and into JSON. Paths of evidence and files are bytes, and
+// whoever writes them knows it. A command with other bytes could not be pasted.
+void make_printable(CheckFinding& found) {
+    auto& finding = found.finding;
+    for (auto* text : {&found.subject, &found.line, &finding.title, &finding.cause}) {
+        *text = printable(*text);
+    }
+    for (auto& evidence : finding.evidence) {
+        evidence.text = printable(evidence.text);
+    }
+    if (finding.fix) {
+        finding.fix->text = printable(finding.fix->text);
+        if (finding.fix->command != printable(finding.fix->command)) {
+            finding.fix->command.clear();
+        }
+    }
+}
+
 } // namespace
 
 std::span<const CheckRuleRow> check_rules() {
@@ -34,6 +53,7 @@ std::vector<CheckFinding> check(const CheckScene& scene, CheckDepth depth) {
             row.rule(scene, found);
         }
     }
+    std::for_each(found.begin(), found.end(), make_printable);
     std::stable_sort(found.begin(), found.end(), [](const auto& left, const auto& right) {
         return std::tie(left.finding.severity, left.finding.code, left.subject) <
                std::tie(right.finding.severity, right.finding.code, right.subject);

@@ -78,7 +78,7 @@ std::vector<SeenDistribution> seen_in(const facts::Inventory& inventory,
     std::map<std::string_view, SeenDistribution> by_name;
     for (std::uint32_t i = 0; i < inventory.distributions.size(); ++i) {
         const auto& distribution = inventory.distributions[i];
-        if (distribution.name.empty()) {
+        if (distribution.name.empty() || !distribution.has_metadata) {
             continue;
         }
         const bool own = ownership.of(i).owner == Owner::Pip;

@@ -83,6 +83,13 @@ TEST_CASE("conda's packages are none of the user's builds, whatever their dist-i
     CHECK(seen[1].source.empty());
 }
 
+TEST_CASE("what is left without METADATA is not there") {
+    SceneBuilder env;
+    env.pip("six", "1.16").has_metadata = false;
+    const auto& scene = env.scene();
+    CHECK(seen_in(scene.inventory, scene.ownership).empty());
+}
+
 TEST_CASE("of two of one name the one made by hand is remembered, else the later") {
     SceneBuilder env;
     auto& built = env.pip("torch", "1.12.0a0+git664058f");

@@ -308,7 +308,9 @@ TEST_CASE("a wheel over another's files of other content is told, of the same co
         REQUIRE(env.codes() == Codes{"CE107"});
         const auto gone = env.found()[0];
         CHECK(gone.files.size() == 7); // the empty __init__.py among them
-        CHECK(dump(gone) == R"(CE107 nvidia-cuda-runtime-cu12 12.8.90 counts as installed, and most of its files are gone
+        CHECK(
+            dump(gone) ==
+            R"(CE107 nvidia-cuda-runtime-cu12 12.8.90 counts as installed, and most of its files are gone
   /env/lib/python3.11/site-packages/nvidia_cuda_runtime_cu12-12.8.90.dist-info: nvidia-cuda-runtime-cu12 12.8.90, installed by pip, 2026-11-21 10:01 UTC: 7 of its 10 files gone
   /env/lib/python3.11/site-packages/nvidia/__init__.py: a file that is gone
   /env/lib/python3.11/site-packages/nvidia/cuda_runtime/include/cuda.h: a file that is gone
@@ -489,6 +491,23 @@ TEST_CASE("records of the system's packages do not fit their files, and nothing 
     env.claim(distribution, env.site() + "/requests/cacert.pem", "replaced");
     env.disk[env.site() + "/requests/a.py"] = "patched";
     CHECK(env.codes().empty());
+}
+
+TEST_CASE("names that are no UTF-8 are told so that a terminal and JSON bear them") {
+    SceneBuilder env;
+    env.inventory.prefix = "/e\xff";
+    auto& wheel = env.pip("six\x1b\xfe", "1");
+    env.file(wheel, env.site() + "/six/\xfd.py", "x");
+    env.disk.erase(env.site() + "/six/\xfd.py");
+    const auto told = env.found("CE107").at(0);
+    CHECK(told.subject == "six\\x1b\\xfe");
+    CHECK(told.finding.title.starts_with("six\\x1b\\xfe 1 counts"));
+    CHECK(told.finding.evidence[1].path == "/e\xff/" + env.site() + "/six/\xfd.py"); // bytes
+
+    // no command could be pasted
+    env.inventory.conda_prefix = true;
+    env.disk[env.site() + "/six/\xfd.py"] = "changed";
+    CHECK(env.found("CE109").at(0).finding.fix->command.empty());
 }
 
 TEST_CASE("links put in by hand and files that cannot be read are not told") {
