@@ -45,6 +45,19 @@ std::string summary_of(const nlohmann::json& check) {
     return text.empty() ? "nothing found" : text;
 }
 
+// The environment is told once: paths in it are told as its records have them.
+nlohmann::json within(nlohmann::json finding, const std::string& prefix) {
+    if (const auto evidence = finding.find("evidence");
+        evidence != finding.end() && evidence->is_array() && !prefix.empty()) {
+        for (nlohmann::json& one : *evidence) {
+            if (const std::string path = text_at(one, "path"); path.starts_with(prefix + '/')) {
+                one["path"] = path.substr(prefix.size() + 1);
+            }
+        }
+    }
+    return finding;
+}
+
 } // namespace
 
 std::string render_check(const nlohmann::json& check, const Style& style) {
@@ -53,7 +66,7 @@ std::string render_check(const nlohmann::json& check, const Style& style) {
              joined({short_path(style, text_at(check, "environment")), extent_of(check)}, " · "));
     std::string findings;
     for (const nlohmann::json& finding : list_at(check, "findings")) {
-        findings += render_finding(finding, style);
+        findings += render_finding(within(finding, text_at(check, "environment")), style);
         if (style.verbose) {
             Page files(style, 14);
             bool first = true;
