@@ -18,6 +18,7 @@ Result<protocol::Reply> check_fix(const nlohmann::json& params, const protocol::
                 Examination::of(params, caller, machine, plan::CheckDepth::Everything));
     Fixing fixing(*examination, choice, caller);
     if (!carries_out) {
+        host::clear_interrupted(examination->inventory().prefix);
         if (fixing.has_steps()) {
             CUDAENV_TRY_VOID(host::check_writable(examination->inventory()));
         }

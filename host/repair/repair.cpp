@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <fcntl.h>
 #include <set>
 #include <variant>
 
@@ -81,6 +83,28 @@ struct Removal {
 using Prepared =
     std::variant<std::monostate, Removal, Uninstallation, CondaRestoration, KeptRestoration>;
 
+// What is done of all steps before anything of the next: for as long as something is left to do,
+// the records of what is in the wrong place are there, and those of conda's package beside them, so
+// that the next `check` sees both. INSTALLER says whose a distribution is: where another one lies
+// there, it comes back when all is back.
+enum class Part { NewRecords, Content, Take, Records, TakeShared, Installer, TakeRecords };
+constexpr auto k_parts =
+    std::to_array<Part>({Part::NewRecords, Part::Content, Part::Take, Part::Records,
+                         Part::TakeShared, Part::Installer, Part::TakeRecords});
+
+Part part_of(const StagedFile& file) {
+    const std::string_view path = file.path;
+    const auto slash = path.rfind('/');
+    const auto above = path.substr(0, slash == std::string_view::npos ? 0 : slash);
+    if (above.find(".dist-info") == std::string_view::npos &&
+        above.find(".egg-info") == std::string_view::npos) {
+        return Part::Content;
+    }
+    return file.is_new                             ? Part::NewRecords
+           : path.substr(slash + 1) == "INSTALLER" ? Part::Installer
+                                                   : Part::Records;
+}
+
 class Carrying {
 public:
     Carrying(const PrefixDirectory& prefix, Staging& staging, const facts::Inventory& inventory,
@@ -99,16 +123,18 @@ public:
                 fail(i, made.error());
             }
         }
+        for (const Part part : k_parts) {
+            for (std::size_t i = 0; i < m_steps.size(); ++i) {
+                if (!is_blocked(m_steps[i])) {
+                    if (const auto done = commit(prepared[i], part); !done) {
+                        fail(i, done.error());
+                    }
+                }
+            }
+        }
         for (std::size_t i = 0; i < m_steps.size(); ++i) {
-            if (is_blocked(m_steps[i]) || m_steps[i].repair.kind == Repair::Kind::ReinstallPip) {
-                continue;
-            }
-            const auto done = commit(prepared[i]);
-            if (done) {
-                m_outcomes[i].done = m_outcomes[i].error.empty();
-            } else {
-                fail(i, done.error());
-            }
+            m_outcomes[i].done = m_outcomes[i].error.empty() && !is_blocked(m_steps[i]) &&
+                                 m_steps[i].repair.kind != Repair::Kind::ReinstallPip;
         }
         return std::move(m_outcomes);
     }
@@ -218,18 +244,50 @@ private:
         return Prepared(std::move(staged));
     }
 
-    Result<void> commit(const Prepared& prepared) {
+    Result<void> commit(const Prepared& prepared, Part part) {
         if (const auto* removal = std::get_if<Removal>(&prepared)) {
-            return m_staging->take_away(removal->path);
+            return part == Part::Content ? m_staging->take_away(removal->path) : Result<void>();
         }
         if (const auto* planned = std::get_if<Uninstallation>(&prepared)) {
-            return uninstall(*m_prefix, *m_staging, *m_claims, *planned);
+            return commit(*planned, part);
         }
         if (const auto* conda = std::get_if<CondaRestoration>(&prepared)) {
-            return put_back(*m_prefix, *m_staging, *m_claims, *conda);
+            if (part == Part::Content) {
+                CUDAENV_TRY_VOID(make_directories(*m_prefix, *conda));
+            }
+            return commit(conda->files, part);
         }
         if (const auto* kept = std::get_if<KeptRestoration>(&prepared)) {
-            return put_back(*m_prefix, *m_staging, *m_claims, *kept);
+            CUDAENV_TRY_VOID(commit(kept->files, part));
+            for (const Uninstallation& planned : kept->replaced) {
+                CUDAENV_TRY_VOID(commit(planned, part));
+            }
+        }
+        return {};
+    }
+
+    Result<void> commit(const std::vector<StagedFile>& files, Part part) {
+        for (const StagedFile& file : files) {
+            if (part_of(file) == part) {
+                CUDAENV_TRY_VOID(put_back(*m_prefix, *m_staging, *m_claims, file));
+            }
+        }
+        return {};
+    }
+
+    Result<void> commit(const Uninstallation& planned, Part part) {
+        switch (part) {
+        case Part::Take:
+            return take_files(*m_prefix, *m_claims, planned);
+        case Part::TakeShared:
+            return take_shared_metadata(*m_prefix, planned);
+        case Part::TakeRecords:
+            return take_metadata(*m_prefix, *m_staging, planned);
+        case Part::NewRecords:
+        case Part::Content:
+        case Part::Records:
+        case Part::Installer:
+            break;
         }
         return {};
     }
@@ -302,6 +360,15 @@ Result<void> check_writable(const facts::Inventory& inventory) {
         }
     }
     return {};
+}
+
+void clear_interrupted(const std::string& prefix) {
+    const auto directory = PrefixDirectory::open(prefix);
+    struct stat status {};
+    if (directory &&
+        ::fstatat(directory->fd(), Staging::k_name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+        static_cast<void>(Staging::begin(*directory));
+    }
 }
 
 Result<std::vector<StepOutcome>> carry_out(const facts::Inventory& inventory,

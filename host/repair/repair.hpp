@@ -39,6 +39,9 @@ struct RepairPlaces {
 // Whether this user may change the environment. Error: "not-writable".
 Result<void> check_writable(const facts::Inventory& inventory);
 
+// Takes away what an interrupted repair has left aside. What cannot be is in nobody's way.
+void clear_interrupted(const std::string& prefix);
+
 // All but commands (ReinstallPip), in order; outcomes as the steps. A step that fails keeps the
 // others of its findings from being done. Errors, before anything is done: "not-writable", "busy".
 Result<std::vector<StepOutcome>> carry_out(const facts::Inventory& inventory,

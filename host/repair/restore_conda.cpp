@@ -87,7 +87,7 @@ private:
                     continue;
                 }
                 if (!is_same_link(name, place, status)) {
-                    m_result.files.push_back({path, name});
+                    m_result.files.push_back({path, name, !status});
                 }
                 return {};
             }
@@ -140,18 +140,20 @@ Result<CondaRestoration> stage_conda(const PrefixDirectory& prefix, Staging& sta
     return made.result();
 }
 
-Result<void> put_back(const PrefixDirectory& prefix, Staging& staging, const facts::Claims& claims,
-                      const CondaRestoration& restoration) {
+Result<void> make_directories(const PrefixDirectory& prefix, const CondaRestoration& restoration) {
     for (const std::string& path : restoration.directories) {
         CUDAENV_TRY(const auto place, prefix.make_place(path));
         if (::mkdirat(place.directory.get(), place.name.c_str(), 0777) != 0 && errno != EEXIST) {
             return failed_on(errno, "cannot make", path);
         }
     }
-    for (const StagedFile& file : restoration.files) {
-        CUDAENV_TRY_VOID(staging.put(file.staged, file.path));
-        remove_compiled(prefix, claims, file.path);
-    }
+    return {};
+}
+
+Result<void> put_back(const PrefixDirectory& prefix, Staging& staging, const facts::Claims& claims,
+                      const StagedFile& file) {
+    CUDAENV_TRY_VOID(staging.put(file.staged, file.path));
+    remove_compiled(prefix, claims, file.path);
     return {};
 }
 

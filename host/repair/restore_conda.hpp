@@ -14,6 +14,7 @@ namespace cudaenv::host {
 struct StagedFile {
     std::string path;
     std::string staged;
+    bool is_new = false; // nothing lies there
 };
 
 struct CondaRestoration {
@@ -31,7 +32,8 @@ Result<CondaRestoration> stage_conda(const PrefixDirectory& prefix, Staging& sta
                                      const facts::CondaPackage& package,
                                      const std::vector<std::string>& paths,
                                      const std::vector<std::string>& places);
+Result<void> make_directories(const PrefixDirectory& prefix, const CondaRestoration& restoration);
 Result<void> put_back(const PrefixDirectory& prefix, Staging& staging, const facts::Claims& claims,
-                      const CondaRestoration& restoration);
+                      const StagedFile& file);
 
 } // namespace cudaenv::host

@@ -81,25 +81,10 @@ Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& stagi
                                                  "link that leads out of the environment");
         }
         CUDAENV_TRY(auto staged, stage_file(staging, tree, file));
-        restoration.files.push_back({file.path, std::move(staged)});
+        restoration.files.push_back({file.path, std::move(staged), false});
     }
-    std::stable_partition(
-        restoration.files.begin(), restoration.files.end(),
-        [&](const StagedFile& file) { return !file.path.starts_with(kept->metadata); });
     restoration.kept = std::move(*kept);
     return restoration;
-}
-
-Result<void> put_back(const PrefixDirectory& prefix, Staging& staging, const facts::Claims& claims,
-                      const KeptRestoration& restoration) {
-    for (const StagedFile& file : restoration.files) {
-        CUDAENV_TRY_VOID(staging.put(file.staged, file.path));
-        remove_compiled(prefix, claims, file.path);
-    }
-    for (const Uninstallation& planned : restoration.replaced) {
-        CUDAENV_TRY_VOID(uninstall(prefix, staging, claims, planned));
-    }
-    return {};
 }
 
 } // namespace cudaenv::host

@@ -1,6 +1,5 @@
-// A kept distribution put back in the place of what took its own. Law: all of it is made aside and
-// compared with its digests before the first file of the environment changes; then each file is the
-// old or the kept one, and what was there goes last.
+// A kept distribution made aside, to be put in the place of what took its own. Law: all of it is
+// compared with its digests before the first file of the environment changes.
 #pragma once
 
 #include "base/result.hpp"
@@ -27,7 +26,5 @@ Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& stagi
                                    const KeptStore& store, const facts::Inventory& inventory,
                                    const facts::Claims& claims, const std::string& name,
                                    const std::string& version);
-Result<void> put_back(const PrefixDirectory& prefix, Staging& staging, const facts::Claims& claims,
-                      const KeptRestoration& restoration);
 
 } // namespace cudaenv::host

@@ -188,25 +188,34 @@ Result<Uninstallation> plan_uninstall(const PrefixDirectory& prefix,
     return Planning(prefix, inventory, claims, distribution, stays).make();
 }
 
-Result<void> uninstall(const PrefixDirectory& prefix, Staging& staging, const facts::Claims& claims,
-                       const Uninstallation& planned) {
-    Paths directories;
-    const auto remember = [&](const std::string& path) {
-        if (is_below(path, planned.site)) {
-            directories.insert(parent_of(path));
-        }
-    };
+Result<void> take_files(const PrefixDirectory& prefix, const facts::Claims& claims,
+                        const Uninstallation& planned) {
     for (const std::string& path : planned.files) {
         CUDAENV_TRY_VOID(unlink(prefix, path));
-        remember(path);
         remove_compiled(prefix, claims, path);
     }
+    return {};
+}
+
+Result<void> take_shared_metadata(const PrefixDirectory& prefix, const Uninstallation& planned) {
     for (const std::string& path : planned.metadata_files) {
         CUDAENV_TRY_VOID(unlink(prefix, path));
-        remember(path);
     }
+    return {};
+}
+
+Result<void> take_metadata(const PrefixDirectory& prefix, Staging& staging,
+                           const Uninstallation& planned) {
     if (!planned.metadata.empty()) {
         CUDAENV_TRY_VOID(staging.take_away(planned.metadata));
+    }
+    Paths directories;
+    for (const auto* paths : {&planned.files, &planned.metadata_files}) {
+        for (const std::string& path : *paths) {
+            if (is_below(path, planned.site)) {
+                directories.insert(parent_of(path));
+            }
+        }
     }
     // The deepest first.
     for (auto directory = directories.rbegin(); directory != directories.rend(); ++directory) {

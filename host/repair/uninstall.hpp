@@ -31,10 +31,13 @@ Result<Uninstallation> plan_uninstall(const PrefixDirectory& prefix,
                                       const facts::Inventory& inventory,
                                       const facts::Claims& claims, std::uint32_t distribution,
                                       const Paths& stays = {});
-// The metadata last: what is interrupted can be done again. Then directories that are empty, up to
-// the site.
-Result<void> uninstall(const PrefixDirectory& prefix, Staging& staging, const facts::Claims& claims,
-                       const Uninstallation& planned);
+// In this order, so that what is interrupted can be seen and done again. The first two leave other
+// packages' files in their directories; the last takes empty directories away, up to the site.
+Result<void> take_files(const PrefixDirectory& prefix, const facts::Claims& claims,
+                        const Uninstallation& planned);
+Result<void> take_shared_metadata(const PrefixDirectory& prefix, const Uninstallation& planned);
+Result<void> take_metadata(const PrefixDirectory& prefix, Staging& staging,
+                           const Uninstallation& planned);
 
 // What Python compiled of the source file and nobody claims. What cannot be taken away is no harm.
 void remove_compiled(const PrefixDirectory& prefix, const facts::Claims& claims,

@@ -1,0 +1,325 @@
+#!/usr/bin/env python3
+"""`cudaenv check --fix` on environments of real pip, uv and py-rattler.
+
+usage: test_fix.py --cudaenv FILE --cudaenvd FILE
+"""
+
+import base64
+import fcntl
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+import unittest
+
+from repair_support import (NOBODY, PLACEHOLDER, SITE, Conda, Home, conda_python_package, done, envs, fix,
+                            not_as_recorded, run_tests, tree)
+
+BINARY = b"\x7fELF\0" + PLACEHOLDER.encode() + b"/lib:" + PLACEHOLDER.encode() + b"/x\0tail\0\0"
+ODD = {"alpha/a,b.py": "comma = 1\n", 'alpha/say "hi".txt': "hi\n", "alpha/gr\u00fc\u00df.py": "x = 1\n",
+       "alpha/empty.py": ""}
+
+
+def conda_alpha():
+    package = conda_python_package("alpha", "1.0", {"alpha/__init__.py": "# conda's\n", "alpha/old.py": "old = 1\n",
+                                                    **ODD})
+    package["placeholder"] = PLACEHOLDER
+    package["files"].update({
+        "bin/alpha": f"#!{PLACEHOLDER}/bin/python\nprint(1)\n",
+        "lib/libalpha.so.1": {"base64": base64.b64encode(BINARY).decode()},
+        "lib/libalpha.so": {"link": "libalpha.so.1"},
+        f"{SITE}/alpha/where.py": f"PREFIX = '{PLACEHOLDER}'\n"})
+    return package
+
+
+def wheel_alpha(home, version):
+    home.wheel("alpha", version, {"alpha/__init__.py": "# wheel's\n", "alpha/new.py": "new = 1\n",
+                                  "alpha/where.py": "PREFIX = None\n", "alpha/a,b.py": "comma = 2\n",
+                                  "alpha-data/part.txt": "x\n"})
+
+
+class Fixing(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.home = self.enterContext(Home())
+
+    def conda_environment(self, conda, name="env", packages=None):
+        channel = conda.channel(f"channel-{name}", packages or [conda_alpha()])
+        prefix = self.home.conda_env(name)
+        conda.install(prefix, channel, "alpha")
+        self.assertEqual(not_as_recorded(prefix), [])
+        return prefix
+
+    def test_a_wheel_over_conda_goes_and_every_file_of_conda_is_as_recorded_again(self):
+        with Conda(self.home.root) as conda:
+            for installer in ("pip", "uv"):
+                for version in ("1.0", "2.0"):
+                    with self.subTest(installer=installer, version=version):
+                        prefix = self.conda_environment(conda, f"{installer}-{version}")
+                        before = tree(prefix)
+                        wheel_alpha(self.home, version)
+                        if installer == "pip":
+                            self.home.pip(prefix, "install", "--quiet", "--no-deps", "--force-reinstall",
+                                          f"alpha=={version}")
+                        else:
+                            self.home.uv(prefix, "install", "--no-deps", "--reinstall", f"alpha=={version}")
+                        self.assertNotEqual(not_as_recorded(prefix), [])
+                        told = fix(self.home, prefix)
+                        self.assertTrue(told["steps"])
+                        self.assertTrue(all(step["done"] for step in told["steps"]), told["steps"])
+                        self.assertEqual(told["left"], [])
+                        self.assertEqual(not_as_recorded(prefix), [])
+                        after = tree(prefix)
+                        after.pop(".lock", None)  # uv's own
+                        self.assertEqual(after, before)
+                        self.assertEqual(self.home.codes(prefix), [])
+
+    def test_files_that_were_taken_away_come_back_with_the_prefix_in_them(self):
+        with Conda(self.home.root) as conda:
+            prefix = self.conda_environment(conda)
+            before = tree(prefix)
+            for path in ("bin/alpha", "lib/libalpha.so.1", "lib/libalpha.so", f"{SITE}/alpha/where.py"):
+                (prefix / path).unlink()
+            shutil.rmtree(prefix / SITE / "alpha")
+            fix(self.home, prefix)
+            self.assertEqual(tree(prefix), before)
+            self.assertIn(str(prefix), (prefix / SITE / "alpha/where.py").read_text())
+
+    def test_a_package_for_every_python_comes_back_where_this_python_has_it(self):
+        info = "site-packages/alpha-1.0.dist-info"
+        package = {"name": "alpha", "version": "1.0", "build": "0", "depends": ["python"], "noarch": True,
+                   "placeholder": PLACEHOLDER, "files": {
+                       "site-packages/alpha/__init__.py": "# conda's\n", "site-packages/alpha/part.py": "x = 1\n",
+                       f"{info}/METADATA": "Metadata-Version: 2.1\nName: alpha\nVersion: 1.0\n\n",
+                       f"{info}/INSTALLER": "conda\n", f"{info}/RECORD": f"alpha/__init__.py,,\n{info[14:]}/RECORD,,\n",
+                       "python-scripts/alpha": f"#!{PLACEHOLDER}/bin/python\nprint(1)\n"}}
+        python = {"name": "python", "version": "3.11.7", "build": "0", "files": {"share/python/x": "x\n"}}
+        with Conda(self.home.root) as conda:
+            if SITE != "lib/python3.11/site-packages":
+                self.skipTest("the environments' Python is another one")
+            prefix = self.conda_environment(conda, packages=[package, python])
+            before = tree(prefix)
+            self.assertIn("bin/alpha", before)
+            shutil.rmtree(prefix / SITE / "alpha")
+            (prefix / "bin/alpha").unlink()
+            fix(self.home, prefix)
+            self.assertEqual(tree(prefix), before)
+
+    def test_without_the_package_in_a_cache_nothing_is_changed_and_the_way_out_is_told(self):
+        with Conda(self.home.root) as conda:
+            prefix = self.conda_environment(conda)
+            wheel_alpha(self.home, "2.0")
+            self.home.pip(prefix, "install", "--quiet", "--no-deps", "alpha==2.0")
+            for extracted in (self.home.root / "cache").glob("**/alpha-1.0-0"):
+                shutil.rmtree(extracted)
+            before = tree(prefix)
+            told = fix(self.home, prefix, status=3)
+            self.assertEqual(tree(prefix), before)
+            self.assertFalse(any(step["done"] for step in told["steps"]))
+            ways = [step["way_out"] for step in told["steps"] if step["way_out"]]
+            self.assertEqual(ways, [f"conda install -p {prefix} --force-reinstall alpha=1.0=0"])
+            self.assertTrue(told["left"])
+
+    def test_a_damaged_cache_is_not_believed(self):
+        with Conda(self.home.root) as conda:
+            prefix = self.conda_environment(conda)
+            target = prefix / SITE / "alpha/old.py"
+            target.unlink()  # it may be a second name of the file in the cache
+            found = list((self.home.root / "cache").glob(f"**/alpha-1.0-0/{SITE}/alpha/old.py"))
+            self.assertTrue(found)
+            for file in found:
+                file.write_text("old = 'damaged'\n")
+            told = fix(self.home, prefix, status=3)
+            self.assertFalse(target.exists())
+            self.assertTrue(any(step["error"] for step in told["steps"]))
+
+    def test_a_leftover_goes_and_what_its_links_lead_to_stays(self):
+        prefix = self.home.venv("env")
+        self.home.wheel("beta", "1.0", {"beta/__init__.py": "", "beta/x.py": "x = 1\n"})
+        self.home.pip(prefix, "install", "--quiet", "beta")
+        before = tree(prefix)
+        outside = self.home.root / "precious"
+        outside.mkdir()
+        (outside / "file").write_text("mine\n")
+        site = prefix / SITE
+        shutil.copytree(site / "beta-1.0.dist-info", site / "~eta-1.0.dist-info")
+        (site / "~eta").mkdir()
+        (site / "~eta/link").symlink_to(outside)
+        (site / "~eta/locked").mkdir()
+        (site / "~eta/locked/x").write_text("")
+        (site / "~eta/locked").chmod(0o500)
+        self.assertIn("CE106", self.home.codes(prefix))
+        fix(self.home, prefix, "CE106")
+        self.assertEqual(tree(prefix), before)
+        self.assertEqual((outside / "file").read_text(), "mine\n")
+        self.assertNotIn("CE106", self.home.codes(prefix))
+
+    def test_what_a_record_claims_outside_of_the_environment_is_never_touched(self):
+        prefix = self.home.venv("env")
+        site = prefix / SITE
+        self.home.wheel("beta", "2.0", {"beta/__init__.py": "two = 2\n"})
+        self.home.pip(prefix, "install", "--quiet", "beta==2.0")
+        precious = self.home.root / "precious"
+        (precious / "inner").mkdir(parents=True)
+        victims = [precious / "absolute", precious / "up", precious / "inner/linked"]
+        for victim in victims:
+            victim.write_text("mine\n")
+        (site / "shared").symlink_to(precious / "inner")
+        info = site / "beta-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: beta\nVersion: 1.0\n")
+        (info / "INSTALLER").write_text("pip\n")
+        (site / "beta_old.py").write_text("old = 1\n")
+        up = os.path.relpath(precious / "up", site)
+        (info / "RECORD").write_text(f"{precious}/absolute,,\n{up},,\nshared/linked,,\nbeta/__init__.py,,\n"
+                                     "beta_old.py,,\nbeta-1.0.dist-info/RECORD,,\n")
+        old = os.stat(info).st_mtime - 3600
+        for path in (*info.iterdir(), info):
+            os.utime(path, (old, old))
+        told = fix(self.home, prefix, "CE105")
+        self.assertEqual([victim.read_text() for victim in victims], ["mine\n"] * 3)
+        self.assertFalse(info.exists())
+        self.assertFalse((site / "beta_old.py").exists())
+        self.assertEqual((site / "beta/__init__.py").read_text(), "two = 2\n")
+        self.assertIn("3 files left, outside", told["steps"][0]["note"])
+
+    def test_what_was_changed_since_is_left_and_told(self):
+        with Conda(self.home.root) as conda:
+            prefix = self.conda_environment(conda)
+            wheel_alpha(self.home, "2.0")
+            self.home.pip(prefix, "install", "--quiet", "--no-deps", "alpha==2.0")
+            (prefix / SITE / "alpha/new.py").write_text("mine = 1\n")
+            told = fix(self.home, prefix, status=0)
+            self.assertEqual(not_as_recorded(prefix), [])
+            self.assertEqual((prefix / SITE / "alpha/new.py").read_text(), "mine = 1\n")
+            self.assertIn("alpha/new.py", " ".join(step["note"] or "" for step in told["steps"]))
+
+    def broken(self, pip=False):
+        """An environment most of whose files of one wheel of an index are gone."""
+        prefix = self.home.venv("env", pip=pip)
+        self.home.wheel("gone", "1.0", {f"gone/m{number}.py": f"x = {number}\n" for number in range(20)})
+        with envs.Index(self.home.root / "wheels") as index:
+            self.home.environment["PIP_INDEX_URL"] = index.url
+            envs.quiet([sys.executable, "-m", "pip", "--python", prefix / "bin/python", "install", "--quiet", "gone"],
+                       env=self.home.environment)
+        del self.home.environment["PIP_INDEX_URL"]
+        before = tree(prefix)
+        shutil.rmtree(prefix / SITE / "gone")
+        self.assertEqual(self.home.codes(prefix), ["CE107"])
+        return prefix, before
+
+    def test_a_wheel_comes_again_by_the_environments_own_pip_with_the_users_settings(self):
+        prefix, before = self.broken(pip=True)
+        told = fix(self.home, prefix, env={"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.home.root / "wheels")})
+        self.assertEqual(done(told), [("CE107", True)])
+        self.assertEqual(told["steps"][0]["command"][0], f"{prefix}/bin/python")
+        after = tree(prefix)
+        self.assertEqual({path for path in before if before[path] != after.get(path)} -
+                         {path for path in before if ".dist-info/" in path}, set())
+
+    def test_an_environment_without_pip_asks_uv(self):
+        prefix, before = self.broken()
+        path = f"{envs.tools()}:{self.home.environment['PATH']}"
+        with envs.Index(self.home.root / "wheels") as index:
+            told = fix(self.home, prefix, env={"PATH": path, "UV_DEFAULT_INDEX": index.url})
+        self.assertEqual(done(told), [("CE107", True)])
+        self.assertTrue((prefix / SITE / "gone/m19.py").exists())
+
+    def test_an_install_that_fails_is_status_3_and_tells_how_it_ended(self):
+        prefix, _ = self.broken(pip=True)
+        told = fix(self.home, prefix, status=3, env={"PIP_NO_INDEX": "1"})
+        self.assertEqual(done(told), [("CE107", False)])
+        self.assertIn("ended with status 1", told["steps"][0]["error"])
+        self.assertEqual([left["code"] for left in told["left"]], ["CE107"])
+
+    def test_without_pip_and_uv_there_is_nobody_who_installs(self):
+        prefix, _ = self.broken()
+        told = fix(self.home, prefix, status=3)
+        self.assertIn("no pip", told["steps"][0]["error"])
+
+    def leftover(self):
+        prefix = self.home.venv("env")
+        (prefix / SITE / "~umpy").mkdir()
+        (prefix / SITE / "~umpy/x.py").write_text("x = 1\n")
+        self.assertEqual(self.home.codes(prefix), ["CE106"])
+        return prefix
+
+    def test_without_a_terminal_nothing_is_done_unless_it_is_said(self):
+        prefix = self.leftover()
+        ran = self.home.run("check", "--fix", "-p", prefix, stdin=subprocess.DEVNULL)
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn(b"-y", ran.stderr)
+        self.assertTrue((prefix / SITE / "~umpy/x.py").exists())
+        ran = self.home.run("check", "--fix", "--json", "-p", prefix, stdin=subprocess.DEVNULL)
+        self.assertEqual(json.loads(ran.stdout)["code"], "not-asked")
+
+    def answered(self, prefix, answer):
+        main, terminal = pty.openpty()
+        os.write(main, answer)
+        try:
+            return subprocess.run([envs.PROGRAMS["cudaenv"], "check", "--fix", "-p", prefix],
+                                  env=self.home.environment, stdin=terminal, stderr=terminal, stdout=subprocess.PIPE,
+                                  timeout=60)
+        finally:
+            os.close(terminal)
+            os.close(main)
+
+    def test_on_a_terminal_it_shows_the_steps_and_asks_once(self):
+        prefix = self.leftover()
+        for answer in (b"n\n", b"\n", b"\x04"):
+            ran = self.answered(prefix, answer)
+            self.assertEqual(ran.returncode, 1)
+            self.assertIn("~umpy", ran.stdout.decode())
+            self.assertTrue((prefix / SITE / "~umpy/x.py").exists(), answer)
+        ran = self.answered(prefix, b"y\n")
+        self.assertEqual(ran.returncode, 0)
+        self.assertFalse((prefix / SITE / "~umpy").exists())
+
+    def test_only_the_findings_that_are_named_are_fixed(self):
+        prefix = self.leftover()
+        told = fix(self.home, prefix, "CE102")
+        self.assertEqual((told["steps"], told["left"]), ([], []))
+        self.assertTrue((prefix / SITE / "~umpy/x.py").exists())
+
+    def test_a_second_fix_of_the_environment_waits_for_nobody_and_does_nothing(self):
+        prefix = self.leftover()
+        staging = prefix / ".cudaenv-fix"
+        staging.mkdir(mode=0o700)
+        descriptor = os.open(staging, os.O_RDONLY)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        ran = self.home.run("check", "--fix", "-y", "--json", "-p", prefix)
+        self.assertEqual(ran.returncode, 3)
+        self.assertEqual(json.loads(ran.stdout)["code"], "busy")
+        self.assertTrue((prefix / SITE / "~umpy/x.py").exists())
+        (staging / "of an interrupted one").write_text("")
+        os.close(descriptor)
+        fix(self.home, prefix)
+        self.assertFalse(staging.exists())
+        self.assertFalse((prefix / SITE / "~umpy").exists())
+
+    def test_somebody_elses_environment_is_refused_before_anything_is_done(self):
+        if os.geteuid() != 0:
+            self.skipTest("another user can only be tried as root")
+        prefix = self.leftover()
+        for name in ("home", "state", "cache", "run"):
+            shutil.chown(self.home.root / name, NOBODY, NOBODY)
+        self.home.root.chmod(0o755)
+        programs = self.home.root / "programs"
+        programs.mkdir(mode=0o755)
+        for name in ("cudaenv", "cudaenvd"):
+            shutil.copy(envs.PROGRAMS[name], programs / name)
+        before = tree(prefix, compiled=True)
+        ran = subprocess.run([programs / "cudaenv", "check", "--fix", "-y", "--json", "-p", prefix],
+                             env={**self.home.environment, "CUDAENV_DAEMON": str(programs / "cudaenvd")},
+                             capture_output=True, timeout=60, user=NOBODY, group=NOBODY, extra_groups=[],
+                             cwd=self.home.root)
+        self.assertEqual(ran.returncode, 3, ran.stdout.decode() + ran.stderr.decode())
+        self.assertEqual(json.loads(ran.stdout)["code"], "not-writable")
+        self.assertEqual(tree(prefix, compiled=True), before)
+
+
+if __name__ == "__main__":
+    run_tests(sys.argv)

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""`cudaenv keep`, and what `cudaenv check --fix` makes of it.
+
+usage: test_kept.py --cudaenv FILE --cudaenvd FILE
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from repair_support import SITE, Home, done, envs, fix, run_tests, tree
+
+BUILT = "1.12.0a0+git664058f"
+PROGRAM = b"\x7fELF" + bytes(range(256)) * 300
+
+
+def build(home, name="torch", version=BUILT):
+    """A stand-in of real layout, as a build of one's own makes it."""
+    home.wheel(name, version, {
+        f"{name}/__init__.py": "from .version import cuda\n", f"{name}/version.py": "cuda = '11.3'\n",
+        f"{name}/lib/libtorch.so": PROGRAM, f"{name}/_C.cpython-311-x86_64-linux-gnu.so": PROGRAM[::-1],
+        f"{name}/bin/protoc": "#!/bin/sh\n", f"{name}/a,b \u00e9.txt": "odd\n", f"{name}/empty": ""})
+    return home.root / "wheels" / f"{name}-{version}-py3-none-any.whl"
+
+
+def wheel(home, version="2.8.0"):
+    home.wheel("torch", version, {
+        "torch/__init__.py": "cuda = '13.0'\n", "torch/version.py": "cuda = '13.0'\n",
+        "torch/lib/libtorch.so": b"\x7fELF" + b"w" * 5000, "torch/lib/libtorch_new.so": b"\x7fELF" + b"n" * 5000,
+        "torch/new/part.py": "x = 1\n"})
+
+
+class Keeping(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.home = self.enterContext(Home())
+
+    def built(self, name="env"):
+        prefix = self.home.venv(name)
+        self.home.pip(prefix, "install", "--quiet", "--no-deps", build(self.home))
+        site = prefix / SITE
+        (site / "torch/bin/protoc").chmod(0o755)
+        (site / "torch/lib/libtorch.so").chmod(0o555)
+        (site / "torch/version.py").chmod(0o640)
+        (site / "torch/lib/libtorch.so.1").symlink_to("libtorch.so")
+        with open(site / f"torch-{BUILT}.dist-info/RECORD", "a", encoding="utf-8") as record:
+            record.write("torch/lib/libtorch.so.1,,\n")
+        self.home.check(prefix)  # what is here is remembered
+        return prefix
+
+    def keep(self, prefix, *words, status=0, **more):
+        ran = self.home.run("keep", "--json", "-p", prefix, *words, **more)
+        self.assertEqual(ran.returncode, status, ran.stdout.decode() + ran.stderr.decode())
+        return json.loads(ran.stdout)
+
+    def test_a_kept_build_comes_back_byte_for_byte_with_its_modes(self):
+        wheel(self.home)
+        for installer in (self.home.pip, self.home.uv):
+            with self.subTest(installer=installer.__name__):
+                prefix = self.built(f"env-{installer.__name__}")
+                before = tree(prefix)
+                told = self.keep(prefix, "torch")
+                self.assertEqual([one["version"] for one in told["kept"]], [BUILT])
+                installer(prefix, "install", "torch==2.8.0")
+                compiled = prefix / SITE / "torch/__pycache__/version.cpython-311.pyc"
+                compiled.parent.mkdir(exist_ok=True)
+                compiled.write_bytes(b"of the wheel's")
+                self.assertEqual(self.home.codes(prefix), ["CE104"])
+                told = fix(self.home, prefix)
+                self.assertEqual(done(told), [("CE104", True)])
+                after = tree(prefix)
+                after.pop(".lock", None)  # uv's own
+                self.assertEqual(after, before)
+                self.assertFalse(compiled.exists() and compiled.read_bytes() == b"of the wheel's")
+                self.assertEqual(self.home.codes(prefix), [])
+
+    def test_a_kept_copy_is_the_users_alone_and_is_no_second_name_of_the_original(self):
+        prefix = self.built()
+        told = self.keep(prefix, "Torch")
+        place = Path(told["kept"][0]["path"])
+        for above in (place, *place.rglob("*")):
+            if above.is_dir():
+                self.assertEqual(above.stat().st_mode & 0o077, 0, above)
+            elif not above.is_symlink():
+                self.assertEqual(above.stat().st_nlink, 1, above)
+        original = prefix / SITE / "torch/lib/libtorch.so"
+        self.assertEqual((place / "files" / original.relative_to(prefix)).read_bytes(), PROGRAM)
+
+    def test_a_copy_replaces_the_one_before_and_can_be_forgotten(self):
+        prefix = self.built()
+        self.assertEqual(self.keep(prefix)["kept"], [])
+        self.keep(prefix, "torch")
+        (prefix / SITE / "torch/version.py").write_text("cuda = '11.4'\n")
+        told = self.keep(prefix, "torch")
+        self.assertIn("1 file kept as found", told["notes"][0])
+        listed = self.keep(prefix, "--list")
+        self.assertEqual(len(listed["kept"]), 1)
+        self.assertEqual(listed["kept"], self.keep(prefix)["kept"])
+        kept = Path(listed["kept"][0]["path"]) / "files" / SITE / "torch/version.py"
+        self.assertEqual(kept.read_text(), "cuda = '11.4'\n")
+        self.assertEqual(sorted(os.listdir(kept.parents[6])), [f"torch-{BUILT}"])
+        wrong = self.keep(prefix, "--forget", "troch", status=2)
+        self.assertIn("torch", wrong["hint"])
+        gone = self.keep(prefix, "--forget", f"torch=={BUILT}")
+        self.assertEqual((gone["action"], len(gone["kept"])), ("forgotten", 1))
+        self.assertEqual(self.keep(prefix, "--list")["kept"], [])
+        self.assertFalse(kept.exists())
+
+    def test_errors_at_the_door(self):
+        prefix = self.built()
+        told = self.keep(prefix, "troch", status=2)
+        self.assertEqual((told["code"], told["hint"]), ("no-such-distribution", 'did you mean "torch"?'))
+        (prefix / SITE / "torch/version.py").unlink()
+        told = self.keep(prefix, "torch", status=3)
+        self.assertEqual(told["code"], "files-missing")
+        self.assertIn("torch/version.py", told["message"])
+        (prefix / SITE / f"torch-{BUILT}.dist-info/RECORD").unlink()
+        self.assertEqual(self.keep(prefix, "torch", status=3)["code"], "no-record")
+        self.assertEqual(self.keep(prefix, "torch", "--list", status=2)["code"], "two-wishes")
+        self.assertEqual(self.keep(prefix, "--list")["kept"], [])
+
+    def test_what_an_index_has_is_kept_only_where_it_is_insisted_on(self):
+        prefix = self.home.venv("env")
+        self.home.wheel("plain", "1.0", {"plain.py": ""})
+        with envs.Index(self.home.root / "wheels") as index:
+            envs.quiet([sys.executable, "-m", "pip", "--python", prefix / "bin/python", "install", "--quiet",
+                        "--index-url", index.url, "plain"], env=self.home.environment)
+        told = self.keep(prefix, "plain", status=2)
+        self.assertEqual(told["code"], "can-be-had-again")
+        self.assertEqual(len(self.keep(prefix, "plain", "--yes")["kept"]), 1)
+
+    def test_of_an_editable_one_the_records_are_kept_and_the_source_is_named(self):
+        prefix = self.home.venv("env", pip=True)
+        source = self.home.root / "src"
+        (source / "mine").mkdir(parents=True)
+        (source / "mine/__init__.py").write_text("")
+        (source / "setup.py").write_text("from setuptools import setup\nsetup(name='mine', version='0.1', "
+                                         "packages=['mine'])\n")
+        try:
+            envs.quiet([prefix / "bin/python", "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation",
+                        "--no-deps", "-e", source], env=self.home.environment)
+        except RuntimeError as refusal:
+            self.skipTest(f"no editable install without an index here: {str(refusal)[-200:]}")
+        told = self.keep(prefix, "mine")
+        self.assertTrue(told["kept"][0]["editable"])
+        self.assertIn(str(source), told["notes"][0])
+
+    def test_a_damaged_copy_changes_nothing(self):
+        wheel(self.home)
+        prefix = self.built()
+        kept = Path(self.keep(prefix, "torch")["kept"][0]["path"])
+        self.home.pip(prefix, "install", "--quiet", "torch==2.8.0")
+        file = kept / "files" / SITE / "torch/lib/libtorch.so"
+        file.write_bytes(PROGRAM[:-1] + b"!")
+        before = tree(prefix)
+        told = fix(self.home, prefix, status=3)
+        self.assertIn("libtorch.so", told["steps"][0]["error"])
+        self.assertEqual(tree(prefix), before)
+        self.assertEqual([left["code"] for left in told["left"]], ["CE104"])
+
+    def in_small_disk(self, place, size, command, **more):
+        """Runs the command with a file system of that size at `place`; skips where there is none."""
+        script = f"mount -t tmpfs -o size={size} none {place} && {more.pop('first', 'true')} && exec \"$@\""
+        whole = ["unshare", "--map-root-user", "--mount", "sh", "-c", script, "sh", *map(str, command)]
+        tried = subprocess.run(["unshare", "--map-root-user", "--mount", "sh", "-c",
+                                f"mount -t tmpfs -o size=1m none {place}"], capture_output=True)
+        if tried.returncode != 0:
+            self.skipTest(f"no file system can be mounted here: {tried.stderr.decode().strip()}")
+        return subprocess.run(whole, env=self.home.environment, capture_output=True, timeout=120, **more)
+
+    def test_a_full_disk_keeps_nothing_and_says_how_much_is_needed(self):
+        prefix = self.built()
+        ran = self.in_small_disk(self.home.root / "state", "64k",
+                                 [envs.PROGRAMS["cudaenv"], "keep", "--json", "-p", prefix, "torch"])
+        self.assertEqual(ran.returncode, 3, ran.stdout.decode() + ran.stderr.decode())
+        told = json.loads(ran.stdout)
+        self.assertEqual(told["code"], "no-space")
+        self.assertRegex(told["message"], r"\d+ bytes \(\d+ KiB\) are needed")
+
+    def test_a_full_environment_stays_as_it_is(self):
+        wheel(self.home)
+        prefix = self.built()
+        self.keep(prefix, "torch")
+        self.home.pip(prefix, "install", "--quiet", "torch==2.8.0")
+        copy = self.home.root / "copy"
+        shutil.copytree(prefix, copy, symlinks=True)
+        size = sum(len(path.read_bytes()) // 4096 * 4 + 4 for path in copy.rglob("*") if path.is_file())
+        directories = sum(1 for path in copy.rglob("*") if path.is_dir())
+        result = self.home.root / "result"
+        script = ('"$0" check --fix -y --json -p "$1"; status=$?; cp -a "$1" "$2"; exit $status')
+        ran = self.in_small_disk(prefix, f"{size + 4 * directories + 60}k",
+                                 ["sh", "-c", script, envs.PROGRAMS["cudaenv"], prefix, result],
+                                 first=f"cp -a {copy}/. {prefix}")
+        self.assertEqual(ran.returncode, 3, ran.stdout.decode() + ran.stderr.decode())
+        self.assertIn("No space", json.loads(ran.stdout)["steps"][0]["error"])
+        self.assertEqual(tree(result), tree(copy))
+
+
+if __name__ == "__main__":
+    run_tests(sys.argv)
