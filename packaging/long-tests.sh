@@ -50,12 +50,12 @@ fuzz() {
 # What pip installs for comparisons, never part of cudaenv.
 peer_python() {
     local venv=build/deps/peer-venv
-    if [ ! -e "$venv/.complete" ]; then
+    if [ ! -e "$venv/.complete-2" ]; then
         rm -rf "$venv"
         python3 -m venv "$venv" >&2
         "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-            py-rattler==0.28.0 cuda-doctor==0.2.0 >&2
-        touch "$venv/.complete"
+            py-rattler==0.28.0 cuda-doctor==0.2.0 env-repair==0.2.7 >&2
+        touch "$venv/.complete-2"
     fi
     printf '%s\n' "$root/$venv/bin/python"
 }
@@ -87,6 +87,8 @@ bench() {
         --shared "$(shared)" --work build/peer || status=1
     "$python" tests/bench/bench_host.py --cudaenv build/release/cli/cudaenv \
         --peer "$(dirname "$python")/cuda-doctor" || status=1
+    "$python" tests/bench/bench_check.py --cudaenv build/release/cli/cudaenv --environment build/deps/peer-venv \
+        --cuda-doctor "$(dirname "$python")/cuda-doctor" --env-repair "$(dirname "$python")/env-repair" || status=1
     # Beside direnv, where it is installed.
     python3 tests/bench/bench_prompt.py --cudaenv build/release/cli/cudaenv || status=1
     python3 tests/bench/bench_enter.py --cudaenv build/release/cli/cudaenv || status=1

@@ -16,8 +16,8 @@ constexpr auto k_rules = std::to_array<CheckRuleRow>({
     {"overwrites", find_overwrites, true},
     {"duplicates", find_duplicates, true},
     {"leftovers", find_leftovers, true},
-    {"torch family", find_torch_family, false},
-    {"CUDA copies", find_cuda_copies, false},
+    {"torch family", find_torch_family, true},
+    {"CUDA copies", find_cuda_copies, true},
     {"extensions", find_foreign_extensions, false},
     {"CUDA fit", find_cuda_misfits, false},
 });

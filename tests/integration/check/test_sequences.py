@@ -46,32 +46,40 @@ def sha256(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def brute_force(prefix):
-    """Every path of every record whose content is not what that record says."""
-    different = set()
-    claimed_by_conda = set()
+def claims(prefix):
+    """Path and digest of every record that counts, but for what installers change in any case."""
+    found = []
     for record in (prefix / "conda-meta").glob("*.json"):
         for path in json.loads(record.read_text())["paths_data"]["paths"]:
-            claimed_by_conda.add(path["_path"])
-            file = prefix / path["_path"]
-            if ORDINARY.search(path["_path"]):
-                continue
-            digest = path.get("sha256_in_prefix") or path["sha256"]
-            if not file.is_file() or sha256(file) != digest:
-                different.add(path["_path"])
+            found.append((path["_path"], path.get("sha256_in_prefix") or path["sha256"]))
     for info in (prefix / SITE).glob("*.dist-info"):
         installer = info / "INSTALLER"
         if not installer.exists() or installer.read_text().strip() == "conda" or not (info / "RECORD").exists():
             continue
-        for name, digest, _ in csv.reader((info / "RECORD").open(newline="")):
-            path = os.path.normpath(f"{SITE}/{name}")
-            if not digest or ORDINARY.search(path):
-                continue
-            expected = base64.urlsafe_b64decode(digest.partition("=")[2] + "==").hex()
-            file = prefix / path
-            if not file.is_file() or sha256(file) != expected:
-                different.add(path)
-    return different
+        for name, digest, _ in csv.reader((info / "RECORD").read_text().splitlines()):
+            if digest:
+                found.append((os.path.normpath(f"{SITE}/{name}"),
+                              base64.urlsafe_b64decode(digest.partition("=")[2] + "==").hex()))
+    return [(path, digest) for path, digest in found if not ORDINARY.search(path)]
+
+
+def brute_force(prefix):
+    """Every path of every record whose content is not what that record says."""
+    return {path for path, digest in claims(prefix)
+            if not (prefix / path).is_file() or sha256(prefix / path) != digest}
+
+
+def contested(prefix):
+    """Paths of which two records want another content: one of them is never served."""
+    wanted = {}
+    for path, digest in claims(prefix):
+        wanted.setdefault(path, set()).add(digest)
+    return {path for path, digests in wanted.items() if len(digests) > 1}
+
+
+def named_in(told):
+    """The files that findings name; a leftover is a directory."""
+    return {file for finding in told["findings"] if finding["code"] != "CE106" for file in finding["files"]}
 
 
 class Sequences(unittest.TestCase):
@@ -106,9 +114,22 @@ class Sequences(unittest.TestCase):
                 steps[-1] += f" (refused: {str(refusal)[-80:]!r})"
             expected = brute_force(prefix)
             told = home.check(prefix)
-            named = {file for finding in told["findings"] for file in finding["files"]}
+            named = named_in(told)
             self.assertEqual(named, expected, f"seed {seed}: {steps}\n{json.dumps(told['findings'], indent=1)}")
-        return steps
+        self.fix(home, prefix, f"seed {seed}: {steps}")
+
+    def fix(self, home, prefix, what):
+        """What can be put back is put back; nothing is worse than before."""
+        before = brute_force(prefix)
+        repairable = {file for finding in home.check(prefix)["findings"] if finding["repairs"]
+                      for file in finding["files"]}
+        ran = home.run("check", "-p", prefix, "--fix", "--yes", "--json")
+        self.assertIn(ran.returncode, (0, 1), f"{what}\n{ran.stdout.decode()}{ran.stderr.decode()}")
+        after = brute_force(prefix)
+        never = contested(prefix)
+        self.assertEqual(after - before - never, set(), f"{what}\n{ran.stdout.decode()}")
+        self.assertEqual((after & repairable) - never, set(), f"{what}\n{ran.stdout.decode()}")
+        self.assertEqual(named_in(home.check(prefix)), after, what)
 
     def test_check_names_exactly_the_files_whose_content_is_not_their_records(self):
         with Home() as home:
