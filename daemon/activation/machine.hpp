@@ -2,6 +2,7 @@
 // for as long as the files it was read from are as they were.
 #pragma once
 
+#include "daemon/check/inventories.hpp"
 #include "host/observed/observed_cache.hpp"
 #include "solver/facts/environment.hpp"
 #include "solver/facts/host.hpp"
@@ -24,12 +25,14 @@ public:
                      const std::vector<std::string>& toolkit_directories, Gpus gpus);
     std::optional<facts::EnvironmentFacts> environment(const std::string& prefix);
     facts::ToolkitLayout layout(const std::string& toolkit);
+    Inventories& inventories() { return m_inventories; }
 
 private:
     host::DiskFileSystem m_files;
     host::ObservedCache<facts::Host> m_hosts{16};
     host::ObservedCache<std::optional<facts::EnvironmentFacts>> m_environments{64};
     host::ObservedCache<facts::ToolkitLayout> m_layouts{32};
+    Inventories m_inventories;
 };
 
 } // namespace cudaenv::daemon

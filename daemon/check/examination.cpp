@@ -6,7 +6,6 @@
 #include "host/examine.hpp"
 #include "host/extensions/read_extensions.hpp"
 #include "host/inventory/examine.hpp"
-#include "host/inventory/read_inventory.hpp"
 #include "host/probe/machine_stamp.hpp"
 #include "host/repair/kept_store.hpp"
 #include "protocol/json_field.hpp"
@@ -23,9 +22,9 @@ const plan::Pin* cuda_pin(const Activation& activation) {
 }
 
 // A prefix of Python's that is no environment of its own: a system's, a build's, ~/.local.
-bool has_python_sites(const std::string& prefix) {
-    const auto inventory = host::read_inventory(prefix, 1);
-    return inventory && !inventory->sites.empty();
+bool has_python_sites(const std::string& prefix, Inventories& inventories) {
+    const auto loan = inventories.lend(prefix);
+    return loan && !loan->inventory().sites.empty();
 }
 
 } // namespace
@@ -35,17 +34,17 @@ host::EnvironmentMemories memories_of(const protocol::Caller& caller) {
         state_directory([&](const char* name) { return caller.variable(name); }));
 }
 
-Examination::Examination(facts::Inventory inventory)
-    : m_inventory(std::move(inventory)), m_claims(m_inventory), m_ownership(m_inventory, m_claims) {
-}
+Examination::Examination(Inventories::Loan loan)
+    : m_loan(std::move(loan)), m_claims(inventory()), m_ownership(inventory(), m_claims) {}
 
 Result<std::unique_ptr<Examination>> Examination::of(const std::string& prefix,
-                                                     const protocol::Caller& caller) {
-    CUDAENV_TRY(auto inventory, host::read_inventory(prefix));
-    std::unique_ptr<Examination> made(new Examination(std::move(inventory)));
+                                                     const protocol::Caller& caller,
+                                                     Inventories& inventories) {
+    CUDAENV_TRY(auto loan, inventories.lend(prefix));
+    std::unique_ptr<Examination> made(new Examination(std::move(loan)));
     const host::EnvironmentMemories memories = memories_of(caller);
-    made->m_memory = memories.read(made->m_inventory.prefix);
-    made->m_kept = host::kept_in(memories.directory(), made->m_inventory.prefix);
+    made->m_memory = memories.read(made->inventory().prefix);
+    made->m_kept = host::kept_in(memories.directory(), made->inventory().prefix);
     return made;
 }
 
@@ -59,7 +58,7 @@ Result<std::unique_ptr<Examination>> Examination::of(const nlohmann::json& param
     } else if (activation.error().code == "no-such-environment" && params.contains("prefix")) {
         CUDAENV_TRY(const auto named, protocol::string_field(params, "prefix"));
         prefix = absolute_for(caller, named.value_or(""));
-        if (!has_python_sites(prefix)) {
+        if (!has_python_sites(prefix, machine.inventories())) {
             return tl::unexpected(std::move(activation).error());
         }
         // What is active says nothing of it.
@@ -78,7 +77,7 @@ Result<std::unique_ptr<Examination>> Examination::of(const nlohmann::json& param
         return bad_input("no-environment", "no environment is active and none is named",
                          "expected -n NAME or -p PREFIX");
     }
-    CUDAENV_TRY(auto made, of(prefix, caller));
+    CUDAENV_TRY(auto made, of(prefix, caller, machine.inventories()));
     made->m_activation = std::move(*activation);
     made->m_depth = depth;
     if (depth == plan::CheckDepth::Everything) {
@@ -93,7 +92,7 @@ void Examination::look_at_files(const protocol::Caller& caller) {
     host::DigestCache digests(
         host::default_cache_directory(caller.environment, caller.variable("HOME").value_or("")),
         host::name_of_machine(files));
-    m_examined = host::examine(m_inventory, m_claims, digests);
+    m_examined = host::examine(inventory(), m_claims, digests);
     digests.save();
 }
 
@@ -102,11 +101,11 @@ void Examination::look_at_cuda(const nlohmann::json& params, const protocol::Cal
     if (auto host = host_of(params, caller, looks)) {
         m_host = std::move(*host);
     }
-    m_extensions = host::read_extensions(m_inventory);
+    m_extensions = host::read_extensions(inventory());
 }
 
 std::vector<plan::CheckFinding> Examination::findings() const {
-    plan::CheckScene scene{m_inventory, m_claims, m_ownership};
+    plan::CheckScene scene{inventory(), m_claims, m_ownership};
     scene.examined = m_examined ? &*m_examined : nullptr;
     if (m_depth == plan::CheckDepth::Everything) {
         const auto& environment = m_activation.situation.environment;
@@ -126,7 +125,7 @@ std::vector<plan::CheckFinding> Examination::findings() const {
 
 host::EnvironmentMemory Examination::memory_now() const {
     host::EnvironmentMemory memory = m_memory;
-    memory.seen = plan::remember(m_memory.seen, plan::seen_in(m_inventory, m_ownership));
+    memory.seen = plan::remember(m_memory.seen, plan::seen_in(inventory(), m_ownership));
     return memory;
 }
 

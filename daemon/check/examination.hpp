@@ -3,6 +3,7 @@
 
 #include "base/result.hpp"
 #include "daemon/activation/activation.hpp"
+#include "daemon/check/inventories.hpp"
 #include "host/memory/environment_memory.hpp"
 #include "solver/plan/check/check.hpp"
 
@@ -25,11 +26,11 @@ public:
                                                    const protocol::Caller& caller, Machine& machine,
                                                    plan::CheckDepth depth);
     // Of an environment whose activation is at hand: by the records.
-    static Result<std::unique_ptr<Examination>> of(const std::string& prefix,
-                                                   const protocol::Caller& caller);
+    static Result<std::unique_ptr<Examination>>
+    of(const std::string& prefix, const protocol::Caller& caller, Inventories& inventories);
 
     [[nodiscard]] std::vector<plan::CheckFinding> findings() const;
-    [[nodiscard]] const facts::Inventory& inventory() const { return m_inventory; }
+    [[nodiscard]] const facts::Inventory& inventory() const { return m_loan.inventory(); }
     [[nodiscard]] const facts::Claims& claims() const { return m_claims; }
     [[nodiscard]] const plan::Ownership& ownership() const { return m_ownership; }
     [[nodiscard]] const plan::Config& config() const { return m_activation.project.config; }
@@ -39,11 +40,11 @@ public:
     [[nodiscard]] host::EnvironmentMemory memory_now() const;
 
 private:
-    explicit Examination(facts::Inventory inventory);
+    explicit Examination(Inventories::Loan loan);
     void look_at_files(const protocol::Caller& caller);
     void look_at_cuda(const nlohmann::json& params, const protocol::Caller& caller);
 
-    facts::Inventory m_inventory;
+    Inventories::Loan m_loan;
     facts::Claims m_claims;
     plan::Ownership m_ownership;
     host::EnvironmentMemory m_memory;

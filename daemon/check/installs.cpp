@@ -68,9 +68,10 @@ struct Installs::Reading {
 
 std::shared_ptr<const Installs::Reading> Installs::read(const std::string& prefix,
                                                         const protocol::Caller& caller,
-                                                        const std::string& stamp) {
+                                                        const std::string& stamp,
+                                                        Machine& machine) {
     auto reading = std::make_shared<Reading>();
-    const auto examination = Examination::of(prefix, caller);
+    const auto examination = Examination::of(prefix, caller, machine.inventories());
     if (!examination) {
         return reading;
     }
@@ -108,9 +109,10 @@ InstallNews Installs::news(const Activation& activation, const protocol::Caller&
     }
     if (!look.reading.valid()) {
         try {
-            look.reading = std::async(std::launch::async, [prefix, caller, stamp] {
-                               return read(prefix, caller, stamp);
-                           }).share();
+            look.reading =
+                std::async(std::launch::async, [prefix, caller, stamp, machine = m_machine] {
+                    return read(prefix, caller, stamp, *machine);
+                }).share();
         } catch (const std::system_error&) {
             return {"", true}; // no thread to be had
         }

@@ -22,6 +22,8 @@ struct InstallNews {
 
 class Installs {
 public:
+    explicit Installs(std::shared_ptr<Machine> machine) : m_machine(std::move(machine)) {}
+
     // Of the activation's environment. Nothing where the settings forbid it, or where what was told
     // cannot be kept.
     InstallNews news(const Activation& activation, const protocol::Caller& caller,
@@ -37,6 +39,7 @@ private:
     static std::shared_ptr<const Reading>
     read(const std::string& prefix, const protocol::Caller& caller, const std::string& stamp);
 
+    std::shared_ptr<Machine> m_machine;
     std::mutex m_mutex;
     std::map<std::string, Look> m_looks; // by prefix and where memories are kept
 };

@@ -184,7 +184,7 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
 void add_activate_methods(Service& service, const std::shared_ptr<Machine>& machine,
                           Control* control) {
     BackgroundProbe* const background = control == nullptr ? nullptr : &control->background_probe();
-    const auto installs = std::make_shared<Installs>();
+    const auto installs = std::make_shared<Installs>(machine);
     service.add(
         "activate",
         [machine, installs, background](const nlohmann::json& params,

@@ -102,12 +102,14 @@ std::string next_step(const Activation& activation, const facts::Host& host,
 }
 
 // What the environment's records alone prove; `cudaenv check` looks further.
-nlohmann::json findings_of(const Activation& activation, const protocol::Caller& caller) {
+nlohmann::json findings_of(const Activation& activation, const protocol::Caller& caller,
+                           Machine& machine) {
     nlohmann::json findings = nlohmann::json::array();
     if (!activation.situation.environment) {
         return findings;
     }
-    const auto examination = Examination::of(activation.project.prefix, caller);
+    const auto examination =
+        Examination::of(activation.project.prefix, caller, machine.inventories());
     if (!examination) {
         return findings;
     }
@@ -164,7 +166,7 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
          {"toolkit", toolkit_to_json(activation.choice, host)},
          {"applied", is_applied(activation)},
          {"probe", kept_to_json(kept_verdict({loaded, activation.situation.base, caller}, looks))},
-         {"findings", findings_of(activation, caller)},
+         {"findings", findings_of(activation, caller, machine)},
          {"notes", std::move(note_texts)},
          {"next", next_step(activation, host, caller)}}};
 }

@@ -1,0 +1,50 @@
+// The inventories of the environments that were looked at last, kept so that after an install only
+// what changed is read again. Law: one holds an inventory at a time; it is as the records are when
+// it was given.
+#pragma once
+
+#include "base/result.hpp"
+#include "host/inventory/kept_inventory.hpp"
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace cudaenv::daemon {
+
+class Inventories {
+    struct Entry {
+        explicit Entry(const std::string& prefix) : inventory(prefix) {}
+        std::mutex guard;
+        host::KeptInventory inventory;
+    };
+
+public:
+    // Lent for as long as it lives.
+    class Loan {
+    public:
+        explicit Loan(std::shared_ptr<Entry> entry)
+            : m_entry(std::move(entry)), m_lock(m_entry->guard) {}
+        [[nodiscard]] const facts::Inventory& inventory() const {
+            return m_entry->inventory.inventory();
+        }
+
+    private:
+        friend class Inventories;
+        std::shared_ptr<Entry> m_entry;
+        std::unique_lock<std::mutex> m_lock;
+    };
+
+    // Waits while another holds it. Errors: those of read_inventory.
+    Result<Loan> lend(const std::string& prefix);
+
+private:
+    // An environment of 60,000 files takes some 16 MB.
+    static constexpr std::size_t k_most = 3;
+
+    std::mutex m_guard;
+    std::list<std::pair<std::string, std::shared_ptr<Entry>>> m_entries; // the last used first
+};
+
+} // namespace cudaenv::daemon
