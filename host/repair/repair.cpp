@@ -92,13 +92,20 @@ constexpr auto k_parts =
     std::to_array<Part>({Part::NewRecords, Part::Content, Part::Take, Part::Records,
                          Part::TakeShared, Part::Installer, Part::TakeRecords});
 
-Part part_of(const StagedFile& file) {
+enum class Source { Conda, Kept };
+
+// All of a kept one's records come back together: those of what took its place are there until
+// then.
+Part part_of(const StagedFile& file, Source source) {
     const std::string_view path = file.path;
     const auto slash = path.rfind('/');
     const auto above = path.substr(0, slash == std::string_view::npos ? 0 : slash);
     if (above.find(".dist-info") == std::string_view::npos &&
         above.find(".egg-info") == std::string_view::npos) {
         return Part::Content;
+    }
+    if (source == Source::Kept) {
+        return Part::Records;
     }
     return file.is_new                             ? Part::NewRecords
            : path.substr(slash + 1) == "INSTALLER" ? Part::Installer
@@ -255,10 +262,10 @@ private:
             if (part == Part::Content) {
                 CUDAENV_TRY_VOID(make_directories(*m_prefix, *conda));
             }
-            return commit(conda->files, part);
+            return commit(conda->files, Source::Conda, part);
         }
         if (const auto* kept = std::get_if<KeptRestoration>(&prepared)) {
-            CUDAENV_TRY_VOID(commit(kept->files, part));
+            CUDAENV_TRY_VOID(commit(kept->files, Source::Kept, part));
             for (const Uninstallation& planned : kept->replaced) {
                 CUDAENV_TRY_VOID(commit(planned, part));
             }
@@ -266,9 +273,9 @@ private:
         return {};
     }
 
-    Result<void> commit(const std::vector<StagedFile>& files, Part part) {
+    Result<void> commit(const std::vector<StagedFile>& files, Source source, Part part) {
         for (const StagedFile& file : files) {
-            if (part_of(file) == part) {
+            if (part_of(file, source) == part) {
                 CUDAENV_TRY_VOID(put_back(*m_prefix, *m_staging, *m_claims, file));
             }
         }

@@ -83,6 +83,11 @@ Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& stagi
         CUDAENV_TRY(auto staged, stage_file(staging, tree, file));
         restoration.files.push_back({file.path, std::move(staged), false});
     }
+    // What makes a distribution of a dist-info.
+    std::stable_partition(
+        restoration.files.begin(), restoration.files.end(), [](const StagedFile& file) {
+            return !file.path.ends_with("/METADATA") && !file.path.ends_with("/PKG-INFO");
+        });
     restoration.kept = std::move(*kept);
     return restoration;
 }

@@ -48,10 +48,16 @@ class Interrupted(unittest.TestCase):
 
     def try_all(self, prefix, kept_copy, before, after):
         """`before` the fix and `after` it; `kept_copy`: of the broken environment."""
+        memory = self.home.root / "state/environments"
+        remembered = self.home.root / "remembered"
+        shutil.rmtree(remembered, ignore_errors=True)
+        shutil.copytree(memory, remembered)
         tried = 0
         for number in range(1, MOST):
             shutil.rmtree(prefix)
             shutil.copytree(kept_copy, prefix, symlinks=True)
+            shutil.rmtree(memory)
+            shutil.copytree(remembered, memory)
             if not self.killed(prefix, number):
                 break
             tried += 1
@@ -97,6 +103,7 @@ class Interrupted(unittest.TestCase):
             conda.install(prefix, channel, "alpha")
         after = tree(prefix)
         self.home.pip(prefix, "install", "--quiet", "--no-deps", "--force-reinstall", f"alpha=={version}")
+        self.home.check(prefix)
         before = tree(prefix)
         copy = self.home.root / f"copy-{version}"
         shutil.copytree(prefix, copy, symlinks=True)
