@@ -34,8 +34,9 @@ std::vector<std::string> package_caches(const Environment& environment, const st
             add(base + rest);
         }
     };
-    for (const char* separator : {",", ":"}) { // conda has it either way
-        for (const auto part : split(value_of(environment, "CONDA_PKGS_DIRS"), *separator)) {
+    const std::string listed = value_of(environment, "CONDA_PKGS_DIRS");
+    for (const char separator : {',', ':'}) { // conda has it either way
+        for (const auto part : split(listed, separator)) {
             add(std::string(trim(part)));
         }
     }

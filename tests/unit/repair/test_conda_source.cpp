@@ -1,0 +1,89 @@
+#include "host/repair/conda_source.hpp"
+#include "host/repair/package_caches.hpp"
+#include "tests/support/temporary_tree.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+using namespace cudaenv;
+using namespace cudaenv::host;
+
+TEST_CASE("paths.json tells which files have the prefix in them, and how") {
+    const auto files = read_paths_json(R"({"paths": [
+        {"_path": "bin/a", "prefix_placeholder": "/opt/p", "file_mode": "text"},
+        {"_path": "lib/b", "prefix_placeholder": "/opt/p", "file_mode": "binary"},
+        {"_path": "c"}, 7]})");
+    REQUIRE(files.size() == 3);
+    CHECK(files.at("bin/a").placeholder == "/opt/p");
+    CHECK(files.at("bin/a").mode == PrefixMode::Text);
+    CHECK(files.at("lib/b").mode == PrefixMode::Binary);
+    CHECK(files.at("c").placeholder.empty());
+    CHECK(read_paths_json("{").empty());
+    CHECK(read_paths_json("{\"paths\": 1}").empty());
+}
+
+TEST_CASE("has_prefix of old packages tells the same") {
+    const auto files =
+        read_has_prefix("/opt/p text bin/a b\n\"/opt/q\" binary \"lib/b\"\nbin/c\n\n");
+    REQUIRE(files.size() == 3);
+    CHECK(files.at("bin/a b").placeholder == "/opt/p");
+    CHECK(files.at("lib/b").placeholder == "/opt/q");
+    CHECK(files.at("lib/b").mode == PrefixMode::Binary);
+    CHECK(files.at("bin/c").placeholder == "/opt/anaconda1anaconda2anaconda3");
+}
+
+TEST_CASE("a file of a package for every Python is looked for where the package has it") {
+    CHECK(packaged_names("lib/python3.11/site-packages/a/b.py") ==
+          std::vector<std::string>{"lib/python3.11/site-packages/a/b.py", "site-packages/a/b.py"});
+    CHECK(packaged_names("bin/tool") ==
+          std::vector<std::string>{"bin/tool", "python-scripts/tool"});
+    CHECK(packaged_names("share/x") == std::vector<std::string>{"share/x"});
+}
+
+TEST_CASE("a package's file is made with the prefix in it, a pipe and a foreign path are not") {
+    const test::TemporaryTree tree;
+    tree.file(
+        "pkg/info/paths.json",
+        R"({"paths": [{"_path": "bin/a", "prefix_placeholder": "/opt/p", "file_mode": "text"}]})");
+    tree.file("pkg/bin/a", "#!/opt/p/bin/python\n", 0755);
+    tree.file("secret", "x");
+    tree.directory("into");
+    const auto source = CondaSource::open(tree.path() + "/pkg");
+    REQUIRE(source);
+    const Fd into(::open((tree.path() + "/into").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    REQUIRE(source->stage("bin/a", "/env", into.get(), "1") == true);
+    std::ifstream made(tree.path() + "/into/1");
+    CHECK(std::string(std::istreambuf_iterator<char>(made), {}) == "#!/env/bin/python\n");
+    CHECK((std::filesystem::status(tree.path() + "/into/1").permissions() &
+           std::filesystem::perms::owner_exec) != std::filesystem::perms::none);
+    CHECK(source->stage("../secret", "/env", into.get(), "2") == false);
+    CHECK(source->stage("bin/none", "/env", into.get(), "3") == false);
+    CHECK_FALSE(CondaSource::open(tree.path() + "/none"));
+}
+
+TEST_CASE("caches are those that variables name, then those of the roots, then the home's") {
+    const auto caches =
+        package_caches({{"CONDA_PKGS_DIRS", "/a/pkgs"}, {"MAMBA_ROOT_PREFIX", "/m"}},
+                       "/nonexistent-home", "/root/envs/x");
+    REQUIRE(caches.size() >= 4);
+    CHECK(package_caches({{"CONDA_PKGS_DIRS", "/a, /b"}}, "", "/x")[1] == "/b");
+    CHECK(caches[0] == "/a/pkgs");
+    CHECK(caches[1] == "/m/pkgs");
+    CHECK(caches[2] == "/root/pkgs");
+    CHECK(std::find(caches.begin(), caches.end(), "/nonexistent-home/.cache/rattler/cache/pkgs") !=
+          caches.end());
+    facts::CondaPackage package;
+    package.name = "six";
+    package.version = "1.16";
+    package.build = "0";
+    package.extracted = "/elsewhere/six";
+    const auto places = extracted_places(package, {"/a/pkgs"});
+    CHECK(places == std::vector<std::string>{"/elsewhere/six", "/a/pkgs/six-1.16-0"});
+    package.name = "../x";
+    CHECK(extracted_places(package, {"/a/pkgs"}) == std::vector<std::string>{"/elsewhere/six"});
+}
