@@ -14,6 +14,7 @@ from pathlib import Path
 
 from repair_support import SITE, Home, done, envs, fix, run_tests, tree
 
+WHEELS = Path(envs.__file__).parent
 BUILT = "1.12.0a0+git664058f"
 PROGRAM = b"\x7fELF" + bytes(range(256)) * 300
 
@@ -139,16 +140,22 @@ class Keeping(unittest.TestCase):
         source = self.home.root / "src"
         (source / "mine").mkdir(parents=True)
         (source / "mine/__init__.py").write_text("")
-        (source / "setup.py").write_text("from setuptools import setup\nsetup(name='mine', version='0.1', "
-                                         "packages=['mine'])\n")
-        try:
-            envs.quiet([prefix / "bin/python", "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation",
-                        "--no-deps", "-e", source], env=self.home.environment)
-        except RuntimeError as refusal:
-            self.skipTest(f"no editable install without an index here: {str(refusal)[-200:]}")
+        (source / "pyproject.toml").write_text(
+            '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+            '[project]\nname = "mine"\nversion = "0.1"\n')
+        (source / "backend.py").write_text(
+            f"import sys\nsys.path.insert(0, {str(WHEELS)!r})\nfrom wheels import make_wheel\n"
+            "def build_editable(directory, settings=None, metadata=None):\n"
+            f"    return make_wheel(directory, 'mine', '0.1', {{'__editable__.mine.pth': {str(source)!r}}}).name\n"
+            "build_wheel = build_editable\n")
+        envs.quiet([prefix / "bin/python", "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation",
+                    "--no-deps", "-e", source], env=self.home.environment)
         told = self.keep(prefix, "mine")
         self.assertTrue(told["kept"][0]["editable"])
         self.assertIn(str(source), told["notes"][0])
+        kept = Path(told["kept"][0]["path"]) / "files" / SITE
+        self.assertEqual((kept / "__editable__.mine.pth").read_text(), str(source))
+        self.assertFalse((kept / "mine").exists())
 
     def test_a_damaged_copy_changes_nothing(self):
         wheel(self.home)
