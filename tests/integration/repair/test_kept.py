@@ -207,6 +207,20 @@ class Keeping(unittest.TestCase):
         self.assertIn("No space", json.loads(ran.stdout)["steps"][0]["error"])
         self.assertEqual(tree(result), tree(copy))
 
+    def test_an_environment_whose_packages_lie_on_another_file_system_is_put_right_as_well(self):
+        wheel(self.home)
+        prefix = self.built()
+        expected = tree(prefix)
+        self.keep(prefix, "torch")
+        self.home.pip(prefix, "install", "--quiet", "torch==2.8.0")
+        copy, result = self.home.root / "copy", self.home.root / "result"
+        shutil.copytree(prefix / SITE, copy, symlinks=True)
+        script = '"$0" check --fix -y --json -p "$1"; status=$?; cp -a "$1" "$2"; exit $status'
+        ran = self.in_small_disk(prefix / SITE, "20m", ["sh", "-c", script, envs.PROGRAMS["cudaenv"], prefix, result],
+                                 first=f"cp -a {copy}/. {prefix / SITE}")
+        self.assertEqual(ran.returncode, 0, ran.stdout.decode() + ran.stderr.decode())
+        self.assertEqual(tree(result), expected)
+
 
 if __name__ == "__main__":
     run_tests(sys.argv)
