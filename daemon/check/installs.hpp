@@ -36,8 +36,9 @@ private:
         std::shared_future<std::shared_ptr<const Reading>> reading;
         bool told = false;
     };
-    static std::shared_ptr<const Reading>
-    read(const std::string& prefix, const protocol::Caller& caller, const std::string& stamp);
+    static std::shared_ptr<const Reading> read(const std::string& prefix,
+                                               const protocol::Caller& caller,
+                                               const std::string& stamp, Machine& machine);
 
     std::shared_ptr<Machine> m_machine;
     std::mutex m_mutex;
