@@ -4,6 +4,7 @@
 #include "cli/help.hpp"
 #include "cli/usage_error.hpp"
 #include "protocol/build_id.hpp"
+#include "protocol/json_field.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -70,7 +71,10 @@ Result<void> take(const Slot& slot, Words words, Invocation& invocation) {
     } else if (slot.row.repeat == Repeat::Yes) {
         invocation.params[key_of(name)] = slot.values;
     } else {
-        invocation.params[key_of(name)] = slot.values.back();
+        // The name of a file is bytes.
+        invocation.params[key_of(name)] = slot.row.file
+                                              ? protocol::bytes_to_json(slot.values.back())
+                                              : nlohmann::json(slot.values.back());
     }
     return {};
 }

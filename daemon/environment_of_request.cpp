@@ -68,7 +68,7 @@ std::vector<std::string> entries_of(const fs::path& directory) {
 } // namespace
 
 Result<std::string> prefix_of(const nlohmann::json& params, const protocol::Caller& caller) {
-    CUDAENV_TRY(const auto prefix, protocol::string_field(params, "prefix"));
+    CUDAENV_TRY(const auto prefix, protocol::path_field(params, "prefix"));
     CUDAENV_TRY(const auto name, protocol::string_field(params, "name"));
     if (prefix) {
         std::string path = absolute_for(caller, *prefix);

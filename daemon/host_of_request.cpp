@@ -97,7 +97,7 @@ Result<facts::Host> host_of(const nlohmann::json& params, const protocol::Caller
 
 Result<facts::Host> host_of(const nlohmann::json& params, const protocol::Caller& caller,
                             Looks& looks) {
-    CUDAENV_TRY(auto file, protocol::string_field(params, "host"));
+    CUDAENV_TRY(auto file, protocol::path_field(params, "host"));
     CUDAENV_TRY(const auto driver, protocol::string_field(params, "driver"));
     CUDAENV_TRY(const auto gpus, protocol::strings_field(params, "gpu"));
     if (!file) {

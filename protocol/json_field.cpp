@@ -83,6 +83,15 @@ Result<std::optional<std::string>> string_field(const nlohmann::json& object,
     return value->get<std::string>();
 }
 
+Result<std::optional<std::string>> path_field(const nlohmann::json& object, std::string_view name) {
+    const nlohmann::json* value = field(object, name);
+    if (value == nullptr) {
+        return std::optional<std::string>();
+    }
+    CUDAENV_TRY(auto path, bytes_from_json(*value, name));
+    return std::optional(std::move(path));
+}
+
 Result<bool> bool_field(const nlohmann::json& object, std::string_view name, bool fallback) {
     const nlohmann::json* value = field(object, name);
     if (value == nullptr) {

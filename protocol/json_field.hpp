@@ -27,6 +27,8 @@ Result<std::vector<std::string>> strings_field(const nlohmann::json& object, std
 // Bytes that need not be UTF-8 (paths, values of variables): a string where they are, else
 // {"hex": "2f70ff"}. JSON has no other way, and U+FFFD would name another file.
 nlohmann::json bytes_to_json(std::string_view bytes);
+// A path that a user named; absent and null are the same.
+Result<std::optional<std::string>> path_field(const nlohmann::json& object, std::string_view name);
 // `name` for the message. Error: "bad-field".
 Result<std::string> bytes_from_json(const nlohmann::json& value, std::string_view name);
 

@@ -155,11 +155,11 @@ Result<ActivationAnswer> ask_activation(nlohmann::json params, protocol::Caller 
     if (params.contains("prefix") || params.contains("name")) {
         CUDAENV_TRY(const auto environment, named_environment(params, caller));
         params.erase("name");
-        params["prefix"] = environment.prefix;
+        params["prefix"] = protocol::bytes_to_json(environment.prefix);
         enter(environment, caller, base);
     }
-    CUDAENV_TRY(const auto reply,
-                ask_daemon("activate", std::move(params), caller, {.afterwards = Afterwards::Execs}));
+    CUDAENV_TRY(const auto reply, ask_daemon("activate", std::move(params), caller,
+                                             {.afterwards = Afterwards::Execs}));
     return read_activation(reply.object);
 }
 

@@ -2,6 +2,7 @@
 
 #include "cli/ask.hpp"
 #include "cli/render/field.hpp"
+#include "protocol/json_field.hpp"
 
 #include <cstdlib>
 #include <memory>
@@ -41,7 +42,8 @@ std::optional<EnvironmentKind> kind_of(const std::string& prefix) {
 Result<NamedEnvironment> named_environment(const nlohmann::json& params,
                                            const protocol::Caller& caller) {
     if (params.contains("prefix")) {
-        const std::string prefix = absolute(params["prefix"].get<std::string>());
+        CUDAENV_TRY(const auto named, protocol::bytes_from_json(params["prefix"], "prefix"));
+        const std::string prefix = absolute(named);
         if (const auto kind = kind_of(prefix)) {
             return NamedEnvironment{prefix, prefix.substr(prefix.rfind('/') + 1), *kind};
         }
@@ -53,12 +55,13 @@ Result<NamedEnvironment> named_environment(const nlohmann::json& params,
             question[key] = params[key];
         }
     }
-    CUDAENV_TRY(const auto reply,
-                ask_daemon("status", std::move(question), caller, {.afterwards = Afterwards::Execs}));
+    CUDAENV_TRY(const auto reply, ask_daemon("status", std::move(question), caller,
+                                             {.afterwards = Afterwards::Execs}));
     const nlohmann::json& found = member(reply.object, "environment");
     NamedEnvironment environment;
-    environment.prefix = text_at(found, "prefix");
-    environment.name = text_at(found, "name");
+    const auto prefix = protocol::bytes_from_json(member(found, "prefix"), "prefix");
+    environment.prefix = prefix.value_or("");
+    environment.name = environment.prefix.substr(environment.prefix.rfind('/') + 1);
     if (environment.prefix.empty()) {
         return bad_input("no-environment", "no environment is active and none is named",
                          "expected -n NAME or -p PREFIX");

@@ -75,6 +75,10 @@ std::string render_check(const nlohmann::json& check, const Style& style) {
                           file.is_string() ? file.get<std::string>() : file.dump());
                 first = false;
             }
+            const auto shown = static_cast<long long>(list_at(finding, "files").size());
+            if (const long long all = number_at(finding, "file_count", shown); all > shown) {
+                files.row("", "and " + with_commas(all - shown) + " more");
+            }
             findings += files.text();
         }
     }
@@ -86,7 +90,8 @@ std::string render_check(const nlohmann::json& check, const Style& style) {
         }
     }
     const long long ignored = number_at(check, "ignored");
-    const auto unread_count = static_cast<long long>(unread.size());
+    const long long unread_count =
+        number_at(check, "unread_count", static_cast<long long>(unread.size()));
     end.row("found",
             joined({summary_of(check), ignored == 0 ? "" : with_commas(ignored) + " ignored",
                     unread_count == 0 || style.verbose

@@ -24,7 +24,8 @@ std::string words_of(const plan::Repair& repair, const facts::Inventory& invento
     return "install " + repair.distribution + "==" + repair.version + " again";
 }
 
-nlohmann::json to_json(const plan::CheckFinding& found, const facts::Inventory& inventory) {
+nlohmann::json to_json(const plan::CheckFinding& found, const facts::Inventory& inventory,
+                       ListRoom& room) {
     nlohmann::json object = plan::to_json(found.finding);
     // A path is bytes.
     for (std::size_t i = 0; i < found.finding.evidence.size(); ++i) {
@@ -34,6 +35,9 @@ nlohmann::json to_json(const plan::CheckFinding& found, const facts::Inventory& 
     }
     nlohmann::json files = nlohmann::json::array();
     for (const std::string& file : found.files) {
+        if (!room.takes(file.size())) {
+            break;
+        }
         files.push_back(protocol::bytes_to_json(file));
     }
     nlohmann::json repairs = nlohmann::json::array();
@@ -42,6 +46,7 @@ nlohmann::json to_json(const plan::CheckFinding& found, const facts::Inventory& 
     }
     object["subject"] = found.subject;
     object["files"] = std::move(files);
+    object["file_count"] = found.files.size();
     object["repairs"] = std::move(repairs);
     return object;
 }

@@ -150,8 +150,9 @@ nlohmann::json Fixing::object() const {
         steps.push_back(step_object(step));
     }
     nlohmann::json left = nlohmann::json::array();
+    ListRoom room;
     for (const plan::CheckFinding& found : m_findings) {
-        left.push_back(to_json(found, m_examination->inventory()));
+        left.push_back(to_json(found, m_examination->inventory(), room));
     }
     return {{"schema", "cudaenv.fix/1"},
             {"environment", protocol::bytes_to_json(m_examination->inventory().prefix)},

@@ -17,6 +17,7 @@ Result<protocol::Reply> check(const nlohmann::json& params, const protocol::Call
                 Examination::of(params, caller, machine, plan::CheckDepth::Everything));
     nlohmann::json findings = nlohmann::json::array();
     std::size_t left_out = 0;
+    ListRoom room;
     bool fails = false;
     for (const plan::CheckFinding& found : examination->findings()) {
         if (!choice.wants(found.finding.code, examination->config())) {
@@ -24,7 +25,7 @@ Result<protocol::Reply> check(const nlohmann::json& params, const protocol::Call
             continue;
         }
         fails = fails || choice.fails_on(found.finding.severity);
-        findings.push_back(to_json(found, examination->inventory()));
+        findings.push_back(to_json(found, examination->inventory(), room));
     }
     const facts::Inventory& inventory = examination->inventory();
     std::size_t files = 0;
@@ -36,6 +37,9 @@ Result<protocol::Reply> check(const nlohmann::json& params, const protocol::Call
     }
     nlohmann::json unread = nlohmann::json::array();
     for (const facts::InventoryNote& note : inventory.notes) {
+        if (!room.takes(note.path.size() + note.reason.size())) {
+            break;
+        }
         unread.push_back({{"path", protocol::bytes_to_json(note.path)},
                           {"reason", protocol::bytes_to_json(note.reason)}});
     }
@@ -48,7 +52,8 @@ Result<protocol::Reply> check(const nlohmann::json& params, const protocol::Call
                             {"files", files},
                             {"findings", std::move(findings)},
                             {"ignored", left_out},
-                            {"unread", std::move(unread)}}};
+                            {"unread", std::move(unread)},
+                            {"unread_count", inventory.notes.size()}}};
 }
 
 } // namespace

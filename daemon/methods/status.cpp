@@ -20,8 +20,8 @@ nlohmann::json environment_to_json(const std::string& prefix, const protocol::Ca
     }
     const bool venv = caller.variable("VIRTUAL_ENV") == prefix;
     const bool conda = caller.variable("CONDA_PREFIX") == prefix;
-    return {{"prefix", prefix},
-            {"name", prefix.substr(prefix.rfind('/') + 1)},
+    return {{"prefix", protocol::bytes_to_json(prefix)},
+            {"name", protocol::bytes_to_json(prefix.substr(prefix.rfind('/') + 1))},
             {"kind", venv    ? "venv"
                      : conda ? "conda"
                              : "other"},
@@ -114,10 +114,11 @@ nlohmann::json findings_of(const Activation& activation, const protocol::Caller&
         return findings;
     }
     const auto& ignored = activation.project.config.ignored_findings();
+    ListRoom room;
     for (const plan::CheckFinding& found : (*examination)->findings()) {
         if (found.finding.severity != plan::Severity::Note &&
             std::ranges::find(ignored, found.finding.code) == ignored.end()) {
-            findings.push_back(to_json(found, (*examination)->inventory()));
+            findings.push_back(to_json(found, (*examination)->inventory(), room));
         }
     }
     return findings;
