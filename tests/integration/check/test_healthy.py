@@ -234,6 +234,60 @@ class Healthy(unittest.TestCase):
             self.assertIn("builtone-1.1.dist-info", os.listdir(prefix / SITE))
             self.healthy(prefix)
 
+    @unittest.expectedFailure  # 14: CE104, an error that speaks of its CUDA
+    def test_a_pure_package_built_here_and_then_taken_from_the_index(self):
+        self.home.wheel("purebuilt", "2.0", {"purebuilt/__init__.py": plain_module()})
+        source = source_tree(self.home.root / "pure-source", "purebuilt")
+        prefix = self.venv()
+        self.home.uv(prefix, "install", "setuptools", "wheel")
+        self.home.pip(prefix, "install", "--quiet", "--no-deps", "--no-build-isolation", source)
+        self.healthy(prefix)
+        self.home.pip(prefix, "install", "--quiet", "--no-deps", "--upgrade", "purebuilt")
+        self.assertIn("purebuilt-2.0.dist-info", os.listdir(prefix / SITE))
+        self.healthy(prefix)
+
+    def test_a_local_wheel_upgraded_from_the_index(self):
+        prefix = self.venv()
+        self.home.pip(prefix, "install", "--quiet", self.home.root / "wheels/plain-1.0-py3-none-any.whl")
+        self.assertTrue((prefix / SITE / "plain-1.0.dist-info/direct_url.json").exists())
+        self.healthy(prefix)
+        self.home.pip(prefix, "install", "--quiet", "--upgrade", "plain")
+        self.healthy(prefix)
+
+    def test_a_build_from_a_source_that_was_editable_before(self):
+        source = source_tree(self.home.root / "edit-then-build", "editbuild")
+        for maker in ("pip", "uv"):
+            with self.subTest(maker=maker):
+                prefix = self.home.venv(self.name(maker))
+                self.home.uv(prefix, "install", "setuptools", "wheel")
+                for words in (["--editable", source], [source], ["--editable", source]):
+                    if maker == "pip":
+                        self.home.pip(prefix, "install", "--quiet", "--no-deps", "--no-build-isolation", *words)
+                    else:
+                        self.home.uv(prefix, "install", "--no-build-isolation", "--reinstall-package", "editbuild", *words)
+                    self.healthy(prefix)
+
+    def test_data_and_tests_of_packages_that_were_changed_or_thinned_out(self):
+        self.home.wheel("withdata", "1.0", {
+            "withdata/__init__.py": plain_module(), "withdata/cacert.pem": "certificates\n" * 9,
+            "withdata/conf.json": "{}\n", "withdata/page.html": "<a>\n" * 9, "withdata/tests/__init__.py": "",
+            "withdata/tests/test_it.py": plain_module(), "withdata/stubs.pyi": "x: int\n" * 9})
+        prefix = self.venv()
+        self.home.pip(prefix, "install", "--quiet", "withdata")
+        for file in ("cacert.pem", "conf.json", "page.html"):
+            (prefix / SITE / "withdata" / file).write_text("of the company\n")
+        self.healthy(prefix)
+        shutil.rmtree(prefix / SITE / "withdata/tests")
+        (prefix / SITE / "withdata/stubs.pyi").unlink()
+        self.healthy(prefix)
+
+    def test_installers_of_other_names_and_none(self):
+        prefix = self.plain()
+        for name, text in (("six-1.17.0", "poetry 1.8.2"), ("plain-2.0", "pdm\n"), ("markupsafe-3.0.2", None)):
+            info = next(path for path in (prefix / SITE).iterdir() if path.name.lower() == f"{name}.dist-info")
+            (info / "INSTALLER").write_text(text) if text else (info / "INSTALLER").unlink()
+        self.healthy(prefix)
+
     # uv and virtualenv
 
     def test_uv_in_each_link_mode(self):
@@ -627,6 +681,15 @@ class Healthy(unittest.TestCase):
         for record in (prefix / "conda-meta").glob("*.json"):
             record.write_text(record.read_text())
             os.utime(record, (time.time() + 0, time.time()))
+        self.healthy(prefix)
+
+    def test_odd_files_beside_condas_records(self):
+        prefix = self.conda_env("byconda")
+        (prefix / "conda-meta/history").unlink()
+        self.healthy(prefix)
+        for name, text in (("pinned", "byconda ==2.0\n"), ("state", "{}"), (".byconda.json.swp", "x"),
+                           ("byconda-2.0-0.json.c~", "{}"), ("notes.txt", "mine\n")):
+            (prefix / "conda-meta" / name).write_text(text)
         self.healthy(prefix)
 
     def test_the_runtime_by_conda_alone(self):
