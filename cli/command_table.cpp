@@ -197,7 +197,7 @@ constexpr auto k_check_examples = std::to_array<Words>(
     {"cudaenv check", "cudaenv check -n apex --fail-on warning", "cudaenv check --fix CE102"});
 constexpr auto k_check_statuses = std::to_array<StatusRow>({
     {"0", "no finding, or none of the severity of --fail-on (error) or worse"},
-    {"1", "there is one; with --fix also one that was named, or could be fixed, and is left"},
+    {"1", "there is one; with --fix: one that was named or could be fixed is left"},
     {"2", "usage, no environment is meant, or --fix has no terminal to ask on"},
     {"3", "the environment could not be read, or a step of --fix failed"},
 });

@@ -25,7 +25,7 @@ public:
     static constexpr const char* k_files = "files";
 
     // Empty: there is none, and nothing can be kept.
-    explicit KeptStore(std::string state_directory)
+    explicit KeptStore(const std::string& state_directory)
         : m_directory(state_directory.empty() ? "" : state_directory + "/kept") {}
 
     // By name, then by when it was kept. One whose manifest cannot be read is left out.
