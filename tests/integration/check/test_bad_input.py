@@ -263,6 +263,37 @@ class BadInput(unittest.TestCase):
                 self.survives(prefix, allowed=("CE106", "CE109"))
                 shutil.rmtree(prefix)
 
+    def named(self, number, name, version):
+        """An environment whose victim has that name and version, and files that are gone."""
+        prefix = self.copy(self.model, f"{number} $(touch {self.home.root}/pwned)".replace("/", "_"))
+        (self.info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n\n")
+        shutil.rmtree(self.site / "victim")
+        return prefix
+
+    def test_what_a_shell_would_read_in_a_name_is_quoted(self):
+        for number, (name, version) in enumerate((("victim", "1.0; touch PWNED"), ("victim", "$(touch PWNED)"),
+                                                  ("vic'tim", "1.0"), ("victim", "1.0\x1b[31m"), ("v\t`touch PWNED`", "1"))):
+            with self.subTest(name=name, version=version):
+                prefix = self.named(number, name, version)
+                for words in ([], ["--json"], ["--fix", "--yes"]):
+                    ran = self.home.run("check", "-p", prefix, *words, cwd=self.home.root, env={"PIP_NO_INDEX": "1"})
+                    self.assertIn(ran.returncode, (0, 1, 3), ran)
+                    self.assertNotIn(b"\x1b", ran.stdout + ran.stderr)
+                for finding in self.home.check(prefix)["findings"]:
+                    if finding["fix"]["command"]:
+                        subprocess.run(["sh", "-c", "true " + finding["fix"]["command"].replace("&&", "")],
+                                       cwd=self.home.root, env={"PATH": "/usr/bin:/bin"}, check=True)
+                self.assertEqual([path.name for path in self.home.root.rglob("PWNED*")], [])
+
+    @unittest.expectedFailure  # 15: pip would read an option, or fetch what the name leads to
+    def test_a_name_that_is_none_makes_no_command(self):
+        for number, (name, version) in enumerate((("-rfoo", "1.0"), ("--index-url=http://127.0.0.1:9", "1.0"),
+                                                  ("victim @ http://127.0.0.1:9/y", "1.0"), ("victim", "-e/etc"))):
+            prefix = self.named(number, name, version)
+            for finding in self.home.check(prefix)["findings"]:
+                self.assertEqual(finding["repairs"], [], name)
+                self.assertNotIn("pip install", finding["fix"]["command"] or "", name)
+
     def test_a_direct_url_that_is_no_json(self):
         for number, content in enumerate((b"{", b"[]", b"null", b"\xff\xff", b'{"url": 5}', b'{"url": null, "dir_info": []}',
                                           b'{"url": "file:///\\ud800"}', b'{"url":' + b"[" * 100_000, b"{}" * 1000,
