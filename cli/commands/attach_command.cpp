@@ -4,11 +4,13 @@
 #include "cli/caller.hpp"
 #include "cli/commands/attach_scripts.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/commands/constraints_files.hpp"
 #include "cli/commands/file_changes.hpp"
 #include "cli/commands/kernelspec.hpp"
 #include "cli/commands/named_environment.hpp"
 #include "cli/commands/own_program.hpp"
 #include "cli/commands/text_file.hpp"
+#include "cli/report.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -203,14 +205,27 @@ Result<void> unwrap_kernels(const NamedEnvironment& environment, FileChanges& ch
 } // namespace
 
 Result<int> attach(Invocation& invocation) {
-    CUDAENV_TRY(const auto environment,
-                named_environment(invocation.params, this_caller(Terminal{})));
+    const protocol::Caller caller = this_caller(Terminal{});
+    CUDAENV_TRY(const auto environment, named_environment(invocation.params, caller));
     FileChanges changes{"attach", {}, {}};
     if (invocation.params.contains("kernelspec")) {
         CUDAENV_TRY_VOID(wrap_kernels(environment, changes));
         changes.next = "kernels that are started from now on";
     } else {
-        CUDAENV_TRY_VOID(write_scripts(environment, changes));
+        CUDAENV_TRY(const auto constraints, planned_constraints(environment, caller));
+        // A venv has no activate.d, but a pip.conf of its own.
+        const bool constraints_alone =
+            environment.kind == EnvironmentKind::Venv && constraints.wanted && !constraints.nothing;
+        if (!constraints_alone) {
+            CUDAENV_TRY_VOID(write_scripts(environment, changes));
+        }
+        CUDAENV_TRY_VOID(write_constraints(constraints, changes));
+        if (constraints.nothing) {
+            say("there is no torch to hold; `cudaenv attach` again once there is");
+        }
+        if (constraints_alone) {
+            return show_file_changes(changes, invocation.output);
+        }
         // The name says which one only below an envs directory; a path always does.
         const bool named = environment.prefix.ends_with("/envs/" + environment.name);
         changes.next =
@@ -226,6 +241,8 @@ Result<int> detach(Invocation& invocation) {
     CUDAENV_TRY_VOID(unwrap_kernels(environment, changes));
     if (!invocation.params.contains("kernelspec")) {
         CUDAENV_TRY_VOID(remove_scripts(environment, changes));
+        CUDAENV_TRY(const auto constraints, without_constraints(environment));
+        CUDAENV_TRY_VOID(write_constraints(constraints, changes));
     }
     if (changes.files.empty()) {
         changes.files.push_back({environment.prefix, FileChange::Absent});

@@ -21,6 +21,19 @@ const plan::Pin* cuda_pin(const Activation& activation) {
     return found == nullptr ? nullptr : &found->pin;
 }
 
+constexpr const char* k_constraints = "etc/cudaenv/constraints.txt";
+
+// What `cudaenv attach` wrote there; empty where pip does not look at it.
+std::string constraints_in(const std::string& prefix) {
+    constexpr std::size_t k_most_bytes = 1U << 20U;
+    host::DiskFileSystem files;
+    const auto pip_conf = files.read_file(prefix + "/pip.conf", k_most_bytes);
+    if (!pip_conf || pip_conf->find(k_constraints) == std::string::npos) {
+        return {};
+    }
+    return files.read_file(prefix + '/' + k_constraints, k_most_bytes).value_or("");
+}
+
 // A prefix of Python's that is no environment of its own: a system's, a build's, ~/.local.
 bool has_python_sites(const std::string& prefix, Inventories& inventories) {
     const auto loan = inventories.lend(prefix);
@@ -56,7 +69,7 @@ Result<std::unique_ptr<Examination>> Examination::of(const nlohmann::json& param
     if (activation) {
         prefix = activation->project.prefix;
     } else if (activation.error().code == "no-such-environment" && params.contains("prefix")) {
-        CUDAENV_TRY(const auto named, protocol::string_field(params, "prefix"));
+        CUDAENV_TRY(const auto named, protocol::path_field(params, "prefix"));
         prefix = absolute_for(caller, named.value_or(""));
         if (!has_python_sites(prefix, machine.inventories())) {
             return tl::unexpected(std::move(activation).error());
@@ -117,6 +130,8 @@ std::vector<plan::CheckFinding> Examination::findings() const {
             scene.cuda_origin = pin->origin;
         }
         scene.extensions = m_extensions;
+        scene.constraints = constraints_in(inventory().prefix);
+        scene.constraints_path = k_constraints;
     }
     scene.seen = m_memory.seen;
     scene.kept = m_kept;

@@ -9,6 +9,7 @@ Service make_service(Control* control) {
     add_check_methods(service, machine);
     add_check_fix_methods(service, machine);
     add_config_methods(service);
+    add_constraints_methods(service, machine);
     add_host_methods(service, machine);
     add_keep_methods(service, machine);
     add_oracle_methods(service);

@@ -14,7 +14,9 @@ void add_check_methods(Service& service, const std::shared_ptr<Machine>& machine
 void add_check_fix_methods(Service& service,
                            const std::shared_ptr<Machine>& machine); // check.fix
 void add_config_methods(Service& service);                           // config
-void add_daemon_methods(Service& service, Control& control);         // daemon.status, daemon.drain
+void add_constraints_methods(Service& service,
+                             const std::shared_ptr<Machine>& machine); // constraints
+void add_daemon_methods(Service& service, Control& control); // daemon.status, daemon.drain
 void add_host_methods(Service& service, const std::shared_ptr<Machine>& machine);  // host, toolkits
 void add_keep_methods(Service& service, const std::shared_ptr<Machine>& machine);  // keep
 void add_oracle_methods(Service& service);                                         // debug.oracle

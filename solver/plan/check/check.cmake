@@ -1,6 +1,7 @@
 # What conda, pip and CUDA did to one environment: the rules of `cudaenv check`.
 cudaenv_library(check
     ${CMAKE_CURRENT_LIST_DIR}/check.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/../constraints.cpp
     ${CMAKE_CURRENT_LIST_DIR}/cuda_builds.cpp
     ${CMAKE_CURRENT_LIST_DIR}/cuda_copies.cpp
     ${CMAKE_CURRENT_LIST_DIR}/cuda_fit.cpp
@@ -18,6 +19,7 @@ cudaenv_library(check
     ${CMAKE_CURRENT_LIST_DIR}/missing_nvcc.cpp
     ${CMAKE_CURRENT_LIST_DIR}/module_names.cpp
     ${CMAKE_CURRENT_LIST_DIR}/origin.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/outdated_constraints.cpp
     ${CMAKE_CURRENT_LIST_DIR}/overwrites.cpp
     ${CMAKE_CURRENT_LIST_DIR}/overwritten.cpp
     ${CMAKE_CURRENT_LIST_DIR}/ownership.cpp

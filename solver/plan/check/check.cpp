@@ -20,6 +20,7 @@ constexpr auto k_rules = std::to_array<CheckRuleRow>({
     {"CUDA copies", find_cuda_copies, true},
     {"extensions", find_foreign_extensions, false},
     {"CUDA fit", find_cuda_misfits, false},
+    {"constraints", find_outdated_constraints, false},
 });
 
 // What a finding says goes to a terminal and into JSON. Paths of evidence and files are bytes, and

@@ -24,5 +24,7 @@ void find_torch_family(const CheckScene& scene, std::vector<CheckFinding>& found
 void find_cuda_copies(const CheckScene& scene, std::vector<CheckFinding>& found);
 // cuda_fit.cpp: CE140 framework and toolkit, CE141 to CE143 driver and runtime, CE150 missing nvcc.
 void find_cuda_misfits(const CheckScene& scene, std::vector<CheckFinding>& found);
+// outdated_constraints.cpp: CE160 a constraints file of ours that no longer says what is there.
+void find_outdated_constraints(const CheckScene& scene, std::vector<CheckFinding>& found);
 
 } // namespace cudaenv::plan

@@ -32,6 +32,10 @@ struct CheckScene {
     std::vector<facts::ExtensionModule> extensions{};
     std::vector<facts::SeenDistribution> seen{}; // what it held before, by name
     std::set<std::string, std::less<>> kept{};   // distributions of which `cudaenv keep` has a copy
+    // The constraints file that `cudaenv attach` wrote and the environment's pip.conf names, and
+    // where it is, relative to the prefix; empty: there is none.
+    std::string constraints{};
+    std::string constraints_path{};
 };
 
 } // namespace cudaenv::plan

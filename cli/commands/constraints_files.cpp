@@ -1,0 +1,314 @@
+#include "cli/commands/constraints_files.hpp"
+
+#include "base/shell_word.hpp"
+#include "base/text.hpp"
+#include "cli/ask.hpp"
+#include "cli/commands/marked_block.hpp"
+#include "cli/commands/pinned_file.hpp"
+#include "cli/commands/pip_conf.hpp"
+#include "cli/commands/text_file.hpp"
+#include "cli/render/field.hpp"
+#include "protocol/json_field.hpp"
+#include "solver/plan/printable.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
+
+namespace cudaenv::cli {
+
+namespace {
+
+// In a block: without it, an empty file was the user's.
+constexpr std::string_view k_made = "# There was no such file before.\n";
+
+constexpr std::string_view k_why =
+    "# Written by `cudaenv attach`, because activate.constraints is \"env\": pip.conf of this\n"
+    "# environment names this file, and pip then installs nothing that contradicts it: a partner "
+    "of\n"
+    "# torch that fits, or none, instead of another torch.\n"
+    "# The clause !=0+kept.by.cudaenv... forbids no version there is; pip quotes it where it "
+    "refuses one.\n"
+    "#\n"
+    "# Another torch on purpose, and then what is written here anew:\n"
+    "#   PIP_CONSTRAINT=/dev/null pip install torch==X\n"
+    "#   cudaenv attach\n"
+    "# (pip install -c FILE does not help: it adds to what this file says.)\n"
+    "# For good: cudaenv detach\n";
+
+constexpr std::string_view k_pip_conf_comment =
+    "# Written by `cudaenv attach`, because activate.constraints is \"env\"; `cudaenv detach` "
+    "takes "
+    "it out.\n"
+    "# The file says what it holds, and how to install something else on purpose.\n";
+
+struct Paths {
+    explicit Paths(const std::string& prefix)
+        : constraints(prefix + "/etc/cudaenv/constraints.txt"), pip_conf(prefix + "/pip.conf"),
+          pinned(prefix + "/conda-meta/pinned") {}
+    std::string constraints;
+    std::string pip_conf;
+    std::string pinned;
+};
+
+tl::unexpected<Error> refused(std::string code, const std::string& path, std::string message,
+                              std::string hint) {
+    return tl::unexpected(Error{ErrorKind::Unavailable, std::move(code), std::move(message), path,
+                                0, 0, std::move(hint)});
+}
+
+Error at(const std::string& path, Error error) {
+    error.path = path;
+    return error;
+}
+
+// Files as they are without ours: what is to be written is written over these.
+struct Plain {
+    FileText constraints;
+    FileText pip_conf;
+    FileText pinned;
+    bool pip_conf_made = false;
+    bool constraints_made = false;
+    bool pinned_made = false;
+};
+
+// None where nothing is left of a file that was made by us.
+std::optional<std::string> left_of(const FileText& file, std::string text, bool made) {
+    return !file.before || (made && trim(text).empty()) ? std::nullopt
+                                                        : std::optional(std::move(text));
+}
+
+bool says_made(const FileText& file) {
+    return file.before && file.before->find(k_made) != std::string::npos;
+}
+
+Result<Plain> plain_files(const NamedEnvironment& environment) {
+    const Paths paths(environment.prefix);
+    Plain plain;
+    for (auto [file, path] :
+         {std::pair(&plain.constraints, &paths.constraints),
+          std::pair(&plain.pip_conf, &paths.pip_conf), std::pair(&plain.pinned, &paths.pinned)}) {
+        file->path = *path;
+        CUDAENV_TRY(file->before, read_whole_file(*path));
+    }
+    plain.constraints_made = says_made(plain.constraints);
+    plain.pip_conf_made = says_made(plain.pip_conf);
+
+    auto constraints = without_block(plain.constraints.before.value_or(""));
+    if (!constraints) {
+        return tl::unexpected(at(paths.constraints, std::move(constraints).error()));
+    }
+    plain.constraints.after = left_of(plain.constraints, *constraints, plain.constraints_made);
+
+    const auto value = pip_path(paths.constraints);
+    auto pip_conf = without_constraint(plain.pip_conf.before.value_or(""), value.value_or(""));
+    if (!pip_conf) {
+        return tl::unexpected(at(paths.pip_conf, std::move(pip_conf).error()));
+    }
+    // The section's name alone is what we left for lines that are gone by now.
+    const bool nothing = trim(*pip_conf) == "[global]" && plain.pip_conf_made;
+    plain.pip_conf.after =
+        left_of(plain.pip_conf, nothing ? std::string() : *pip_conf, plain.pip_conf_made);
+
+    const PinnedRecord record = pinned_record(plain.constraints.before.value_or(""));
+    plain.pinned_made = record.made;
+    plain.pinned.after = left_of(
+        plain.pinned, without_pinned(plain.pinned.before.value_or(""), record), record.made);
+    return plain;
+}
+
+ConstraintsFiles taken_out(Plain plain) {
+    ConstraintsFiles files;
+    files.files = {std::move(plain.pip_conf), std::move(plain.pinned),
+                   std::move(plain.constraints)};
+    return files;
+}
+
+bool is_writable(const std::string& path) {
+    return ::access(path.c_str(), W_OK) == 0 || errno == ENOENT;
+}
+
+std::string variable_or(const protocol::Caller& caller, const char* name, std::string otherwise) {
+    const std::string value = caller.variable(name).value_or("");
+    return value.empty() ? std::move(otherwise) : value;
+}
+
+// pip's files besides the environment's own; one option holds, of whichever counts last.
+std::vector<std::string> other_pip_confs(const protocol::Caller& caller) {
+    const std::string home = caller.variable("HOME").value_or("");
+    const std::string config = variable_or(caller, "XDG_CONFIG_HOME", home + "/.config");
+    return {"/etc/pip.conf", "/etc/xdg/pip/pip.conf", home + "/.pip/pip.conf",
+            config + "/pip/pip.conf"};
+}
+
+Result<void> check_pip(const NamedEnvironment& environment, const nlohmann::json& pip) {
+    const std::string python = shell_word(environment.prefix + "/bin/python");
+    if (pip.is_null()) {
+        return refused("no-pip", environment.prefix,
+                       "has no pip, which activate.constraints is for: uv reads no pip.conf",
+                       "`" + python +
+                           " -m ensurepip` installs one; for uv, UV_CONSTRAINT names such a "
+                           "file; `cudaenv config set activate.constraints off` attaches without");
+    }
+    if (text_at(pip, "builds_apart") == "never") {
+        return refused("old-pip", environment.prefix,
+                       "has pip " + plan::printable(text_at(pip, "version")) +
+                           ", which holds isolated builds to the environment's constraints as "
+                           "well; pip 25.3 is the first that can do without",
+                       "`" + python +
+                           " -m pip install --upgrade pip`, then `cudaenv attach` again; `cudaenv "
+                           "config set activate.constraints off` attaches without");
+    }
+    return {};
+}
+
+// What of pip's configuration stands in the way of an option of ours.
+Result<void> check_configuration(const Plain& plain, const protocol::Caller& caller,
+                                 bool by_feature) {
+    const auto taken = [&](const std::string& path, std::string_view text,
+                           bool own) -> Result<void> {
+        for (const PipOption& option : pip_options(text)) {
+            if (option.name == "constraint") {
+                return tl::unexpected(
+                    Error{ErrorKind::Unavailable, "constraint-taken",
+                          "names a constraint already, and pip takes one file's alone", path,
+                          option.line, 0,
+                          "its lines can be pinned with `cudaenv pin` where they are of a "
+                          "framework; without that line `cudaenv attach` writes its own"});
+            }
+            if (own && by_feature && option.name == "use-feature") {
+                return tl::unexpected(
+                    Error{ErrorKind::Unavailable, "constraint-taken",
+                          "has a use-feature already, and this pip needs one to keep constraints "
+                          "out of isolated builds",
+                          path, option.line, 0,
+                          "pip 26.2 needs none: `pip install --upgrade pip`, then `cudaenv "
+                          "attach` again"});
+            }
+        }
+        return {};
+    };
+    CUDAENV_TRY_VOID(taken(plain.pip_conf.path, plain.pip_conf.after.value_or(""), true));
+    for (const std::string& path : other_pip_confs(caller)) {
+        // What pip cannot read either says nothing.
+        if (const auto text = read_whole_file(path); text && *text) {
+            CUDAENV_TRY_VOID(taken(path, **text, false));
+        }
+    }
+    return {};
+}
+
+Result<void> check_writable(const NamedEnvironment& environment) {
+    const Paths paths(environment.prefix);
+    const std::string prefix = environment.prefix;
+    for (const std::string& path :
+         {prefix, prefix + "/etc", prefix + "/etc/cudaenv", prefix + "/conda-meta", paths.pip_conf,
+          paths.constraints, paths.pinned}) {
+        if (!is_writable(path)) {
+            return refused("read-only-environment", path,
+                           std::string("cannot be written: ") + std::strerror(errno),
+                           "whoever owns the environment can attach it; PIP_CONSTRAINT serves one "
+                           "user alone, in isolated builds as well");
+        }
+    }
+    return {};
+}
+
+std::vector<std::string> texts_at(const nlohmann::json& object, const char* key) {
+    std::vector<std::string> texts;
+    for (const nlohmann::json& text : list_at(object, key)) {
+        texts.push_back(text.get<std::string>());
+    }
+    return texts;
+}
+
+Result<ConstraintsFiles> with_lines(const NamedEnvironment& environment, Plain plain,
+                                    const nlohmann::json& answer) {
+    const auto value = pip_path(plain.constraints.path);
+    if (!value) {
+        return refused("unusable-prefix", environment.prefix,
+                       "has a name that is no UTF-8, which pip.conf cannot say",
+                       "an environment at another path can be held");
+    }
+    const auto made = [](const FileText& file) {
+        return file.after ? std::string() : std::string(k_made);
+    };
+    const PinnedChange pinned = with_pinned(plain.pinned.after, texts_at(answer, "conda_lines"),
+                                            environment.kind == EnvironmentKind::Conda);
+    std::string lines = std::string(k_why) + made(plain.constraints) + pinned.record;
+    for (const std::string& line : texts_at(answer, "pip_lines")) {
+        lines += line + '\n';
+    }
+    std::vector<std::string> options{"constraint = " + *value};
+    if (text_at(member(answer, "pip"), "builds_apart") == "by_feature") {
+        options.emplace_back("use-feature = build-constraint");
+    }
+    CUDAENV_TRY(plain.constraints.after, with_block(plain.constraints.after.value_or(""), lines));
+    CUDAENV_TRY(plain.pip_conf.after,
+                with_constraint(plain.pip_conf.after.value_or(""),
+                                std::string(k_pip_conf_comment) + made(plain.pip_conf), options));
+    plain.pinned.after = pinned.text;
+    ConstraintsFiles files;
+    files.wanted = true;
+    files.files = {std::move(plain.constraints), std::move(plain.pip_conf),
+                   std::move(plain.pinned)};
+    return files;
+}
+
+} // namespace
+
+Result<ConstraintsFiles> planned_constraints(const NamedEnvironment& environment,
+                                             const protocol::Caller& caller) {
+    CUDAENV_TRY(const auto reply, ask_daemon("constraints", {{"prefix", environment.prefix}},
+                                             caller, {.afterwards = Afterwards::Execs}));
+    const nlohmann::json& answer = reply.object;
+    CUDAENV_TRY(auto plain, plain_files(environment));
+    if (text_at(answer, "setting") != "env") {
+        return taken_out(std::move(plain));
+    }
+    if (list_at(answer, "pip_lines").empty()) {
+        ConstraintsFiles files = taken_out(std::move(plain));
+        files.wanted = files.nothing = true;
+        return files;
+    }
+    const nlohmann::json& pip = member(answer, "pip");
+    CUDAENV_TRY_VOID(check_pip(environment, pip));
+    CUDAENV_TRY_VOID(
+        check_configuration(plain, caller, text_at(pip, "builds_apart") == "by_feature"));
+    CUDAENV_TRY_VOID(check_writable(environment));
+    return with_lines(environment, std::move(plain), answer);
+}
+
+Result<ConstraintsFiles> without_constraints(const NamedEnvironment& environment) {
+    CUDAENV_TRY(auto plain, plain_files(environment));
+    return taken_out(std::move(plain));
+}
+
+Result<void> write_constraints(const ConstraintsFiles& planned, FileChanges& changes) {
+    for (const FileText& file : planned.files) {
+        if (file.after == file.before) {
+            if (planned.wanted && file.after) {
+                changes.files.push_back({file.path, FileChange::Kept});
+            }
+            continue;
+        }
+        if (file.after) {
+            CUDAENV_TRY_VOID(write_whole_file(file.path, *file.after));
+        } else if (::unlink(file.path.c_str()) != 0 && errno != ENOENT) {
+            return refused("write-failed", file.path,
+                           std::string("cannot be removed: ") + std::strerror(errno), {});
+        }
+        const bool out = !planned.wanted || planned.nothing || !file.after;
+        changes.files.push_back({file.path, out ? FileChange::Removed : FileChange::Written});
+        if (!file.after && file.path.ends_with("/etc/cudaenv/constraints.txt")) {
+            // Ours as well; where something else lies in it, it stays.
+            static_cast<void>(::rmdir(file.path.substr(0, file.path.rfind('/')).c_str()));
+        }
+    }
+    return {};
+}
+
+} // namespace cudaenv::cli

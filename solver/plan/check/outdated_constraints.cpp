@@ -1,0 +1,64 @@
+#include "base/shell_word.hpp"
+#include "base/text.hpp"
+#include "solver/plan/check/install_text.hpp"
+#include "solver/plan/check/rules.hpp"
+#include "solver/plan/constraints.hpp"
+
+#include <algorithm>
+
+namespace cudaenv::plan {
+
+namespace {
+
+CheckFinding begin(std::string title) {
+    CheckFinding told;
+    told.finding.code = "CE160";
+    told.finding.severity = Severity::Note;
+    told.finding.title = std::move(title);
+    return told;
+}
+
+// pip was replaced by an older one since.
+void tell_old_pip(const CheckScene& scene, std::vector<CheckFinding>& found) {
+    const auto& all = scene.inventory.distributions;
+    const auto pip =
+        std::find_if(all.begin(), all.end(), [](const auto& one) { return one.name == "pip"; });
+    if (pip == all.end() || builds_apart(pip->version) != BuildsApart::Never) {
+        return;
+    }
+    auto told = begin("pip " + pip->version + " holds isolated builds to the constraints");
+    told.subject = "pip";
+    told.finding.evidence.push_back({absolute_path(scene, "pip.conf"), 0, "names the constraints"});
+    told.finding.cause = "What is built in isolation may need another torch than the one here, and "
+                         "then cannot be built. From pip 25.3 on it can.";
+    told.finding.fix = Fix{"a newer pip, and the constraints anew",
+                           shell_word(scene.inventory.prefix + "/bin/python") +
+                               " -m pip install --upgrade pip && cudaenv attach -p " +
+                               shell_word(scene.inventory.prefix)};
+    found.push_back(std::move(told));
+}
+
+} // namespace
+
+void find_outdated_constraints(const CheckScene& scene, std::vector<CheckFinding>& found) {
+    if (scene.constraints.empty()) {
+        return;
+    }
+    const auto lines = outdated_constraints(scene.constraints, scene.inventory, scene.ownership);
+    if (!lines.empty()) {
+        auto told = begin("the constraints for pip no longer say what is here: " + lines.front());
+        told.subject = lines.front().substr(0, lines.front().find(' '));
+        for (const std::string& line : lines) {
+            told.finding.evidence.push_back(
+                {absolute_path(scene, scene.constraints_path), 0, line});
+        }
+        told.finding.cause = "pip would bring what it holds back with the next install that needs "
+                             "it, or refuse what fits the one that is here.";
+        told.finding.fix = Fix{"the constraints anew, or `cudaenv detach` for none",
+                               "cudaenv attach -p " + shell_word(scene.inventory.prefix)};
+        found.push_back(std::move(told));
+    }
+    tell_old_pip(scene, found);
+}
+
+} // namespace cudaenv::plan
