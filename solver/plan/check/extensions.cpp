@@ -112,7 +112,7 @@ void tell(const CheckScene& scene, const std::vector<const ForeignModule*>& modu
     CheckFinding told;
     told.subject = distribution.name;
     told.finding = {words.code, words.severity, words.title,
-                    {},         words.cause,    rebuild(scene, distribution)};
+                    {},         words.cause,    rebuild(scene, distribution, first.made_for)};
     for (const auto* foreign : modules) {
         told.files.push_back(foreign->module->path);
         if (told.finding.evidence.size() < k_most_evidence) {

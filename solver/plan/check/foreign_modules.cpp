@@ -161,7 +161,8 @@ bool uses_cuda(const facts::ExtensionModule& module) {
     });
 }
 
-std::optional<Fix> rebuild(const CheckScene& scene, const facts::Distribution& distribution) {
+std::optional<Fix> rebuild(const CheckScene& scene, const facts::Distribution& distribution,
+                           MadeFor made_for) {
     const auto name = printable(distribution.name);
     const auto directory = distribution.direct_url ? distribution.direct_url->local_directory
                                                    : distribution.source_directory;
@@ -182,8 +183,15 @@ std::optional<Fix> rebuild(const CheckScene& scene, const facts::Distribution& d
         words.push_back(url.vcs + '+' + url.url + (url.commit.empty() ? "" : '@' + url.commit));
     } else if (distribution.direct_url) {
         return Fix{fmt::format("{} made for what is here now", name), {}};
+    } else if (made_for == MadeFor::OtherPython) {
+        return Fix{fmt::format("{} installed again, for the Python that is here", name),
+                   pip_install(scene, &distribution,
+                               {"--no-deps", "--force-reinstall", "--no-cache-dir",
+                                distribution.name + "==" + distribution.version})};
     } else {
-        words.push_back(distribution.name + "==" + distribution.version);
+        // Else pip lays the very same wheel down again, where an index has one.
+        words.insert(words.end(), {"--no-binary", distribution.name,
+                                   distribution.name + "==" + distribution.version});
     }
     return Fix{fmt::format("{} built again, for what is here now", name),
                pip_install(scene, &distribution, words)};

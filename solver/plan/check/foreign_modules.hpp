@@ -23,7 +23,9 @@ struct ForeignModule {
 std::vector<ForeignModule> foreign_modules(const CheckScene& scene);
 // It was compiled with CUDA: it names the runtime, or torch's libraries for it.
 bool uses_cuda(const facts::ExtensionModule& module);
-// What makes a distribution's modules anew.
-std::optional<Fix> rebuild(const CheckScene& scene, const facts::Distribution& distribution);
+// What makes a distribution's modules anew: compiled here, where an index has them for another
+// torch; of those for another Python the index has others.
+std::optional<Fix> rebuild(const CheckScene& scene, const facts::Distribution& distribution,
+                           MadeFor made_for);
 
 } // namespace cudaenv::plan

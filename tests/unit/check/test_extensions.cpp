@@ -114,6 +114,28 @@ TEST_CASE("an unresolved symbol of torch's is an error that names it readably") 
     CHECK(found[0].files.size() == 2);
 }
 
+TEST_CASE("what an index has compiled for another torch is compiled here") {
+    Apex apex;
+    auto& module = apex.module("apex_C");
+    module.unresolved = {k_new_abi};
+    auto& distribution = apex.env.inventory.distributions[module.distribution];
+    distribution.direct_url.reset();
+    CHECK(apex.env.found("CE110").at(0).finding.fix->command ==
+          "/env/bin/python -m pip install --no-deps --no-build-isolation --force-reinstall "
+          "--no-cache-dir --no-binary apex apex==0.1");
+
+    // for another Python the index has another wheel
+    module.unresolved.clear();
+    module.python_tag = "cpython-310-x86_64-linux-gnu";
+    module.path = apex.directory + "apex_C.cpython-310-x86_64-linux-gnu.so";
+    distribution.files = {};
+    distribution.tags = {"cp310-cp310-linux_x86_64"};
+    const auto fix = *apex.env.found("CE112").at(0).finding.fix;
+    CHECK(fix.command == "/env/bin/python -m pip install --no-deps --force-reinstall "
+                         "--no-cache-dir apex==0.1");
+    CHECK(fix.text == "apex installed again, for the Python that is here");
+}
+
 TEST_CASE("the other C++ ABI is named with both settings") {
     Apex apex;
     auto& module = apex.module("apex_C");
