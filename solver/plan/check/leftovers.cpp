@@ -160,8 +160,7 @@ void tell_stale_egg_info(const CheckScene& scene, std::vector<CheckFinding>& fou
         }
         const auto newer = std::find_if(all.begin(), all.end(), [&](const Distribution& other) {
             return other.kind == DistributionKind::DistInfo && other.name == link.name &&
-                   other.direct_url && other.direct_url->editable &&
-                   other.direct_url->local_directory == link.source_directory &&
+                   other.direct_url && other.direct_url->local_directory == link.source_directory &&
                    other.version != link.version && other.installed_ns > link.installed_ns;
         });
         if (newer == all.end()) {

@@ -158,6 +158,11 @@ TEST_CASE("near misses of two records of one name") {
               "cd /src/six && /env/bin/python setup.py develop --uninstall");
         CHECK(stale.repairs.empty());
 
+        // also where it was not installed as editable the second time
+        env.inventory.distributions[1].direct_url->editable = false;
+        CHECK(env.codes() == Codes{"CE114"});
+        env.inventory.distributions[1].direct_url->editable = true;
+
         // of another source they are two
         older.source_directory = "/src/other";
         CHECK(env.codes() == Codes{"CE105"});
