@@ -20,6 +20,7 @@
 #include "solver/plan/check/evidence.hpp"
 #include "solver/plan/check/finding_text.hpp"
 #include "solver/plan/check/install_text.hpp"
+#include "solver/plan/check/overwrites.hpp"
 #include "solver/plan/check/rules.hpp"
 #include "solver/specs/requirement.hpp"
 
@@ -50,6 +51,7 @@ struct Case {
     Severity severity = Severity::Note;
     std::string cause;
     std::vector<std::string> files; // concerned
+    std::vector<Loss> losses{};     // where one is seen to have written over the other
 };
 
 bool has_conda_nvcc(const CheckScene& scene) {
@@ -70,30 +72,18 @@ std::string release_of(std::string_view version) {
     return release;
 }
 
-std::optional<std::uint32_t> distribution_named(const CheckScene& scene, std::string_view name) {
-    const auto& distributions = scene.inventory.distributions;
-    const auto found = std::ranges::find(distributions, name, &facts::Distribution::name);
-    return found == distributions.end()
-               ? std::nullopt
-               : std::optional(static_cast<std::uint32_t>(found - distributions.begin()));
-}
-
 // Paths that both claim and that the records have with other contents.
 std::vector<std::string> contested(const CheckScene& scene, const LibraryCopy& left,
                                    const LibraryCopy& right) {
-    const auto a = distribution_named(scene, left.name);
-    const auto b = distribution_named(scene, right.name);
     std::vector<std::string> paths;
-    if (!a || !b) {
-        return paths;
-    }
-    const auto& files = scene.inventory.distributions[*a].files;
+    const auto& files = scene.inventory.distributions[*left.distribution].files;
     for (const auto& ours : files) {
         if (ours.hash != facts::ClaimHash::Sha256) {
             continue;
         }
         for (const auto& claim : scene.claims.of(files.path(ours))) {
-            if (claim.by != facts::Claim::By::Distribution || claim.package != *b) {
+            if (claim.by != facts::Claim::By::Distribution ||
+                claim.package != *right.distribution) {
                 continue;
             }
             const auto& theirs = scene.claims.file(claim);
@@ -107,19 +97,37 @@ std::vector<std::string> contested(const CheckScene& scene, const LibraryCopy& l
     return paths;
 }
 
+// In either direction; of the same paths some may be left to the one and some to the other.
+std::vector<Loss> losses_between(const CheckScene& scene, const LibraryCopy& left,
+                                 const LibraryCopy& right) {
+    auto losses = find_losses(scene);
+    std::erase_if(losses, [&](const Loss& loss) {
+        const std::set<std::uint32_t> both{loss.victim.package,
+                                           loss.writer ? loss.writer->package : 0};
+        return loss.kind != LossKind::WheelOverWheel ||
+               both != std::set{*left.distribution, *right.distribution};
+    });
+    return losses;
+}
+
 // Nothing: these two are no case for anybody.
 std::optional<Case> case_of(const CheckScene& scene, CudaLibrary library, const LibraryCopy& left,
                             const LibraryCopy& right) {
     const bool both_managers = (left.from == CopyFrom::Conda) != (right.from == CopyFrom::Conda);
     if (left.from == CopyFrom::Pip && right.from == CopyFrom::Pip) {
-        if (auto paths = contested(scene, left, right); !paths.empty()) {
+        auto losses = losses_between(scene, left, right);
+        auto paths = contested(scene, left, right);
+        if (paths.empty() && !losses.empty()) {
+            paths = losses.front().replaced;
+        }
+        if (!paths.empty()) {
             return Case{
                 Severity::Warning,
                 fmt::format("{} and {} write {} of the same paths with other contents: the "
                             "one installed last has overwritten the other, and uninstalling "
                             "one takes the other's files along",
                             left.name, right.name, paths.size()),
-                std::move(paths)};
+                std::move(paths), std::move(losses)};
         }
     }
     if (left.major != right.major) {
@@ -191,15 +199,11 @@ Fix overwriting_fix(const CheckScene& scene, const std::vector<LibraryCopy>& cop
     }
     Fix fix{"the one that is not needed away, the other installed anew", {}};
     if (needed.size() == 1 && spare.size() == 1) {
-        const auto kept = distribution_named(scene, needed.front()->name);
-        const auto gone = distribution_named(scene, spare.front()->name);
         fix.text = fmt::format("{} away, which nothing here requires, and {} installed anew",
                                spare.front()->name, needed.front()->name);
-        if (kept && gone) {
-            const auto& distributions = scene.inventory.distributions;
-            fix.command = pip_uninstall(scene, distributions[*gone]) + " && " +
-                          pip_reinstall(scene, distributions[*kept]);
-        }
+        const auto& distributions = scene.inventory.distributions;
+        fix.command = pip_uninstall(scene, distributions[*spare.front()->distribution]) + " && " +
+                      pip_reinstall(scene, distributions[*needed.front()->distribution]);
     }
     return fix;
 }
@@ -215,11 +219,70 @@ Fix fix_of(const CheckScene& scene, const std::vector<LibraryCopy>& copies, Seve
             {}};
 }
 
+// What `check --fix` does for each, none of it twice; nothing where one of them is not for it to
+// do.
+std::vector<Repair> repairs_of(const std::vector<CheckFinding>& overwritten) {
+    std::vector<Repair> repairs;
+    for (const auto& one : overwritten) {
+        if (one.repairs.empty()) {
+            return {};
+        }
+        for (const auto& repair : one.repairs) {
+            if (std::ranges::none_of(repairs, [&](const Repair& known) {
+                    return known.kind == repair.kind && known.path == repair.path;
+                })) {
+                repairs.push_back(repair);
+            }
+        }
+    }
+    return repairs;
+}
+
+// The finding takes over what is known of who wrote over whom, which nobody else tells.
+void add_losses(const CheckScene& scene, const std::vector<Loss>& losses, CheckFinding& told) {
+    std::vector<CheckFinding> overwritten;
+    overwritten.reserve(losses.size());
+    for (const auto& loss : losses) {
+        overwritten.push_back(wheel_over_wheel(scene, loss, told.finding.code.c_str()));
+    }
+    for (const auto& one : overwritten) {
+        told.files.insert(told.files.end(), one.files.begin(), one.files.end());
+        for (const auto& evidence : one.finding.evidence) {
+            if (std::ranges::none_of(told.finding.evidence, [&](const Evidence& known) {
+                    return known.path == evidence.path && known.text == evidence.text;
+                })) {
+                told.finding.evidence.push_back(evidence);
+            }
+        }
+    }
+    told.line = overwritten.front().line;
+    told.repairs = repairs_of(overwritten);
+    if (overwritten.size() == 1 || !told.repairs.empty()) {
+        told.finding.fix = overwritten.front().finding.fix;
+    }
+    if (overwritten.size() > 1 && !told.repairs.empty()) {
+        told.finding.fix->text = "takes away what nothing here requires, and makes the rest whole";
+    }
+}
+
+// A wheel of two majors is two copies, of which each meets the other wheel.
+void add_new(const std::vector<Loss>& met, std::vector<Loss>& losses) {
+    for (const auto& loss : met) {
+        if (std::ranges::none_of(losses, [&](const Loss& known) {
+                return known.victim == loss.victim && known.writer == loss.writer;
+            })) {
+            losses.push_back(loss);
+        }
+    }
+}
+
 void find_copies(const CheckScene& scene, const Subject& subject,
                  std::vector<CheckFinding>& found) {
     const auto copies = copies_of(scene, subject.library);
     std::optional<Case> worst;
     std::set<std::size_t> concerned;
+    std::vector<Loss> losses;
+    std::set<std::size_t> overwritten;
     for (std::size_t i = 0; i < copies.size(); ++i) {
         for (std::size_t j = i + 1; j < copies.size(); ++j) {
             auto met = case_of(scene, subject.library, copies[i], copies[j]);
@@ -227,6 +290,10 @@ void find_copies(const CheckScene& scene, const Subject& subject,
                 continue;
             }
             concerned.insert({i, j});
+            if (!met->losses.empty()) {
+                overwritten.insert({i, j});
+                add_new(met->losses, losses);
+            }
             if (!worst || met->severity < worst->severity) {
                 worst = std::move(met);
             }
@@ -240,15 +307,15 @@ void find_copies(const CheckScene& scene, const Subject& subject,
     std::vector<LibraryCopy> meant;
     for (const auto i : concerned) {
         texts.push_back(text_of(copies[i]));
-        told.finding.evidence.push_back(
-            {absolute_path(scene, copies[i].files.empty() ? copies[i].record : copies[i].files[0]),
-             0, texts.back()});
-        told.files.insert(told.files.end(), copies[i].files.begin(), copies[i].files.end());
         meant.push_back(copies[i]);
+        if (!overwritten.contains(i)) {
+            told.finding.evidence.push_back(
+                {absolute_path(scene,
+                               copies[i].files.empty() ? copies[i].record : copies[i].files[0]),
+                 0, texts.back()});
+            told.files.insert(told.files.end(), copies[i].files.begin(), copies[i].files.end());
+        }
     }
-    told.files.insert(told.files.end(), worst->files.begin(), worst->files.end());
-    std::ranges::sort(told.files);
-    told.files.erase(std::unique(told.files.begin(), told.files.end()), told.files.end());
     told.subject = subject.names;
     told.finding.code = subject.code;
     told.finding.severity = worst->severity;
@@ -261,6 +328,13 @@ void find_copies(const CheckScene& scene, const Subject& subject,
     told.finding.fix = fix_of(scene, meant, worst->severity);
     told.told_at_prompt = worst->severity == Severity::Warning;
     told.line = told.finding.title;
+    if (losses.empty()) {
+        told.files.insert(told.files.end(), worst->files.begin(), worst->files.end());
+    } else {
+        add_losses(scene, losses, told);
+    }
+    std::ranges::sort(told.files);
+    told.files.erase(std::unique(told.files.begin(), told.files.end()), told.files.end());
     found.push_back(std::move(told));
 }
 

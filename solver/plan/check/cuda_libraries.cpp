@@ -135,6 +135,7 @@ private:
             copy.name = distribution.name;
             copy.version = is_wheel ? distribution.version : "";
             copy.record = distribution.metadata;
+            copy.distribution = file.claim.package;
         }
         merge(std::move(copy), file.path);
     }
@@ -174,6 +175,7 @@ private:
                                     package.version,
                                     package.record,
                                     major_of(package.version),
+                                    {},
                                     {}});
             }
         }
@@ -191,7 +193,8 @@ private:
                                 distribution.version,
                                 distribution.metadata,
                                 major_of(distribution.version),
-                                {}});
+                                {},
+                                i});
         }
     }
 
@@ -229,6 +232,20 @@ std::vector<ClaimedLibrary> claimed_libraries(const CheckScene& scene, CudaLibra
 
 std::vector<LibraryCopy> copies_of(const CheckScene& scene, CudaLibrary library) {
     return Copies(scene, library).collect();
+}
+
+bool are_rival_copies(const CheckScene& scene, std::uint32_t one, std::uint32_t other) {
+    return std::ranges::any_of(
+        std::to_array({CudaLibrary::Runtime, CudaLibrary::Cudnn, CudaLibrary::Nccl}),
+        [&](CudaLibrary library) {
+            const auto copies = copies_of(scene, library);
+            const auto has = [&](std::uint32_t distribution) {
+                return std::ranges::any_of(copies, [&](const LibraryCopy& copy) {
+                    return copy.from == CopyFrom::Pip && copy.distribution == distribution;
+                });
+            };
+            return has(one) && has(other);
+        });
 }
 
 } // namespace cudaenv::plan

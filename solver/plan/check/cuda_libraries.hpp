@@ -6,6 +6,8 @@
 
 #include "solver/plan/check/scene.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,13 +33,16 @@ struct LibraryCopy {
     std::string name;    // nvidia-cudnn-cu12, cudnn, torch
     std::string version; // 9.10.2.21; of a bundled one empty: not known
     std::string record;
-    unsigned major = 0;             // of the soname
-    std::vector<std::string> files; // sorted; empty: known by the record's name alone
+    unsigned major = 0;                          // of the soname
+    std::vector<std::string> files;              // sorted; empty: known by the record's name alone
+    std::optional<std::uint32_t> distribution{}; // of Inventory::distributions; none: conda's
 };
 
 // Every claimed file of the library under its own name; symbolic links too.
 std::vector<ClaimedLibrary> claimed_libraries(const CheckScene& scene, CudaLibrary library);
 // By manager, then by name. At most one of each name and major.
 std::vector<LibraryCopy> copies_of(const CheckScene& scene, CudaLibrary library);
+// Two wheels of the same of the libraries: where one wrote over the other, CE130 to CE132 say it.
+bool are_rival_copies(const CheckScene& scene, std::uint32_t one, std::uint32_t other);
 
 } // namespace cudaenv::plan

@@ -1,7 +1,6 @@
 // Two proofs, and silence without one of them:
-//   what lies there  the file libcudnn.so.9 is the one of A and not of B, and a part of it is the
-//   one
-//                    of B and not of A
+//   what lies there  the file libcudnn.so.9 is the one of A and not of B, which may have none, and
+//                    a part of it is the one of B and not of A
 //   the records      A, whose libcudnn.so.9 it is, has no such part of its own, and B of another
 //                    version has laid one down beside it
 #include "solver/plan/check/cudnn_parts.hpp"
@@ -126,22 +125,22 @@ private:
     [[nodiscard]] bool is_missing(const ClaimedLibrary& file) const {
         return m_scene->examined != nullptr && fit(file, file.claim) == facts::Fit::Missing;
     }
-    // Both claim both, and each has one of the two files that lie there.
+    // Each has one of the two files that lie there, and where the other claims it too, with other
+    // content.
     [[nodiscard]] bool lies_mixed(const ClaimedLibrary& main, const ClaimedLibrary& part) const {
         if (m_scene->examined == nullptr) {
             return false;
         }
         const auto others_main = claim_by(main.path, part.claim);
         const auto own_part = claim_by(part.path, main.claim);
-        if (!others_main || !own_part) {
-            return false;
-        }
         const auto is_of = [&](const ClaimedLibrary& file, const facts::Claim& claim,
-                               const facts::Claim& other) {
-            return differs(claim, other) && fit(file, claim) == facts::Fit::Same &&
-                   fit(file, other) == facts::Fit::Other;
+                               const std::optional<facts::Claim>& other) {
+            return fit(file, claim) == facts::Fit::Same &&
+                   (!other || (differs(claim, *other) && fit(file, *other) == facts::Fit::Other));
         };
-        return is_of(main, main.claim, *others_main) && is_of(part, part.claim, *own_part);
+        // A part that only the other brings is not proven to be opened by this libcudnn.
+        return own_part && is_of(main, main.claim, others_main) &&
+               is_of(part, part.claim, own_part);
     }
     [[nodiscard]] bool differs(const facts::Claim& left, const facts::Claim& right) const {
         const auto& a = m_scene->claims.file(left);

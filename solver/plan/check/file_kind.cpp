@@ -1,5 +1,7 @@
 #include "solver/plan/check/file_kind.hpp"
 
+#include "solver/plan/check/known_digest.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -25,6 +27,23 @@ std::string_view below_site(const facts::Inventory& inventory, std::string_view 
 bool is_library(std::string_view name) {
     return name.ends_with(".so") || name.find(".so.") != std::string_view::npos;
 }
+
+// The lines by which packages that share a name say so, as setuptools' and Python's own documents
+// write them: with pkgutil or pkg_resources, with either quote. A test computes them.
+constexpr auto k_declarations = std::to_array<facts::Sha256Digest>({
+    known_digest("8efd9817ffdbb1e9254f739613396a279a84db8738696779178af44d38cead64"),
+    known_digest("103ea31dc622b98a6bff4be31b3d33c7696bae6253f6c0c90b32258e80df9a53"),
+    known_digest("4032724b98ed267185b12b8ec78dd9bcb0423ab1c89a6f0dad99397fd51159d9"),
+    known_digest("a8415eab7cae7f7950295b1e00b98bf1a3ccf1fa424b9e01ff9a6bcb4d0cde19"),
+    known_digest("4c0c4cbf3cde70751b6127a667b8016ea8bede1626b0e0cb2ab6e6c6bb5b6944"),
+    known_digest("ff66d9007b83540c7b30ceca03ba6ddc3629eb8d4d6384734a8440c1eb1629f5"),
+    known_digest("1be778dfcbcfc7b9bf92ce5ef574ed337bbb2c344ee5d492ba489bba45a6c8f3"),
+    known_digest("ab724d9879f408c3ed12a90c478d25923290cee594b53dfdc48154609f8c2881"),
+    known_digest("d7ed50fe23a0edac806a734ddce00b2e22ab5c26679098845b360c90f77f6864"),
+    known_digest("b6a9eafd0d05fad3920814bf87c858c0469e772c4c1be2c5823382ffdecb5b1b"),
+    known_digest("ac5258ea7e16ace0fb9a19a0b313949772eb1d52ed60ae84124a3463f483b715"),
+    known_digest("17b0c3b576782cdc63e73a71f9006277f8d7dd215e53157bb7619b354611b533"),
+});
 
 // Directories at the top of site-packages that wheels bring by mistake, and that nothing imports.
 bool is_stray_directory(std::string_view name) {
@@ -89,6 +108,12 @@ bool is_known_namespace(const facts::Inventory& inventory, std::string_view path
     const auto slash = below.find('/');
     return slash != std::string_view::npos && is_one_of(below.substr(0, slash), k_names) &&
            below.substr(slash + 1) == "__init__.py";
+}
+
+bool is_namespace_declaration(std::string_view path, const facts::FileClaim& claim) {
+    return file_name(path) == "__init__.py" && claim.hash == facts::ClaimHash::Sha256 &&
+           std::find(k_declarations.begin(), k_declarations.end(), claim.sha256) !=
+               k_declarations.end();
 }
 
 bool is_empty_init(std::string_view path, const facts::FileClaim& claim) {

@@ -21,6 +21,10 @@ bool is_stray(const facts::Inventory& inventory, std::string_view path);
 // The __init__.py of a package that is known to be of many distributions: backports, google.
 bool is_known_namespace(const facts::Inventory& inventory, std::string_view path);
 
+// An __init__.py that says no more than that its package is of several distributions. Python
+// imports the directory without it as well.
+bool is_namespace_declaration(std::string_view path, const facts::FileClaim& claim);
+
 // Python imports its directory without it as well.
 bool is_empty_init(std::string_view path, const facts::FileClaim& claim);
 

@@ -1,6 +1,7 @@
 #include "solver/plan/check/lost_files.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 namespace cudaenv::plan {
@@ -65,14 +66,15 @@ private:
             const auto& file = m_scene.claims.file(claim);
             switch (fit_of(file, &state)) {
             case Fit::Missing:
-                if (file.kind != ClaimKind::Directory) {
+                if (file.kind != ClaimKind::Directory && !m_parties.is_damaged(party) &&
+                    !is_of_a_target(party, path)) {
                     m_told.by_party[party].gone.push_back(path);
                 }
                 break;
             case Fit::Other:
                 if (!writer) {
                     // conda-pack and its like rewrite those once more.
-                    if (!file.prefix_replaced) {
+                    if (!file.prefix_replaced && !m_parties.is_damaged(party)) {
                         m_told.by_party[party].changed.push_back(path);
                     }
                 } else if (!party.is_conda() || !conda_has_it) {
@@ -90,6 +92,27 @@ private:
         return std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
             return party_of(claim) == party &&
                    fit_of(m_scene.claims.file(claim), &state) == Fit::Same;
+        });
+    }
+
+    // `pip install --target` lays scripts, data and headers down beneath the target and lists them
+    // as of a home of its own, whose site is lib/python: "../../bin/f2py", which no site of an
+    // environment has, whose scripts are three directories up.
+    [[nodiscard]] bool is_of_a_target(const Party& party, std::string_view path) const {
+        if (party.is_conda()) {
+            return false;
+        }
+        const auto& distribution = m_scene.inventory.distributions[party.package];
+        const std::string_view site = distribution.site;
+        const auto home = site.substr(0, site.find_last_of('/', site.rfind('/') - 1) + 1);
+        if (home.empty() || !path.starts_with(home) ||
+            (path.starts_with(site) && path.substr(site.size()).starts_with('/'))) {
+            return false;
+        }
+        constexpr auto k_schemes =
+            std::to_array<std::string_view>({"bin/", "share/", "include/", "etc/", "lib/", "man/"});
+        return std::any_of(k_schemes.begin(), k_schemes.end(), [&](std::string_view scheme) {
+            return path.substr(home.size()).starts_with(scheme);
         });
     }
 

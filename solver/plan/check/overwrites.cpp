@@ -1,6 +1,8 @@
+#include "solver/plan/check/overwrites.hpp"
+
+#include "solver/plan/check/cuda_libraries.hpp"
 #include "solver/plan/check/evidence.hpp"
 #include "solver/plan/check/origin.hpp"
-#include "solver/plan/check/overwritten.hpp"
 #include "solver/plan/check/repairs.hpp"
 #include "solver/plan/check/rules.hpp"
 #include "solver/plan/printable.hpp"
@@ -169,8 +171,8 @@ CheckFinding conda_over_wheel(const CheckScene& scene, const Loss& loss) {
 }
 
 // Whichever of the two wrote last.
-CheckFinding wheels_with_one_file(const CheckScene& scene, const Loss& loss) {
-    auto told = begin(scene, loss, "CE108", Severity::Warning);
+CheckFinding wheels_with_one_file(const CheckScene& scene, const Loss& loss, const char* code) {
+    auto told = begin(scene, loss, code, Severity::Warning);
     auto& finding = told.finding;
     const auto [one, other] =
         std::minmax({title_of(scene, loss.victim), title_of(scene, *loss.writer)});
@@ -179,17 +181,105 @@ CheckFinding wheels_with_one_file(const CheckScene& scene, const Loss& loss) {
     finding.cause =
         "With other contents: one of the two now holds files of the other. Uninstalling "
         "either takes the files of both away.";
-    finding.fix = Fix{"tells which of them was overwritten", "cudaenv check CE108"};
+    finding.fix = Fix{"tells which of them was overwritten", "cudaenv check " + finding.code};
     told.told_at_prompt = true;
     told.line = finding.title;
     return told;
 }
 
-CheckFinding wheel_over_wheel(const CheckScene& scene, const Loss& loss) {
-    if (!loss.order_known) {
-        return wheels_with_one_file(scene, loss);
+// What was installed beside it before and is no more, of the same library for another CUDA: its
+// uninstall takes what both had. nvidia-cuda-runtime-cu11 for -cu12.
+const facts::SeenDistribution* uninstalled_sibling(const CheckScene& scene,
+                                                   const Distribution& distribution) {
+    const auto stem = [](std::string_view name) {
+        const auto tag = name.rfind("-cu");
+        return tag == std::string_view::npos ? std::string_view() : name.substr(0, tag);
+    };
+    const auto own = stem(distribution.name);
+    const auto& all = scene.inventory.distributions;
+    for (const auto& seen : scene.seen) {
+        if (!own.empty() && seen.name != distribution.name && stem(seen.name) == own &&
+            std::none_of(all.begin(), all.end(),
+                         [&](const Distribution& other) { return other.name == seen.name; })) {
+            return &seen;
+        }
     }
-    auto told = begin(scene, loss, "CE108", Severity::Warning);
+    return nullptr;
+}
+
+CheckFinding files_gone(const CheckScene& scene, const Loss& loss) {
+    auto told = begin(scene, loss, "CE107", Severity::Error);
+    auto& finding = told.finding;
+    const auto& distribution = distribution_of(scene, loss.victim);
+    finding.title = fmt::format(
+        "{} counts as installed, and {} of its {} gone", title_of(distribution), loss.gone.size(),
+        loss.claimed == 1 ? "1 file is" : counted(loss.claimed, "file") + " are");
+    finding.cause = "Removing another package that has files at the same paths, with conda or pip, "
+                    "leaves it so: its record stays, and importing it fails.";
+    if (const auto* sibling = uninstalled_sibling(scene, distribution)) {
+        finding.evidence.push_back(
+            {{},
+             0,
+             printable(sibling->name + ' ' + sibling->version) + " was here, and is uninstalled"});
+    }
+    Repair repair;
+    if (scene.kept.contains(distribution.name)) {
+        repair.kind = Repair::Kind::RestoreKept;
+        repair.distribution = distribution.name;
+        finding.fix = own_fix(finding, "puts back what was kept of it");
+        told.repairs.push_back(repair);
+    } else if (is_of_an_index(distribution)) {
+        finding.fix = own_fix(finding, fmt::format("installs {} again", title_of(distribution)));
+        told.repairs.push_back(reinstall(scene, loss.victim));
+    } else {
+        const auto source = source_of(distribution);
+        finding.fix = Fix{source.empty() ? "install it again as it was installed"
+                                         : "install it again from " + printable(source),
+                          {}};
+    }
+    return told;
+}
+
+CheckFinding changed(const CheckScene& scene, const Loss& loss) {
+    auto told = begin(scene, loss, "CE109", Severity::Note);
+    auto& finding = told.finding;
+    const bool only_gone = loss.changed.empty();
+    const auto what = counted(told.files.size(), "file") + " of " + owned_title(scene, loss.victim);
+    const bool one = told.files.size() == 1;
+    if (only_gone) {
+        finding.title = fmt::format("{} {} gone, and no record says why", what, one ? "is" : "are");
+        finding.cause = "Deleted by hand, or along with another package that had files at the same "
+                        "paths. What uses them fails.";
+    } else {
+        finding.title = fmt::format("{} {} changed{}, and no record says by whom", what,
+                                    one ? "was" : "were", loss.gone.empty() ? "" : " or deleted");
+        finding.cause =
+            "Edited by hand, or written over by what left no record. An update loses it.";
+    }
+    if (loss.victim.is_conda()) {
+        if (only_gone) {
+            finding.fix = own_fix(finding, "puts conda's files back");
+            told.repairs.push_back(restore(scene, loss.victim, loss.gone));
+        } else {
+            finding.fix = Fix{"where it is not wanted, which loses the change",
+                              conda_reinstall(scene, scene.inventory.conda[loss.victim.package])};
+        }
+    } else if (const auto& own = distribution_of(scene, loss.victim); is_of_an_index(own)) {
+        finding.fix = Fix{only_gone ? "brings them back"
+                                    : "where it is not wanted, which loses "
+                                      "the change",
+                          pip_reinstall(scene, own)};
+    }
+    return told;
+}
+
+} // namespace
+
+CheckFinding wheel_over_wheel(const CheckScene& scene, const Loss& loss, const char* code) {
+    if (!loss.order_known) {
+        return wheels_with_one_file(scene, loss, code);
+    }
+    auto told = begin(scene, loss, code, Severity::Warning);
     auto& finding = told.finding;
     const auto& victim = distribution_of(scene, loss.victim);
     const auto& writer = distribution_of(scene, *loss.writer);
@@ -222,88 +312,6 @@ CheckFinding wheel_over_wheel(const CheckScene& scene, const Loss& loss) {
     return told;
 }
 
-// What was installed beside it before and is no more, of the same library for another CUDA: its
-// uninstall takes what both had. nvidia-cuda-runtime-cu11 for -cu12.
-const facts::SeenDistribution* uninstalled_sibling(const CheckScene& scene,
-                                                   const Distribution& distribution) {
-    const auto stem = [](std::string_view name) {
-        const auto tag = name.rfind("-cu");
-        return tag == std::string_view::npos ? std::string_view() : name.substr(0, tag);
-    };
-    const auto own = stem(distribution.name);
-    const auto& all = scene.inventory.distributions;
-    for (const auto& seen : scene.seen) {
-        if (!own.empty() && seen.name != distribution.name && stem(seen.name) == own &&
-            std::none_of(all.begin(), all.end(),
-                         [&](const Distribution& other) { return other.name == seen.name; })) {
-            return &seen;
-        }
-    }
-    return nullptr;
-}
-
-CheckFinding files_gone(const CheckScene& scene, const Loss& loss) {
-    auto told = begin(scene, loss, "CE107", Severity::Error);
-    auto& finding = told.finding;
-    const auto& distribution = distribution_of(scene, loss.victim);
-    finding.title = fmt::format("{} counts as installed, and most of its files are gone",
-                                title_of(distribution));
-    finding.cause = "Removing another package that has files at the same paths, with conda or pip, "
-                    "leaves it so: its record stays, and importing it fails.";
-    if (const auto* sibling = uninstalled_sibling(scene, distribution)) {
-        finding.evidence.push_back(
-            {{},
-             0,
-             printable(sibling->name + ' ' + sibling->version) + " was here, and is uninstalled"});
-    }
-    Repair repair;
-    if (scene.kept.contains(distribution.name)) {
-        repair.kind = Repair::Kind::RestoreKept;
-        repair.distribution = distribution.name;
-        finding.fix = own_fix(finding, "puts back what was kept of it");
-        told.repairs.push_back(repair);
-    } else if (is_of_an_index(distribution)) {
-        finding.fix = own_fix(finding, fmt::format("installs {} again", title_of(distribution)));
-        told.repairs.push_back(reinstall(scene, loss.victim));
-    } else {
-        const auto source = source_of(distribution);
-        finding.fix = Fix{source.empty() ? "install it again as it was installed"
-                                         : "install it again from " + printable(source),
-                          {}};
-    }
-    return told;
-}
-
-CheckFinding changed(const CheckScene& scene, const Loss& loss) {
-    auto told = begin(scene, loss, "CE109", Severity::Note);
-    auto& finding = told.finding;
-    finding.title = fmt::format("{} of {} {} {}, and no record says by whom",
-                                counted(told.files.size(), "file"), owned_title(scene, loss.victim),
-                                told.files.size() == 1 ? "was" : "were",
-                                loss.changed.empty() ? "taken away"
-                                : loss.gone.empty()  ? "changed"
-                                                     : "changed or taken away");
-    finding.cause = "Edited by hand, or written over by what left no record. An update loses it.";
-    const bool only_gone = loss.changed.empty();
-    if (loss.victim.is_conda()) {
-        if (only_gone) {
-            finding.fix = own_fix(finding, "puts conda's files back");
-            told.repairs.push_back(restore(scene, loss.victim, loss.gone));
-        } else {
-            finding.fix = Fix{"where it is not wanted, which loses the change",
-                              conda_reinstall(scene, scene.inventory.conda[loss.victim.package])};
-        }
-    } else if (const auto& own = distribution_of(scene, loss.victim); is_of_an_index(own)) {
-        finding.fix = Fix{only_gone ? "brings them back"
-                                    : "where it is not wanted, which loses "
-                                      "the change",
-                          pip_reinstall(scene, own)};
-    }
-    return told;
-}
-
-} // namespace
-
 void find_overwrites(const CheckScene& scene, std::vector<CheckFinding>& found) {
     for (const auto& loss : find_losses(scene)) {
         switch (loss.kind) {
@@ -314,7 +322,9 @@ void find_overwrites(const CheckScene& scene, std::vector<CheckFinding>& found) 
             found.push_back(conda_over_wheel(scene, loss));
             break;
         case LossKind::WheelOverWheel:
-            found.push_back(wheel_over_wheel(scene, loss));
+            if (!are_rival_copies(scene, loss.victim.package, loss.writer->package)) {
+                found.push_back(wheel_over_wheel(scene, loss, "CE108"));
+            }
             break;
         case LossKind::Gone:
             found.push_back(files_gone(scene, loss));

@@ -69,10 +69,13 @@ private:
                    (declares_namespace(victim, path) && declares_namespace(writer, path));
         });
     }
-    // Uninstalling one of several takes along what they share: an empty __init__.py, a LICENSE.
+    // Uninstalling one of several takes along what they share: an empty __init__.py or one that
+    // declares a namespace, a LICENSE.
     void drop_harmless_absences(const Party& victim, std::vector<std::string>& gone) const {
         if (std::all_of(gone.begin(), gone.end(), [&](const std::string& path) {
-                return is_stray(m_inventory, path) || is_empty_init(path, claim_of(victim, path));
+                const auto& claim = claim_of(victim, path);
+                return is_stray(m_inventory, path) || is_empty_init(path, claim) ||
+                       is_namespace_declaration(path, claim) || declares_namespace(victim, path);
             })) {
             gone.clear();
         }
@@ -158,6 +161,8 @@ private:
         return taker;
     }
     // pip uninstalls conda's packages as its own. conda would have taken its record away as well.
+    // Where no metadata of conda's is left, or the rest of the package is there, somebody has only
+    // stripped the environment of metadata.
     [[nodiscard]] bool was_uninstalled(std::uint32_t package,
                                        const std::vector<std::string>& gone) const {
         const auto& all = m_scene.ownership.shipped();
@@ -165,7 +170,14 @@ private:
             return shipped.conda == package && shipped.gone &&
                    std::find(gone.begin(), gone.end(), shipped.claimed) != gone.end() &&
                    std::none_of(m_inventory.distributions.begin(), m_inventory.distributions.end(),
-                                [&](const auto& other) { return other.name == shipped.name; });
+                                [&](const auto& other) {
+                                    return other.name == shipped.name && other.has_metadata;
+                                }) &&
+                   (m_scene.examined != nullptr
+                        ? is_most({Claim::By::Conda, package}, gone)
+                        : std::any_of(all.begin(), all.end(), [&](const auto& other) {
+                              return other.site == shipped.site && !other.gone;
+                          }));
         });
     }
 
@@ -233,18 +245,22 @@ private:
         }
         return false;
     }
-    // Of what a distribution holds beside its metadata.
+    // Of what a package holds, a distribution beside its metadata.
     [[nodiscard]] bool is_most(const Party& party, const std::vector<std::string>& gone) const {
-        const auto metadata = m_inventory.distributions[party.package].metadata + '/';
+        const auto metadata = party.is_conda()
+                                  ? std::string()
+                                  : m_inventory.distributions[party.package].metadata + '/';
+        const auto is_metadata = [&](std::string_view path) {
+            return !metadata.empty() && path.starts_with(metadata);
+        };
         const auto& files = m_parties.files_of(party);
         const auto content = std::count_if(files.begin(), files.end(), [&](const FileClaim& file) {
             const auto path = files.path(file);
-            return file.kind == ClaimKind::File && !path.starts_with(metadata) &&
+            return file.kind == ClaimKind::File && !is_metadata(path) &&
                    !is_ordinary_difference(path);
         });
-        const auto lost = std::count_if(gone.begin(), gone.end(), [&](const std::string& path) {
-            return !path.starts_with(metadata);
-        });
+        const auto lost = std::count_if(
+            gone.begin(), gone.end(), [&](const std::string& path) { return !is_metadata(path); });
         return lost * 2 > content;
     }
 

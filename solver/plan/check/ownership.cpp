@@ -1,5 +1,6 @@
 #include "solver/plan/check/ownership.hpp"
 
+#include "solver/plan/check/known_digest.hpp"
 #include "solver/specs/requirement.hpp"
 
 #include <algorithm>
@@ -14,15 +15,6 @@ using facts::ClaimHash;
 using facts::DistributionKind;
 using facts::Sha256Digest;
 
-consteval Sha256Digest digest(std::string_view hex) {
-    Sha256Digest told{};
-    for (std::size_t i = 0; i < hex.size(); ++i) {
-        const auto value = hex[i] <= '9' ? hex[i] - '0' : hex[i] - 'a' + 10;
-        told[i / 2] = static_cast<std::uint8_t>(told[i / 2] * 16 + value);
-    }
-    return told;
-}
-
 struct InstallerText {
     std::string_view word;
     Sha256Digest sha256;
@@ -30,16 +22,18 @@ struct InstallerText {
 
 // With and without a newline at the end; a test computes them.
 constexpr auto k_installer_texts = std::to_array<InstallerText>({
-    {"pip", digest("ceebae7b8927a3227e5303cf5e0f1f7b34bb542ad7250ac03fbcde36ec2f1508")},
-    {"pip", digest("fed5038bf2f427ab2ec84f85881f103c0e946e8d6252b8731f99ab0cb57729d9")},
-    {"uv", digest("2c38c529b6ea8ab8a55971a26bfd14a3796c15cd7328fe35e9e8a665a87b8cdc")},
-    {"uv", digest("e6184ce10e266134fdcfa401e8f1a95005bcd4f18d16b62b757323e2833fe9a9")},
-    {"conda", digest("bc33022edcb7639ff53355b4e91dade50a0bbf0299efeb6171d1ec0ba5029cfc")},
-    {"conda", digest("d0edee15f91b406f3f99726e44eb990be6e34fd0345b52b910c568e0eef6a2a8")},
-    {"conda-pypi", digest("906f6d2ec38ccc2407e5ce520594ea7942bb2824d0e33fba980b81c8489d1aec")},
-    {"conda-pypi", digest("d40bc8f7dfaf4c867d836216c3e99cfb9b57f5cd0f91095e940de56686d28f05")},
-    {"uv-pixi", digest("bceac0a8691015f4123255c8f6bfc5d6a993bfbab8f79b7446fa7611118c8d15")},
-    {"uv-pixi", digest("2ced07f1d68f58c1d988e2890e0e85f91b445e8dd1931bf087963d3f4990b915")},
+    {"pip", known_digest("ceebae7b8927a3227e5303cf5e0f1f7b34bb542ad7250ac03fbcde36ec2f1508")},
+    {"pip", known_digest("fed5038bf2f427ab2ec84f85881f103c0e946e8d6252b8731f99ab0cb57729d9")},
+    {"uv", known_digest("2c38c529b6ea8ab8a55971a26bfd14a3796c15cd7328fe35e9e8a665a87b8cdc")},
+    {"uv", known_digest("e6184ce10e266134fdcfa401e8f1a95005bcd4f18d16b62b757323e2833fe9a9")},
+    {"conda", known_digest("bc33022edcb7639ff53355b4e91dade50a0bbf0299efeb6171d1ec0ba5029cfc")},
+    {"conda", known_digest("d0edee15f91b406f3f99726e44eb990be6e34fd0345b52b910c568e0eef6a2a8")},
+    {"conda-pypi",
+     known_digest("906f6d2ec38ccc2407e5ce520594ea7942bb2824d0e33fba980b81c8489d1aec")},
+    {"conda-pypi",
+     known_digest("d40bc8f7dfaf4c867d836216c3e99cfb9b57f5cd0f91095e940de56686d28f05")},
+    {"uv-pixi", known_digest("bceac0a8691015f4123255c8f6bfc5d6a993bfbab8f79b7446fa7611118c8d15")},
+    {"uv-pixi", known_digest("2ced07f1d68f58c1d988e2890e0e85f91b445e8dd1931bf087963d3f4990b915")},
 });
 
 bool is_known_installer(std::string_view word) {
@@ -126,9 +120,12 @@ void Ownership::find_shipped(const facts::Inventory& inventory) {
         }
     }
     for (auto& shipped : m_shipped) {
+        // pip leaves what conda added to the directory: the directory alone is no distribution.
         const bool there = std::any_of(
             inventory.distributions.begin(), inventory.distributions.end(),
-            [&](const auto& distribution) { return distribution.metadata == shipped.metadata; });
+            [&](const auto& distribution) {
+                return distribution.metadata == shipped.metadata && distribution.has_metadata;
+            });
         // A site or metadata that could not be read may hold it.
         const bool unknown =
             std::any_of(inventory.notes.begin(), inventory.notes.end(), [&](const auto& note) {

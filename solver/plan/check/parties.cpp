@@ -1,15 +1,35 @@
 #include "solver/plan/check/parties.hpp"
 
+#include <algorithm>
+
 namespace cudaenv::plan {
 
+Parties::Parties(const CheckScene& scene) : m_scene(scene), m_inventory(scene.inventory) {
+    m_is_no_record.reserve(m_inventory.distributions.size());
+    for (std::uint32_t i = 0; i < m_inventory.distributions.size(); ++i) {
+        const auto& distribution = m_inventory.distributions[i];
+        const auto claims = scene.claims.of(distribution.metadata + "/METADATA");
+        m_is_no_record.push_back(
+            distribution.kind == facts::DistributionKind::DistInfo &&
+            std::none_of(claims.begin(), claims.end(), [&](const facts::Claim& claim) {
+                return party_of(claim) == Party{facts::Claim::By::Distribution, i};
+            }));
+    }
+}
+
 bool Parties::counts(const Party& party) const {
-    return party.is_conda() || m_scene.ownership.of(party.package).owner == Owner::Pip;
+    return party.is_conda() || (m_scene.ownership.of(party.package).owner == Owner::Pip &&
+                                !m_is_no_record[party.package]);
 }
 
 bool Parties::may_have_written(const Party& party) const {
-    return counts(party) || (m_scene.ownership.of(party.package).owner == Owner::Conda &&
-                             m_inventory.distributions[party.package].installer != "conda" &&
-                             !m_inventory.distributions[party.package].installer.empty());
+    if (party.is_conda()) {
+        return true;
+    }
+    return m_scene.ownership.of(party.package).owner == Owner::Pip ||
+           (m_scene.ownership.of(party.package).owner == Owner::Conda &&
+            m_inventory.distributions[party.package].installer != "conda" &&
+            !m_inventory.distributions[party.package].installer.empty());
 }
 
 std::int64_t Parties::time_of(const Party& party) const {

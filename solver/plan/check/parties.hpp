@@ -25,14 +25,19 @@ inline Party party_of(const facts::Claim& claim) {
 // Rests on the scene.
 class Parties {
 public:
-    explicit Parties(const CheckScene& scene) : m_scene(scene), m_inventory(scene.inventory) {}
+    explicit Parties(const CheckScene& scene);
 
     // Does the package's record say what ought to lie there? That of a dist-info within a conda
-    // package was made before conda finished it; those of the system's do not fit their files.
+    // package was made before conda finished it; those of the system's do not fit their files; one
+    // that does not even name its own METADATA, which every installer lists, is no record.
     [[nodiscard]] bool counts(const Party& party) const;
     // Nevertheless, a file that is what such a RECORD says, and not what conda's record says, was
     // put there by pip.
     [[nodiscard]] bool may_have_written(const Party& party) const;
+    // Of a record with damaged lines it cannot be told whether a path or a digest is what it was.
+    [[nodiscard]] bool is_damaged(const Party& party) const {
+        return !party.is_conda() && m_inventory.distributions[party.package].damaged_lines != 0;
+    }
     [[nodiscard]] std::int64_t time_of(const Party& party) const;
     [[nodiscard]] const facts::FileClaims& files_of(const Party& party) const;
     [[nodiscard]] bool took_over(const Party& by, const Party& from) const;
@@ -46,6 +51,7 @@ public:
 private:
     const CheckScene& m_scene;
     const facts::Inventory& m_inventory;
+    std::vector<bool> m_is_no_record; // by distribution
 };
 
 } // namespace cudaenv::plan

@@ -117,17 +117,44 @@ TEST_CASE("runtimes of CUDA 11 and 12 in one directory overwrite each other") {
                            "nvidia-cuda-runtime-cu12 12.8.90");
     CHECK(finding.cause.starts_with("nvidia-cuda-runtime-cu11 and nvidia-cuda-runtime-cu12 write 1 "
                                     "of the same paths with other contents"));
-    REQUIRE(finding.evidence.size() == 2);
-    CHECK(finding.evidence[0].path ==
-          "/env/lib/python3.11/site-packages/nvidia/cuda_runtime/lib/libcudart.so.11.0");
-    // torch requires the one for CUDA 12, nothing the other.
-    CHECK(finding.fix->command.find("pip uninstall -y nvidia-cuda-runtime-cu11 && ") !=
-          std::string::npos);
-    CHECK(finding.fix->command.find("nvidia-cuda-runtime-cu12==12.8.90") != std::string::npos);
     const auto header = env.site() + "/nvidia/cuda_runtime/include/cuda_runtime_api.h";
-    CHECK(std::ranges::find(found[0].files, header) != found[0].files.end());
-    const auto same = env.site() + "/nvidia/cuda_runtime/include/cuda_vdpau_interop.h";
-    CHECK(std::ranges::find(found[0].files, same) == found[0].files.end());
+    REQUIRE(finding.evidence.size() == 3);
+    CHECK(finding.evidence[0].path ==
+          "/env/lib/python3.11/site-packages/nvidia_cuda_runtime_cu11-11.8.89.dist-info");
+    CHECK(finding.evidence[1].text ==
+          "nvidia-cuda-runtime-cu12 12.8.90, installed by pip, 2026-11-21 10:02 UTC");
+    CHECK(finding.evidence[2].path == "/env/" + header);
+    CHECK(finding.evidence[2].text == "content of pip's nvidia-cuda-runtime-cu12 12.8.90");
+    CHECK(found[0].files == std::vector{header});
+    // torch requires the one for CUDA 12, nothing the other.
+    CHECK(finding.fix->command == "cudaenv check --fix CE130");
+    REQUIRE(found[0].repairs.size() == 1);
+    CHECK(found[0].repairs[0].kind == Repair::Kind::UninstallPip);
+    CHECK(found[0].repairs[0].distribution == "nvidia-cuda-runtime-cu11");
+    // One fact is one finding, also at a prompt.
+    for (const auto depth : {CheckDepth::Records, CheckDepth::Everything}) {
+        CHECK(env.codes(depth) == Codes{"CE130"});
+        CHECK(env.found({}, depth)[0].told_at_prompt);
+        CHECK(env.found({}, depth)[0].line == "nvidia-cuda-runtime-cu12 12.8.90 overwrote files "
+                                              "of nvidia-cuda-runtime-cu11 11.8.89");
+    }
+    SECTION("three of them too, and what pip may do for each is done") {
+        auto& other = wheel(env, "nvidia-cuda-runtime", "13.0.48");
+        env.file(other, env.site() + "/nvidia/cuda_runtime/lib/libcudart.so.13", "of 13");
+        env.file(other, header, "header 13");
+        REQUIRE(env.codes() == Codes{"CE130"});
+        const auto told = env.found()[0];
+        CHECK(told.finding.title.starts_with("3 CUDA runtimes are here: "));
+        CHECK(told.files == std::vector{header});
+        std::vector<std::pair<Repair::Kind, std::string>> done;
+        for (const auto& repair : told.repairs) {
+            done.emplace_back(repair.kind, repair.distribution);
+        }
+        CHECK(done == std::vector<std::pair<Repair::Kind, std::string>>{
+                          {Repair::Kind::UninstallPip, "nvidia-cuda-runtime-cu11"},
+                          {Repair::Kind::UninstallPip, "nvidia-cuda-runtime"},
+                          {Repair::Kind::ReinstallPip, "nvidia-cuda-runtime-cu12"}});
+    }
 }
 
 TEST_CASE("runtimes of several majors that share no path are a note") {
@@ -236,6 +263,34 @@ TEST_CASE("libcudnn of one install and a part of another, as they lie there, are
     find_cuda_copies(env.scene(CheckDepth::Records), by_records);
     CHECK(std::ranges::none_of(by_records,
                                [](const auto& one) { return one.finding.code == "CE133"; }));
+}
+
+TEST_CASE("parts of a cuDNN that brings no libcudnn of its own are an error beside another's") {
+    SceneBuilder env;
+    cudnn_wheel(env, "12", "9.12.0.46");
+    auto& parts = wheel(env, "nvidia-cudnn-cu13", "9.13.0.50");
+    const auto directory = env.site() + "/nvidia/cudnn/lib/";
+    for (const std::string part : {"libcudnn_ops", "libcudnn_cnn"}) {
+        env.file(parts, directory + part + ".so.9", part + " 9.13.0.50");
+    }
+    const auto found = env.found("CE133");
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].finding.title ==
+          "libcudnn.so.9 is nvidia-cudnn-cu12's, libcudnn_ops.so.9 nvidia-cudnn-cu13's");
+    // Laid down again, the first is whole.
+    for (const std::string part : {"libcudnn_ops", "libcudnn_cnn"}) {
+        env.disk[directory + part + ".so.9"] = part + " 9.12.0.46";
+    }
+    CHECK(env.found("CE133").empty());
+    // What the other brings and libcudnn's own package never had, it may not open at all.
+    SceneBuilder other;
+    auto& main = wheel(other, "nvidia-cudnn-cu12", "9.12.0.46");
+    other.file(main, directory + "libcudnn.so.9", "main");
+    auto& whole = wheel(other, "nvidia-cudnn-cu13", "9.13.0.50");
+    other.file(whole, directory + "libcudnn.so.9", "of 13");
+    other.file(whole, directory + "libcudnn_ops.so.9", "of 13");
+    other.disk[directory + "libcudnn.so.9"] = "main";
+    CHECK(other.found("CE133").empty());
 }
 
 TEST_CASE("a part that nobody has on record so is for other rules to tell") {

@@ -135,7 +135,7 @@ TEST_CASE("pip over a conda package that shipped pip's own INSTALLER is told by 
 TEST_CASE("a conda package that pip uninstalled is told, and its files are put back") {
     SceneBuilder env;
     add_conda_numpy(env);
-    env.conda("python", "3.11.9");
+    env.conda_python("six", "1.16.0");
     env.uninstall(0);
     for (const auto depth : k_both) {
         REQUIRE(env.codes(depth) == Codes{"CE102"});
@@ -257,52 +257,50 @@ TEST_CASE("a conda package of another name over a wheel's files") {
 
 TEST_CASE("a wheel over another's files of other content is told, of the same content not") {
     SceneBuilder env;
-    auto& eleven = env.pip("nvidia_cuda_runtime_cu11", "11.8.89");
-    const auto directory = env.site() + "/nvidia/cuda_runtime/";
+    auto& eleven = env.pip("nvidia_cuda_cupti_cu11", "11.8.89");
+    const auto directory = env.site() + "/nvidia/cuda_cupti/";
     env.file(eleven, directory + "include/cuda.h", "of 11");
     env.file(eleven, directory + "include/same.h", "of both");
     env.file(eleven, env.site() + "/nvidia/__init__.py", "");
-    env.file(eleven, directory + "lib/libcudart.so.11.0", "of 11");
-    auto& twelve = env.pip("nvidia_cuda_runtime_cu12", "12.8.90");
+    env.file(eleven, directory + "lib/libcupti.so.11.0", "of 11");
+    auto& twelve = env.pip("nvidia_cuda_cupti_cu12", "12.8.90");
     env.file(twelve, directory + "include/cuda.h", "of 12");
     env.file(twelve, directory + "include/same.h", "of both");
     env.file(twelve, env.site() + "/nvidia/__init__.py", "");
-    env.file(twelve, directory + "lib/libcudart.so.12", "of 12");
-    env.pip("torch", "2.8.0").requires_dist = {
-        "nvidia-cuda-runtime-cu12==12.8.90; platform_system"};
+    env.file(twelve, directory + "lib/libcupti.so.12", "of 12");
+    env.pip("torch", "2.8.0").requires_dist = {"nvidia-cuda-cupti-cu12==12.8.90; platform_system"};
     for (const auto depth : k_both) {
         REQUIRE(env.found("CE108", depth).size() == 1);
         CHECK(env.found("CE108", depth)[0].files == Paths{directory + "include/cuda.h"});
     }
     auto told = env.found("CE108").at(0);
     CHECK(told.finding.title ==
-          "nvidia-cuda-runtime-cu12 12.8.90 overwrote 1 file of nvidia-cuda-runtime-cu11 11.8.89");
+          "nvidia-cuda-cupti-cu12 12.8.90 overwrote 1 file of nvidia-cuda-cupti-cu11 11.8.89");
     // Nothing requires it, so that it may go.
     CHECK(kinds(told) == std::vector{Repair::Kind::UninstallPip});
-    CHECK(told.repairs[0].distribution == "nvidia-cuda-runtime-cu11");
+    CHECK(told.repairs[0].distribution == "nvidia-cuda-cupti-cu11");
 
-    env.inventory.distributions[2].requires_dist = {"NVIDIA_cuda-runtime.cu11 (>=11)"};
+    env.inventory.distributions[2].requires_dist = {"NVIDIA_cuda-cupti.cu11 (>=11)"};
     told = env.found("CE108").at(0);
     CHECK(kinds(told) == std::vector{Repair::Kind::UninstallPip, Repair::Kind::ReinstallPip});
-    CHECK(told.repairs[0].distribution == "nvidia-cuda-runtime-cu12");
-    CHECK(told.repairs[1].distribution == "nvidia-cuda-runtime-cu11");
+    CHECK(told.repairs[0].distribution == "nvidia-cuda-cupti-cu12");
+    CHECK(told.repairs[1].distribution == "nvidia-cuda-cupti-cu11");
 
     env.inventory.distributions[2].requires_dist.emplace_back(
-        "nvidia-cuda-runtime-cu12==12.8.90; platform_system");
+        "nvidia-cuda-cupti-cu12==12.8.90; platform_system");
     told = env.found("CE108").at(0);
     CHECK(told.repairs.empty());
     CHECK(told.finding.fix->command ==
-          "/env/bin/python -m pip uninstall -y nvidia-cuda-runtime-cu11 && /env/bin/python -m pip "
-          "install --force-reinstall --no-deps nvidia-cuda-runtime-cu12==12.8.90");
+          "/env/bin/python -m pip uninstall -y nvidia-cuda-cupti-cu11 && /env/bin/python -m pip "
+          "install --force-reinstall --no-deps nvidia-cuda-cupti-cu12==12.8.90");
 
     SECTION("and the uninstall of one takes what it shared with the other") {
         for (int i = 0; i < 4; ++i) {
-            for (auto* runtime :
-                 {&env.inventory.distributions[0], &env.inventory.distributions[1]}) {
-                env.file(*runtime, directory + "include/h" + std::to_string(i) + ".h", "of both");
+            for (auto* cupti : {&env.inventory.distributions[0], &env.inventory.distributions[1]}) {
+                env.file(*cupti, directory + "include/h" + std::to_string(i) + ".h", "of both");
             }
         }
-        env.seen = {{"nvidia-cuda-runtime-cu11", "11.8.89", facts::Origin::Wheel, "", "", 0, 0}};
+        env.seen = {{"nvidia-cuda-cupti-cu11", "11.8.89", facts::Origin::Wheel, "", "", 0, 0}};
         env.uninstall(0);
         CHECK(env.codes(CheckDepth::Records).empty());
         REQUIRE(env.codes() == Codes{"CE107"});
@@ -310,14 +308,14 @@ TEST_CASE("a wheel over another's files of other content is told, of the same co
         CHECK(gone.files.size() == 7); // the empty __init__.py among them
         CHECK(
             dump(gone) ==
-            R"(CE107 nvidia-cuda-runtime-cu12 12.8.90 counts as installed, and most of its files are gone
-  /env/lib/python3.11/site-packages/nvidia_cuda_runtime_cu12-12.8.90.dist-info: nvidia-cuda-runtime-cu12 12.8.90, installed by pip, 2026-11-21 10:01 UTC: 7 of its 10 files gone
+            R"(CE107 nvidia-cuda-cupti-cu12 12.8.90 counts as installed, and 7 of its 10 files are gone
+  /env/lib/python3.11/site-packages/nvidia_cuda_cupti_cu12-12.8.90.dist-info: nvidia-cuda-cupti-cu12 12.8.90, installed by pip, 2026-11-21 10:01 UTC: 7 of its 10 files gone
   /env/lib/python3.11/site-packages/nvidia/__init__.py: a file that is gone
-  /env/lib/python3.11/site-packages/nvidia/cuda_runtime/include/cuda.h: a file that is gone
-  /env/lib/python3.11/site-packages/nvidia/cuda_runtime/include/h0.h: a file that is gone, and 4 files more
-  : nvidia-cuda-runtime-cu11 11.8.89 was here, and is uninstalled
+  /env/lib/python3.11/site-packages/nvidia/cuda_cupti/include/cuda.h: a file that is gone
+  /env/lib/python3.11/site-packages/nvidia/cuda_cupti/include/h0.h: a file that is gone, and 4 files more
+  : nvidia-cuda-cupti-cu11 11.8.89 was here, and is uninstalled
 Removing another package that has files at the same paths, with conda or pip, leaves it so: its record stays, and importing it fails.
-installs nvidia-cuda-runtime-cu12 12.8.90 again | cudaenv check --fix CE107
+installs nvidia-cuda-cupti-cu12 12.8.90 again | cudaenv check --fix CE107
 
 )");
         CHECK(kinds(gone) == std::vector{Repair::Kind::ReinstallPip});
@@ -441,8 +439,9 @@ Edited by hand, or written over by what left no record. An update loses it.
 where it is not wanted, which loses the change | conda install -p /env --force-reinstall numpy=1.26.4=0
 
 )");
-    CHECK(told[1].finding.title ==
-          "1 file of pip's six 1.16.0 was taken away, and no record says by whom");
+    CHECK(told[1].finding.title == "1 file of pip's six 1.16.0 is gone, and no record says why");
+    CHECK(told[1].finding.cause == "Deleted by hand, or along with another package that had files "
+                                   "at the same paths. What uses them fails.");
     CHECK(told[1].finding.fix->command == "/env/bin/python -m pip install --force-reinstall "
                                           "--no-deps six==1.16.0");
 }

@@ -124,7 +124,9 @@ TEST_CASE("of any claims and contents each package loses what a loop over all of
         };
         for (int i = 0; i < 2; ++i) {
             fill(env.conda("c" + std::to_string(i), "1"));
-            fill(env.bare("d" + std::to_string(i), "1", "pip"));
+            auto& wheel = env.bare("d" + std::to_string(i), "1", "pip");
+            env.file(wheel, wheel.metadata + "/METADATA", "Name: d");
+            fill(wheel);
         }
         for (std::size_t i = 0; i < 6; ++i) {
             if (const auto content = pick(random, 5); content < 4) {
