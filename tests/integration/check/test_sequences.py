@@ -18,7 +18,7 @@ import unittest
 import envs
 from envs import SITE, Conda, Home, conda_python_package, run_tests
 
-SEQUENCES = 12
+SEQUENCES = 6
 STEPS = 7
 SEED = 1
 ORDINARY = re.compile(r"(^|/)(INSTALLER|RECORD|REQUESTED|direct_url\.json|uv_cache\.json)$|\.pyc$|(^|/)__pycache__(/|$)"
