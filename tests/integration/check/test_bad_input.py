@@ -57,14 +57,14 @@ class BadInput(unittest.TestCase):
 
     def prompt(self, prefix):
         """`cudaenv prompt bash --say` on a terminal, with the environment active, as a shell asks it; without a
-        daemon, which is the longest way. Late it may be on a busy machine, and says so; wrong or slow never."""
+        daemon, which is the longest way. On a busy machine it may give up in time, and says so; slow or wrong never."""
         environment = {**self.home.environment, "TERM": "xterm", "VIRTUAL_ENV": str(prefix),
                        "PATH": f"{prefix}/bin:/usr/bin:/bin"}
         if (prefix / "conda-meta").exists():
             environment.update(CONDA_PREFIX=str(prefix), CONDA_SHLVL="1")
             del environment["VIRTUAL_ENV"]
         tries = []
-        for _ in range(8):
+        for _ in range(5):
             main, side = pty.openpty()
             began = time.monotonic()
             process = subprocess.Popen([envs.PROGRAMS["cudaenv"], "prompt", "bash", "--say"], env=environment,
@@ -84,8 +84,8 @@ class BadInput(unittest.TestCase):
             tries.append((status, took, said))
             if status != 3 or b"did not answer in time" not in said:
                 self.assertEqual(status, 0, said)
-                if took < PROMPT_SECONDS:
-                    return
+            if took < PROMPT_SECONDS:
+                return
         self.fail(f"no prompt in time: {tries}")
 
     def survives(self, prefix, statuses=(0, 1), allowed=(), **more):
@@ -125,11 +125,9 @@ class BadInput(unittest.TestCase):
         self.record(self.whole().replace(b"\n", b"\r\n"), "carriage returns")
         self.record(b"\xef\xbb\xbf" + self.whole(), "byte order mark")
 
-    @unittest.expectedFailure  # 4: CE107, as if rubbish named files that are gone
     def test_a_record_of_random_bytes(self):
         self.record(random.Random(7).randbytes(100_000))
 
-    @unittest.expectedFailure  # 4
     def test_a_record_whose_lines_lost_a_comma(self):
         self.record(self.whole().replace(b",sha256", b""))
 
@@ -172,7 +170,6 @@ class BadInput(unittest.TestCase):
             for finding in found:
                 self.assertEqual(finding["repairs"], [])
 
-    @unittest.expectedFailure  # 3: status 70, the answer is longer than a message may be
     def test_a_record_of_fifty_megabytes(self):
         line = b"victim/never/there/%09d.py,sha256=" + b"A" * 43 + b",10\n"
         prefix = self.copy(self.model)
@@ -343,7 +340,6 @@ class BadInput(unittest.TestCase):
         found = self.survives(prefix, allowed=("CE109",))
         self.assertEqual(len(found), 1, found)
 
-    @unittest.expectedFailure  # 5: "is not an environment"
     def test_a_prefix_whose_name_is_no_utf_8(self):
         prefix = self.copy(self.model)
         other = os.fsencode(self.home.root) + b"/gr\xf6\xdfe \x1b[31m"

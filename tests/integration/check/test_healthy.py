@@ -199,7 +199,6 @@ class Healthy(unittest.TestCase):
         self.home.pip(prefix, "install", "--quiet", "--no-deps", "--target", prefix / "vendored", "six==1.16.0")
         self.healthy(prefix)
 
-    @unittest.expectedFailure  # 1: RECORD says ../../bin, pip lays it beneath the target
     def test_a_target_directory_for_a_wheel_with_scripts_and_data(self):
         prefix = self.venv()
         self.home.pip(prefix, "install", "--quiet", "--no-deps", "--target", prefix / SITE, "plain")
@@ -412,7 +411,6 @@ class Healthy(unittest.TestCase):
             self.home.pip(prefix, "uninstall", "--quiet", "--yes", "nsone", "zope.event")
             self.healthy(prefix)
 
-    @unittest.expectedFailure  # 2: CE109
     def test_a_namespace_whose_declaration_went_with_one_of_two(self):
         prefix = self.venv()
         self.home.pip(prefix, "install", "--quiet", "--no-deps", "oldone", "oldtwo")
