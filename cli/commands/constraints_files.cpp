@@ -171,6 +171,9 @@ Result<void> check_configuration(const Plain& plain, const protocol::Caller& cal
     const auto taken = [&](const std::string& path, std::string_view text,
                            bool own) -> Result<void> {
         for (const PipOption& option : pip_options(text)) {
+            if (own && option.value == pip_path(plain.constraints.path)) {
+                continue; // ours, its marks taken out by `pip config`
+            }
             if (option.name == "constraint") {
                 return tl::unexpected(
                     Error{ErrorKind::Unavailable, "constraint-taken",
@@ -191,7 +194,7 @@ Result<void> check_configuration(const Plain& plain, const protocol::Caller& cal
         }
         return {};
     };
-    CUDAENV_TRY_VOID(taken(plain.pip_conf.path, plain.pip_conf.after.value_or(""), true));
+    CUDAENV_TRY_VOID(taken(plain.pip_conf.path, plain.pip_conf.before.value_or(""), true));
     for (const std::string& path : other_pip_confs(caller)) {
         // What pip cannot read either says nothing.
         if (const auto text = read_whole_file(path); text && *text) {

@@ -11,6 +11,9 @@ namespace cudaenv::cli {
 
 namespace {
 
+// marked_block's.
+constexpr std::string_view k_begin = "# >>> cudaenv >>>";
+constexpr std::string_view k_end = "# <<< cudaenv <<<";
 constexpr std::string_view k_header = "[global]\n";
 constexpr std::string_view k_feature = "build-constraint";
 
@@ -72,20 +75,27 @@ std::vector<Line> lines_of(std::string_view text) {
     return lines;
 }
 
-// Where [global] ends, and how far its last option is indented: ours has to be as far, or the line
-// behind it would become part of it. Nothing where there is no such section.
+// Where [global] ends, and how far ours has to be indented there: not further than the option
+// before it, whose part it would be, and as far as what stands behind it, which would be part of
+// ours. Nothing where there is no such section.
 struct GlobalEnd {
     std::size_t at = 0;
     std::size_t indent = 0;
 };
 std::optional<GlobalEnd> end_of_global(std::string_view text) {
     std::optional<GlobalEnd> end;
+    bool has_option = false;
     for (const Line& line : lines_of(text)) {
         if (line.section != "global") {
+            if (end) {
+                end->indent = has_option ? end->indent : line.indent;
+                break; // pip takes no file that has the section again
+            }
             continue;
         }
         end = GlobalEnd{line.end, end ? end->indent : 0};
         if (line.kind == Line::Kind::Option) {
+            has_option = true;
             end->indent = line.indent;
         }
     }
@@ -119,13 +129,14 @@ std::string without_our_options(std::string_view text, std::string_view value) {
 } // namespace
 
 std::vector<PipOption> pip_options(std::string_view text) {
-    const auto plain = without_block(text);
-    const std::string others = plain ? *plain : std::string(text);
     std::vector<PipOption> options;
     int number = 0;
-    for (const Line& line : lines_of(others)) {
+    bool ours = false;
+    for (const Line& line : lines_of(text)) {
         ++number;
-        if (line.kind == Line::Kind::Option) {
+        const std::string_view words = trim(line.text);
+        ours = words == k_begin || (ours && words != k_end);
+        if (line.kind == Line::Kind::Option && !ours) {
             options.push_back({line.section, line.name, line.value, number});
         }
     }
@@ -159,10 +170,10 @@ Result<std::string> without_constraint(std::string_view text, std::string_view v
     bool has_header = false;
     for (const Line& line : lines_of(text)) {
         const std::string_view words = trim(line.text);
-        if (!inside && behind == 0 && words == "# >>> cudaenv >>>") {
+        if (!inside && behind == 0 && words == k_begin) {
             inside = true;
             begin = line.begin;
-        } else if (inside && words == "# <<< cudaenv <<<") {
+        } else if (inside && words == k_end) {
             inside = false;
             behind = line.end;
         } else if (inside) {

@@ -2,6 +2,8 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <random>
+
 using namespace cudaenv::cli;
 
 namespace {
@@ -24,6 +26,35 @@ TEST_CASE("every pip.conf is byte for byte as it was after with and without") {
           "no section\n", "[global\n", "\xFF\xFE\n"}) {
         CAPTURE(text);
         CHECK(without_constraint(with(text), "/e/c.txt").value() == text);
+    }
+}
+
+TEST_CASE("whatever the lines are, they come back, and pip reads the same others meanwhile") {
+    const std::vector<std::string> pieces{
+        "[global]\n", "  [global]\n",     "[install]\n", " [wheel]\n", "a = 1\n", "  b: 2\n",
+        "\tpart\n",   "      part\n",     "# word\n",    "; word\n",   "\n",      "c\r\n",
+        "[",          "constraints = x\n"};
+    std::minstd_rand random(7);
+    for (int round = 0; round < 5000; ++round) {
+        std::string text;
+        bool global = false;
+        for (auto left = random() % 8; left > 0; --left) {
+            const auto& piece = pieces[random() % pieces.size()];
+            const bool again = piece.find("[global]") != std::string::npos;
+            text += again && global ? "" : piece; // pip refuses the second one
+            global = global || again;
+        }
+        CAPTURE(text);
+        const auto changed = with(text);
+        CHECK(without_constraint(changed, "/e/c.txt").value() == text);
+        const auto told = [](const std::string& of) {
+            std::string all;
+            for (const auto& option : pip_options(of)) {
+                all += option.section + '.' + option.name + '=' + option.value + '\n';
+            }
+            return all;
+        };
+        CHECK(told(changed) == told(text));
     }
 }
 
@@ -62,7 +93,8 @@ TEST_CASE("options are told as pip names them, with their lines, but not ours") 
                                           "[install]\n--find_links = x\n  constraint = part\n"));
     REQUIRE(options.size() == 2);
     CHECK(options[0].name == "constraint");
-    CHECK(options[0].line == 3);
+    CHECK(options[0].line == 3); // of the file, our block counted
+    CHECK(pip_options(with("") + "constraint = a\n").front().line == 6);
     CHECK(options[1].name == "find-links");
 }
 
