@@ -137,9 +137,18 @@ std::optional<std::string> pinned(std::span<const EffectivePin> pins, std::strin
                              : std::optional(std::string(name) + specifier + std::string(k_told));
 }
 
+// "1.12.0" of "1.12.0a0+git664058f", a checkout on the way there.
+std::string_view release_of(std::string_view version) {
+    std::string_view release = version.substr(0, version.find_first_not_of("0123456789."));
+    while (release.ends_with('.')) {
+        release.remove_suffix(1); // of 2.9.0.dev20250901
+    }
+    return release;
+}
+
 // The one made for the torch that is here.
 std::string partner_of(const FamilyName& name, const facts::Distribution& torch) {
-    const knowledge::TorchRelease* const release = known_torch_release(torch.version);
+    const knowledge::TorchRelease* const release = known_torch_release(release_of(torch.version));
     const std::string version =
         release == nullptr ? "" : released_partner(*release, name.pip, false);
     return std::string(name.pip) +

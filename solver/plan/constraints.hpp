@@ -27,11 +27,11 @@ struct Constraints {
 };
 
 // torch, torchvision and torchaudio as they are installed; of torchvision and torchaudio that are
-// not, the release made for the torch that is here (old ones ask for any torch, and a resolver
-// would go back to them); of NVIDIA's and triton's wheels those that torch's own record requires in
-// one version: pip does not look at what installed packages require. Of `pins` those of a project
-// or an environment that name another framework, or one that is not installed. A name that is there
-// in several versions is left out.
+// not, the release made for the torch that is here (very old ones, and the newest torchaudio, ask
+// for any torch, and a resolver would take them); of NVIDIA's and triton's wheels those that
+// torch's own record requires in one version: pip does not look at what installed packages require.
+// Of `pins` those of a project or an environment that name another framework, or one that is not
+// installed. A name that is there in several versions is left out.
 Constraints constraints_of(const facts::Inventory& inventory, const Ownership& ownership,
                            std::span<const EffectivePin> pins);
 

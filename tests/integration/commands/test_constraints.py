@@ -127,12 +127,18 @@ class Constraints(CommandTest):
         for pip in PIPS[1:]:
             with self.subTest(pip=pip):
                 prefix = self.env(pip, SOURCE_BUILD, name=f"env-{pip}")
+                make_wheel(self.root / "wheels", "torchvision", "0.13.0", {"torchvision/__init__.py": "x"},
+                           requires=["torch==1.12.0"])
                 self.attach(prefix)
                 ran = self.pip(prefix, "install", "torchvision")
                 self.assertNotEqual(ran.returncode, 0)
                 said_by_pip = (ran.stdout + ran.stderr).decode()
                 self.assertIn(f"=={SOURCE_BUILD}", said_by_pip)
                 self.assertIn(TOLD, said_by_pip)
+                (self.root / "wheels/torchvision-0.13.0-py3-none-any.whl").unlink(missing_ok=True)
+                ran = self.pip(prefix, "install", "torchvision")
+                self.assertNotEqual(ran.returncode, 0)
+                self.assertIn(TOLD, (ran.stdout + ran.stderr).decode())
                 self.assertEqual(self.version(prefix, "torch"), SOURCE_BUILD)
 
     def test_another_torch_on_purpose_as_the_file_says_and_then_attach_again(self):

@@ -50,6 +50,10 @@ TEST_CASE("a source build is held at its exact version, and no partner of any to
     SceneBuilder env;
     env.pip("torch", "1.12.0a0+git664058f");
     CHECK(constraints_in(env).pip == Lines{"torch==1.12.0a0+git664058f" + k_told,
+                                           "torchvision==0.13.0" + k_told,
+                                           "torchaudio==0.12.0" + k_told});
+    env.inventory.distributions.front().version = "99.0.0.dev20991231";
+    CHECK(constraints_in(env).pip == Lines{"torch==99.0.0.dev20991231" + k_told,
                                            "torchvision>=0.4" + k_told,
                                            "torchaudio>=0.4" + k_told});
 }
