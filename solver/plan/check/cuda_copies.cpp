@@ -202,8 +202,9 @@ Fix overwriting_fix(const CheckScene& scene, const std::vector<LibraryCopy>& cop
         fix.text = fmt::format("{} away, which nothing here requires, and {} installed anew",
                                spare.front()->name, needed.front()->name);
         const auto& distributions = scene.inventory.distributions;
-        fix.command = pip_uninstall(scene, distributions[*spare.front()->distribution]) + " && " +
-                      pip_reinstall(scene, distributions[*needed.front()->distribution]);
+        fix.command =
+            both_commands(pip_uninstall(scene, distributions[*spare.front()->distribution]),
+                          pip_reinstall(scene, distributions[*needed.front()->distribution]));
     }
     return fix;
 }

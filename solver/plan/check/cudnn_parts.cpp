@@ -159,14 +159,14 @@ Fix fix_of(const CheckScene& scene, const facts::Claim& main, const Owning& othe
         const auto& package = scene.inventory.conda[main.package];
         return {fmt::format("{} laid down anew, without {}", package.name, other.name),
                 conda_install(scene, {"--force-reinstall",
-                                      fmt::format("{}={}", package.name, package.version)})};
+                                      conda_requirement(package.name, package.version)})};
     }
     const auto& distribution = scene.inventory.distributions[main.package];
     return {fmt::format("{} laid down anew; {} away where nothing needs it", distribution.name,
                         other.name),
             pip_install(scene, &distribution,
                         {"--force-reinstall", "--no-deps",
-                         fmt::format("{}=={}", distribution.name, distribution.version)})};
+                         pip_requirement(distribution.name, distribution.version)})};
 }
 
 } // namespace

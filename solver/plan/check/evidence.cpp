@@ -21,7 +21,7 @@ bool is_of_uv(const facts::Distribution& distribution) {
 }
 
 std::string requirement_of(const facts::Distribution& distribution) {
-    return distribution.name + "==" + distribution.version;
+    return pip_requirement(distribution.name, distribution.version);
 }
 
 } // namespace
@@ -107,7 +107,10 @@ void quote_files(const CheckScene& scene, Finding& finding, const std::vector<st
 }
 
 std::string pip_uninstall(const CheckScene& scene, const facts::Distribution& distribution) {
-    const auto name = shell_word(distribution.name);
+    const auto name = pip_name(distribution.name); // which no shell reads otherwise
+    if (name.empty()) {
+        return {};
+    }
     if (is_of_uv(distribution)) {
         return "uv pip uninstall --python " + shell_word(scene.inventory.prefix) + ' ' + name;
     }
@@ -121,13 +124,14 @@ std::string pip_reinstall(const CheckScene& scene, const facts::Distribution& di
 }
 
 std::string conda_reinstall(const CheckScene& scene, const facts::CondaPackage& package) {
-    return conda_install(
-        scene, {"--force-reinstall", package.name + '=' + package.version + '=' + package.build});
+    return conda_install(scene, {"--force-reinstall",
+                                 conda_requirement(package.name, package.version, package.build)});
 }
 
 bool is_of_an_index(const facts::Distribution& distribution) {
     return origin_of(distribution) == facts::Origin::Wheel && !distribution.direct_url &&
-           !distribution.version.empty() && distribution.version.find('+') == std::string::npos;
+           distribution.version.find('+') == std::string::npos &&
+           !requirement_of(distribution).empty();
 }
 
 Fix own_fix(const Finding& finding, std::string text) {

@@ -171,27 +171,28 @@ std::optional<Fix> rebuild(const CheckScene& scene, const facts::Distribution& d
         if (directory.empty()) {
             return Fix{fmt::format("{} built again in its source directory", name), {}};
         }
-        words.insert(words.end(), {"-e", directory});
+        words.insert(words.end(), {"-e", pip_source(directory)});
         return Fix{fmt::format("{} built again, for what is here now", name),
                    pip_install(scene, &distribution, words)};
     }
     words.insert(words.end(), {"--force-reinstall", "--no-cache-dir"});
     if (!directory.empty()) {
-        words.push_back(directory);
+        words.push_back(pip_source(directory));
     } else if (distribution.direct_url && !distribution.direct_url->vcs.empty()) {
         const auto& url = *distribution.direct_url;
-        words.push_back(url.vcs + '+' + url.url + (url.commit.empty() ? "" : '@' + url.commit));
+        words.push_back(
+            pip_source(url.vcs + '+' + url.url + (url.commit.empty() ? "" : '@' + url.commit)));
     } else if (distribution.direct_url) {
         return Fix{fmt::format("{} made for what is here now", name), {}};
     } else if (made_for == MadeFor::OtherPython) {
         return Fix{fmt::format("{} installed again, for the Python that is here", name),
                    pip_install(scene, &distribution,
                                {"--no-deps", "--force-reinstall", "--no-cache-dir",
-                                distribution.name + "==" + distribution.version})};
+                                pip_requirement(distribution.name, distribution.version)})};
     } else {
         // Else pip lays the very same wheel down again, where an index has one.
-        words.insert(words.end(), {"--no-binary", distribution.name,
-                                   distribution.name + "==" + distribution.version});
+        words.insert(words.end(), {"--no-binary", pip_name(distribution.name),
+                                   pip_requirement(distribution.name, distribution.version)});
     }
     return Fix{fmt::format("{} built again, for what is here now", name),
                pip_install(scene, &distribution, words)};

@@ -1,12 +1,29 @@
 #include "solver/plan/check/install_text.hpp"
 
 #include "base/shell_word.hpp"
+#include "solver/specs/pep440.hpp"
+
+#include <algorithm>
 
 namespace cudaenv::plan {
 
 namespace {
 
+bool is_letter_or_digit(char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+           (letter >= '0' && letter <= '9');
+}
+
+bool has_only(std::string_view text, std::string_view others) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char letter) {
+        return is_letter_or_digit(letter) || others.find(letter) != std::string_view::npos;
+    });
+}
+
 std::string with_words(std::string command, const std::vector<std::string>& words) {
+    if (std::find(words.begin(), words.end(), std::string()) != words.end()) {
+        return {};
+    }
     for (const auto& word : words) {
         command += ' ' + shell_word(word);
     }
@@ -14,6 +31,42 @@ std::string with_words(std::string command, const std::vector<std::string>& word
 }
 
 } // namespace
+
+std::string pip_name(std::string_view name) {
+    return has_only(name, "-_.") && is_letter_or_digit(name.front()) &&
+                   is_letter_or_digit(name.back())
+               ? std::string(name)
+               : std::string();
+}
+
+std::string pip_requirement(std::string_view name, std::string_view version) {
+    return pip_name(name).empty() || !specs::Pep440Version::parse(version)
+               ? std::string()
+               : std::string(name) + "==" + std::string(version);
+}
+
+std::string conda_requirement(std::string_view name, std::string_view version,
+                              std::string_view build) {
+    constexpr std::string_view k_more = "._+!-";
+    if (!has_only(name, "-_.") || name.front() == '-' || name.front() == '.' ||
+        !has_only(version, k_more) || (!build.empty() && !has_only(build, k_more))) {
+        return {};
+    }
+    auto told = std::string(name) + '=' + std::string(version);
+    return build.empty() ? told : told + '=' + std::string(build);
+}
+
+std::string pip_source(std::string_view source) {
+    const auto scheme = source.substr(0, std::min(source.find("://"), source.size()));
+    const bool is_url = scheme.size() != source.size() && has_only(scheme, "+");
+    return source.starts_with('/') || (is_url && is_letter_or_digit(source.front()))
+               ? std::string(source)
+               : std::string();
+}
+
+std::string both_commands(const std::string& first, const std::string& then) {
+    return first.empty() || then.empty() ? std::string() : first + " && " + then;
+}
 
 std::string pip_install(const CheckScene& scene, const facts::Distribution* like,
                         const std::vector<std::string>& words) {

@@ -113,11 +113,11 @@ void tell_without_record(const CheckScene& scene, const Distribution& distributi
     finding.cause = "Without the list of its files it can be neither upgraded nor uninstalled.";
     told.files.push_back(distribution.metadata);
     if (is_of_an_index(distribution)) {
-        finding.fix =
-            Fix{"brings a new one",
-                pip_install(scene, &distribution,
-                            {distribution.installer == "uv" ? "--reinstall" : "--ignore-installed",
-                             "--no-deps", distribution.name + "==" + distribution.version})};
+        finding.fix = Fix{
+            "brings a new one",
+            pip_install(scene, &distribution,
+                        {distribution.installer == "uv" ? "--reinstall" : "--ignore-installed",
+                         "--no-deps", pip_requirement(distribution.name, distribution.version)})};
     }
     found.push_back(std::move(told));
 }

@@ -2,6 +2,7 @@
 
 #include "solver/plan/check/cuda_libraries.hpp"
 #include "solver/plan/check/evidence.hpp"
+#include "solver/plan/check/install_text.hpp"
 #include "solver/plan/check/origin.hpp"
 #include "solver/plan/check/repairs.hpp"
 #include "solver/plan/check/rules.hpp"
@@ -47,8 +48,8 @@ bool is_needed(const CheckScene& scene, const Party& party) {
 // user's to say.
 Fix one_has_to_go(const CheckScene& scene, const Party& distribution, const Party& conda) {
     return {"both write these files, so that one has to go; to keep conda's",
-            pip_uninstall(scene, distribution_of(scene, distribution)) + " && " +
-                conda_reinstall(scene, scene.inventory.conda[conda.package])};
+            both_commands(pip_uninstall(scene, distribution_of(scene, distribution)),
+                          conda_reinstall(scene, scene.inventory.conda[conda.package]))};
 }
 
 CheckFinding begin(const CheckScene& scene, const Loss& loss, const char* code, Severity severity) {
@@ -207,6 +208,14 @@ const facts::SeenDistribution* uninstalled_sibling(const CheckScene& scene,
     return nullptr;
 }
 
+// What no index has again.
+Fix install_as_before(const Distribution& distribution) {
+    const auto source = source_of(distribution);
+    return {source.empty() ? "install it again as it was installed"
+                           : "install it again from " + printable(source),
+            {}};
+}
+
 CheckFinding files_gone(const CheckScene& scene, const Loss& loss) {
     auto told = begin(scene, loss, "CE107", Severity::Error);
     auto& finding = told.finding;
@@ -232,10 +241,7 @@ CheckFinding files_gone(const CheckScene& scene, const Loss& loss) {
         finding.fix = own_fix(finding, fmt::format("installs {} again", title_of(distribution)));
         told.repairs.push_back(reinstall(scene, loss.victim));
     } else {
-        const auto source = source_of(distribution);
-        finding.fix = Fix{source.empty() ? "install it again as it was installed"
-                                         : "install it again from " + printable(source),
-                          {}};
+        finding.fix = install_as_before(distribution);
     }
     return told;
 }
@@ -269,6 +275,8 @@ CheckFinding changed(const CheckScene& scene, const Loss& loss) {
                                     : "where it is not wanted, which loses "
                                       "the change",
                           pip_reinstall(scene, own)};
+    } else {
+        finding.fix = install_as_before(own);
     }
     return told;
 }
@@ -304,8 +312,9 @@ CheckFinding wheel_over_wheel(const CheckScene& scene, const Loss& loss, const c
                                                    title_of(writer), title_of(victim)));
         told.repairs = {uninstall(scene, *loss.writer), reinstall(scene, loss.victim)};
     } else if (is_of_an_index(writer)) {
-        finding.fix = Fix{fmt::format("one of the two has to go; to keep {}", title_of(writer)),
-                          pip_uninstall(scene, victim) + " && " + pip_reinstall(scene, writer)};
+        finding.fix =
+            Fix{fmt::format("one of the two has to go; to keep {}", title_of(writer)),
+                both_commands(pip_uninstall(scene, victim), pip_reinstall(scene, writer))};
     } else {
         finding.fix = Fix{"install the two into two environments", {}};
     }
