@@ -1,5 +1,6 @@
 // What the environment's CUDA meets on this machine: the toolkit that activation chose, the driver
 // and the GPUs. What was measured here wins over every table.
+#include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "solver/knowledge/knowledge.hpp"
 #include "solver/plan/check/cuda_builds.hpp"
@@ -43,6 +44,15 @@ std::vector<Needing> needing_of(const facts::EnvironmentFacts& environment) {
 
 // --- CE140 --------------------------------------------------------------------------------------
 
+// The command that changes the pin which asks for a CUDA: where it is the environment's own, there.
+std::string pin_command(const CheckScene& scene, const std::string& cuda) {
+    const bool of_the_environment =
+        scene.cuda_origin.starts_with(absolute_path(scene, "conda-meta/cudaenv.toml ")) ||
+        scene.cuda_origin.starts_with(absolute_path(scene, "cudaenv.toml "));
+    return of_the_environment ? "cudaenv pin -p " + shell_word(scene.inventory.prefix) + ' ' + cuda
+                              : "cudaenv pin " + cuda;
+}
+
 void find_other_toolkit(const CheckScene& scene, std::vector<CheckFinding>& found) {
     const auto* toolkit = scene.toolkit;
     if (toolkit == nullptr || !toolkit->nvcc || !toolkit->problem.empty() || !toolkit->version) {
@@ -66,8 +76,8 @@ void find_other_toolkit(const CheckScene& scene, std::vector<CheckFinding>& foun
              {toolkit->path, 0, fmt::format("nvcc {}", toolkit->version->str())}},
             "torch refuses to build an extension with an nvcc of another CUDA major; running is "
             "not touched by it",
-            Fix{"a toolkit of torch's CUDA for this project",
-                framework.cuda->parts().size() > 1 ? "cudaenv pin " + cuda : ""}};
+            Fix{"a toolkit of torch's CUDA in its place",
+                framework.cuda->parts().size() > 1 ? pin_command(scene, cuda) : ""}};
         found.push_back(std::move(told));
         return;
     }

@@ -92,6 +92,13 @@ TEST_CASE("a toolkit of another CUDA major than torch is a warning that says wha
           "torch 2.8.0+cu128 is for CUDA 12.8; the toolkit chosen here is 13.0.88");
     CHECK(finding.evidence[1].path == "/usr/local/cuda-13.0");
     CHECK(finding.fix->command == "cudaenv pin 12.8");
+    // The pin that is to be changed may be the environment's own.
+    for (const std::string file : {"conda-meta/cudaenv.toml", "cudaenv.toml"}) {
+        machine.env.cuda_origin = "/env/" + file + " line 2";
+        CHECK(machine.env.found("CE140").at(0).finding.fix->command == "cudaenv pin -p /env 12.8");
+    }
+    machine.env.cuda_origin = "/home/me/code/cudaenv.toml line 2";
+    CHECK(machine.env.found("CE140").at(0).finding.fix->command == "cudaenv pin 12.8");
 }
 
 TEST_CASE("a driver below the floor of the runtime's family is an error") {
