@@ -81,6 +81,7 @@ EnvironmentMemory EnvironmentMemories::read(const std::string& prefix) const {
         seen.metadata = value_at<std::string>(entry, "metadata", "");
         seen.installed_ns = value_at<std::int64_t>(entry, "installed_ns", 0);
         seen.files = value_at<std::uint32_t>(entry, "files", 0);
+        seen.pure = value_at<int>(entry, "pure", 0) == 1;
         if (!seen.name.empty()) {
             memory.seen.push_back(std::move(seen));
         }
@@ -105,7 +106,8 @@ bool EnvironmentMemories::write(const std::string& prefix, const EnvironmentMemo
                         {"source", one.source},
                         {"metadata", one.metadata},
                         {"installed_ns", one.installed_ns},
-                        {"files", one.files}});
+                        {"files", one.files},
+                        {"pure", one.pure ? 1 : 0}});
     }
     const json document = {{"schema", k_schema},
                            {"prefix", fingerprint(prefix)},

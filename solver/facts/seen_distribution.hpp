@@ -21,6 +21,7 @@ struct SeenDistribution {
     std::string metadata;          // relative to the prefix
     std::int64_t installed_ns = 0; // since the epoch
     std::uint32_t files = 0;       // that it claimed
+    bool pure = false;             // Built, and certainly nothing of it was compiled
 };
 
 } // namespace cudaenv::facts

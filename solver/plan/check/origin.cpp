@@ -29,6 +29,19 @@ bool is_version_of_a_checkout(std::string_view version) {
     return local.starts_with('g') && std::min(end, digits.size()) >= k_shortest_commit;
 }
 
+// By its own tags, and by what it claims. Of what has neither it is not known.
+bool is_pure(const Distribution& distribution) {
+    const auto& tags = distribution.tags;
+    const auto& files = distribution.files;
+    return !tags.empty() && !files.empty() &&
+           std::all_of(tags.begin(), tags.end(),
+                       [](std::string_view tag) { return tag.ends_with("-none-any"); }) &&
+           std::none_of(files.begin(), files.end(), [&](const facts::FileClaim& file) {
+               const auto path = files.path(file);
+               return path.ends_with(".so") || path.find(".so.") != std::string_view::npos;
+           });
+}
+
 } // namespace
 
 Origin origin_of(const Distribution& distribution) {
@@ -93,7 +106,8 @@ std::vector<SeenDistribution> seen_in(const facts::Inventory& inventory,
                               origin == Origin::Wheel ? std::string() : source_of(distribution),
                               distribution.metadata,
                               distribution.installed_ns,
-                              static_cast<std::uint32_t>(distribution.files.size())};
+                              static_cast<std::uint32_t>(distribution.files.size()),
+                              origin == Origin::Built && is_pure(distribution)};
         if (added || rank(at->second) < rank(seen)) {
             at->second = std::move(seen);
         }

@@ -59,7 +59,7 @@ Fix build_again(const CheckScene& scene, const SeenDistribution& was) {
     if (was.origin == Origin::Editable) {
         words.emplace_back("-e");
     }
-    words.push_back(was.source);
+    words.push_back(pip_source(was.source));
     return {"builds it again; cudaenv keep " + shell_word(was.name) + " then keeps a copy",
             pip_install(scene, nullptr, words)};
 }
@@ -92,8 +92,10 @@ CheckFinding tell(const CheckScene& scene, const SeenDistribution& was, std::uin
         after += ", " + when;
     }
     finding.evidence.push_back({absolute_path(scene, now.metadata), 0, std::move(after)});
-    finding.cause = "The build is gone, and with it what it was built for: its CUDA, its GPUs, its "
-                    "changes. Extensions built against it may no longer load.";
+    finding.cause = was.pure ? "The build is gone, and with it the changes that its source had."
+                             : "The build is gone, and with it what it was built for: its CUDA, "
+                               "its GPUs, its changes. Extensions built against it may no longer "
+                               "load.";
     if (scene.kept.contains(was.name)) {
         Repair repair;
         repair.kind = Repair::Kind::RestoreKept;
@@ -111,6 +113,13 @@ CheckFinding tell(const CheckScene& scene, const SeenDistribution& was, std::uin
                     printable(was.name), short_version(was.version), way_of(was.origin),
                     plan::title_of(now), by_conda ? " of conda" : " from a wheel");
     return told;
+}
+
+// Of plain Python nothing is lost that its source does not have, and its name was given by hand.
+// What is kept is meant to stay.
+bool is_meant(const CheckScene& scene, const SeenDistribution& was, std::uint32_t now) {
+    return was.pure && scene.inventory.distributions[now].requested &&
+           scene.ownership.of(now).owner == Owner::Pip && !scene.kept.contains(was.name);
 }
 
 } // namespace
@@ -135,7 +144,7 @@ void find_replaced(const CheckScene& scene, std::vector<CheckFinding>& found) {
                 now = i;
             }
         }
-        if (now && !is_still_here) {
+        if (now && !is_still_here && !is_meant(scene, was, *now)) {
             found.push_back(tell(scene, was, *now));
         }
     }

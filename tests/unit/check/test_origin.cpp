@@ -120,6 +120,28 @@ std::vector<std::string> versions(const std::vector<SeenDistribution>& list) {
     return told;
 }
 
+TEST_CASE("of a build it is remembered whether all of it is certainly plain Python") {
+    const auto is_pure = [](const std::string& tag, const std::string& file, bool built) {
+        SceneBuilder env;
+        auto& wheel = env.pip("plain", "1.0");
+        env.file(wheel, env.site() + file, "x");
+        if (!tag.empty()) {
+            wheel.tags = {tag};
+        }
+        if (built) {
+            wheel.direct_url = {"file:///src", false, "", "", "", "/src"};
+        }
+        const auto& scene = env.scene();
+        return seen_in(scene.inventory, scene.ownership).at(0).pure;
+    };
+    CHECK(is_pure("py3-none-any", "/plain.py", true));
+    CHECK_FALSE(is_pure("py3-none-any", "/plain.so", true));
+    CHECK_FALSE(is_pure("py3-none-any", "/libplain.so.1", true));
+    CHECK_FALSE(is_pure("cp311-cp311-linux_x86_64", "/plain.py", true));
+    CHECK_FALSE(is_pure("", "/plain.py", true));
+    CHECK_FALSE(is_pure("py3-none-any", "/plain.py", false)); // of an index, where it matters not
+}
+
 TEST_CASE("a build that was replaced is remembered until it is built again or ignored") {
     const std::vector before{seen("apex", "0.1", Origin::Wheel),
                              seen("torch", "1+git", Origin::Built)};

@@ -54,6 +54,18 @@ TEST_CASE("a build that a wheel replaced is told with what it was, what it is no
         CHECK(kept.repairs[0].distribution == "torch");
         CHECK(kept.finding.fix->command == "cudaenv check --fix CE104");
     }
+    SECTION("but not where it was plain Python, and the wheel was asked for by name") {
+        env.seen[1].pure = true;
+        CHECK(env.found("CE104").at(0).finding.cause ==
+              "The build is gone, and with it the changes that its source had.");
+        env.inventory.distributions[1].requested = true;
+        CHECK(env.found("CE104").empty());
+        env.kept = {"torch"};
+        CHECK(env.found("CE104").size() == 1);
+        env.kept.clear();
+        env.seen[1].pure = false;
+        CHECK(env.found("CE104").size() == 1);
+    }
     SECTION("one that was editable is installed so again") {
         env.seen[1].origin = Origin::Editable;
         env.seen[1].source = "/home/me/my src";

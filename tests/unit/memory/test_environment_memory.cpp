@@ -35,7 +35,7 @@ host::EnvironmentMemory some_memory() {
     memory.stamp = "17";
     memory.seen = {{"torch", "1.12.0a0+git664058f", facts::Origin::Built, "/home/u/src/pytorch",
                     "lib/python3.9/site-packages/torch-1.12.0a0.dist-info",
-                    1'700'000'000'123'456'789, 2114},
+                    1'700'000'000'123'456'789, 2114, true},
                    {"odd", "1", facts::Origin::Editable, "/s\xff\n", "m", 0, 0},
                    {"plain", "2", facts::Origin::Wheel, "", "", 5, 1}};
     memory.told = {"1", "2"};
@@ -57,6 +57,8 @@ TEST_CASE("what was remembered of an environment is there the next time, of that
     CHECK(read.seen[0].source == "/home/u/src/pytorch");
     CHECK(read.seen[0].installed_ns == 1'700'000'000'123'456'789);
     CHECK(read.seen[0].files == 2114);
+    CHECK(read.seen[0].pure);
+    CHECK_FALSE(read.seen[1].pure);
     CHECK(read.seen[1].origin == facts::Origin::Editable);
     CHECK(read.seen[2].origin == facts::Origin::Wheel);
     CHECK(memories.read("/opt/b").stamp.empty());
