@@ -282,7 +282,6 @@ class BadInput(unittest.TestCase):
                                        cwd=self.home.root, env={"PATH": "/usr/bin:/bin"}, check=True)
                 self.assertEqual([path.name for path in self.home.root.rglob("PWNED*")], [])
 
-    @unittest.expectedFailure  # 15: pip would read an option, or fetch what the name leads to
     def test_a_name_that_is_none_makes_no_command(self):
         for number, (name, version) in enumerate((("-rfoo", "1.0"), ("--index-url=http://127.0.0.1:9", "1.0"),
                                                   ("victim @ http://127.0.0.1:9/y", "1.0"), ("victim", "-e/etc"))):

@@ -233,7 +233,6 @@ class Healthy(unittest.TestCase):
             self.assertIn("builtone-1.1.dist-info", os.listdir(prefix / SITE))
             self.healthy(prefix)
 
-    @unittest.expectedFailure  # 14: CE104, an error that speaks of its CUDA
     def test_a_pure_package_built_here_and_then_taken_from_the_index(self):
         self.home.wheel("purebuilt", "2.0", {"purebuilt/__init__.py": plain_module()})
         source = source_tree(self.home.root / "pure-source", "purebuilt")
