@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the dev preset and runs every test. usage: packaging/test.sh [--full] [--skip-packages]
-# --full adds what takes long (packaging/long-tests.sh): asan, tsan, clang-tidy, every fuzz target for some
+# Builds the dev preset and runs every test but those labelled long. usage: packaging/test.sh [--full] [--skip-packages]
+# --full adds these and what takes long (packaging/long-tests.sh): asan, tsan, clang-tidy, every fuzz target for some
 # time, the comparison with py-rattler, the benchmarks, and a bare Debian root.
 set -euo pipefail
 
@@ -37,5 +37,7 @@ fi
 
 if [ $full = yes ]; then
     "$root/packaging/long-tests.sh"
+    "$root/packaging/test-preset.sh" dev
+else
+    "$root/packaging/test-preset.sh" dev --label-exclude '^long$'
 fi
-"$root/packaging/test-preset.sh" dev
