@@ -53,47 +53,69 @@ bool is_one_of(const std::string& text, const std::vector<std::string>& list) {
     return std::ranges::find(list, text) != list.end();
 }
 
-} // namespace
-
-struct Installs::Reading {
-    struct Told {
-        std::string key;
-        std::string code;
-        std::string line;
-    };
-    std::vector<Told> findings; // worth a line, the worst first
-    host::EnvironmentMemory memory;
-    bool unfinished = false;
-};
-
-std::shared_ptr<const Installs::Reading> Installs::read(const std::string& prefix,
-                                                        const protocol::Caller& caller,
-                                                        const std::string& stamp,
-                                                        Machine& machine) {
-    auto reading = std::make_shared<Reading>();
-    const auto examination = Examination::of(prefix, caller, machine.inventories());
-    if (!examination) {
-        return reading;
+// Says what is unsaid, once: empty where there is nothing, or where it cannot be kept that it was.
+std::string say_unsaid(const Activation& activation, const host::EnvironmentMemories& memories,
+                       const std::string& stamp) {
+    const std::string& prefix = activation.project.prefix;
+    host::EnvironmentMemory memory = memories.read(prefix);
+    if (memory.stamp != stamp || memory.unsaid.empty()) {
+        return {};
     }
-    reading->unfinished = is_being_written((*examination)->inventory());
-    for (const plan::CheckFinding& found : (*examination)->findings()) {
-        if (found.told_at_prompt && !found.line.empty()) {
-            reading->findings.push_back(
-                {fingerprint(found.finding.code + '\n' + found.subject + '\n' + found.line),
-                 found.finding.code, found.line});
+    const auto found = std::exchange(memory.unsaid, {});
+    std::vector<const host::UnsaidFinding*> said;
+    for (const host::UnsaidFinding& one : found) {
+        memory.told.push_back(one.key);
+        if (!is_one_of(one.code, activation.project.config.ignored_findings())) {
+            said.push_back(&one);
         }
     }
-    reading->memory = (*examination)->memory_now();
-    reading->memory.stamp = stamp;
-    return reading;
+    if (!memories.write(prefix, memory) || said.empty()) {
+        return {};
+    }
+    const std::string line = said.front()->code + ' ' + said.front()->line;
+    return said.size() == 1
+               ? line + " · cudaenv check " + said.front()->code
+               : line + ", and " + std::to_string(said.size() - 1) + " more · cudaenv check";
+}
+
+} // namespace
+
+Installs::Outcome Installs::read(const std::string& prefix, const protocol::Caller& caller,
+                                 const std::string& stamp, Machine& machine) {
+    const auto examination = Examination::of(prefix, caller, machine.inventories());
+    if (!examination) {
+        return Outcome::Failed;
+    }
+    if (is_being_written((*examination)->inventory())) {
+        return Outcome::BeingWritten;
+    }
+    host::EnvironmentMemory memory = (*examination)->memory_now();
+    memory.stamp = stamp;
+    memory.unsaid.clear();
+    // What is no longer found may be said again.
+    const auto before = std::exchange(memory.told, {});
+    for (const plan::CheckFinding& found : (*examination)->findings()) {
+        if (!found.told_at_prompt || found.line.empty()) {
+            continue;
+        }
+        const std::string& code = found.finding.code;
+        std::string key = fingerprint(code + '\n' + found.subject + '\n' + found.line);
+        if (is_one_of(key, before)) {
+            memory.told.push_back(std::move(key));
+        } else {
+            memory.unsaid.push_back({std::move(key), code, found.line});
+        }
+    }
+    return memories_of(caller).write(prefix, memory) ? Outcome::Kept : Outcome::Failed;
 }
 
 InstallNews Installs::news(const Activation& activation, const protocol::Caller& caller,
                            std::chrono::milliseconds patience) {
     const std::string& prefix = activation.project.prefix;
-    if (prefix.empty() || activation.disabled || !activation.project.config.warns()) {
+    if (prefix.empty() || activation.disabled) {
         return {};
     }
+    const bool says = activation.project.config.warns();
     const std::string stamp = stamp_of(activation);
     const host::EnvironmentMemories memories = memories_of(caller);
     const std::scoped_lock lock(m_mutex);
@@ -102,53 +124,32 @@ InstallNews Installs::news(const Activation& activation, const protocol::Caller&
     }
     Look& look = m_looks[memories.directory() + '\n' + prefix];
     if (look.stamp != stamp) {
-        look = {stamp, {}, memories.read(prefix).stamp == stamp};
+        look = {stamp, {}, false};
     }
-    if (look.told) {
+    if (look.done) {
         return {};
     }
-    if (!look.reading.valid()) {
+    if (!look.reading.valid() && memories.read(prefix).stamp != stamp) {
         try {
             look.reading =
                 std::async(std::launch::async, [prefix, caller, stamp, machine = m_machine] {
                     return read(prefix, caller, stamp, *machine);
                 }).share();
         } catch (const std::system_error&) {
-            return {"", true}; // no thread to be had
+            return {"", says}; // no thread to be had
         }
     }
-    if (look.reading.wait_for(patience) != std::future_status::ready) {
-        return {"", true};
-    }
-    const auto reading = look.reading.get();
-    if (reading->unfinished) {
-        look.reading = {};
-        return {"", true};
-    }
-    // Another shell may have said it since; what is no longer found may be said again.
-    const auto before = memories.read(prefix).told;
-    host::EnvironmentMemory memory = reading->memory;
-    memory.told.clear();
-    std::vector<const Reading::Told*> unsaid;
-    for (const Reading::Told& one : reading->findings) {
-        memory.told.push_back(one.key);
-        if (!is_one_of(one.key, before) &&
-            !is_one_of(one.code, activation.project.config.ignored_findings())) {
-            unsaid.push_back(&one);
+    if (look.reading.valid()) {
+        if (look.reading.wait_for(says ? patience : std::chrono::milliseconds(0)) !=
+            std::future_status::ready) {
+            return {"", says};
+        }
+        if (std::exchange(look.reading, {}).get() == Outcome::BeingWritten) {
+            return {"", says};
         }
     }
-    look.told = true;
-    look.reading = {};
-    if (!memories.write(prefix, memory) || unsaid.empty()) {
-        return {};
-    }
-    std::string line = unsaid.front()->code + ' ' + unsaid.front()->line;
-    if (unsaid.size() > 1) {
-        line += ", and " + std::to_string(unsaid.size() - 1) + " more · cudaenv check";
-    } else {
-        line += " · cudaenv check " + unsaid.front()->code;
-    }
-    return {std::move(line), false};
+    look.done = says;
+    return {says ? say_unsaid(activation, memories, stamp) : std::string(), false};
 }
 
 } // namespace cudaenv::daemon

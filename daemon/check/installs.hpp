@@ -24,21 +24,21 @@ class Installs {
 public:
     explicit Installs(std::shared_ptr<Machine> machine) : m_machine(std::move(machine)) {}
 
-    // Of the activation's environment. Nothing where the settings forbid it, or where what was told
-    // cannot be kept.
+    // Of the activation's environment. No line where the settings forbid it, or where what was told
+    // cannot be kept. What is found too late is kept with the environment's memory, so that the
+    // next prompt has it also from another process.
     InstallNews news(const Activation& activation, const protocol::Caller& caller,
                      std::chrono::milliseconds patience);
 
 private:
-    struct Reading;
+    enum class Outcome { Kept, BeingWritten, Failed };
     struct Look {
         std::string stamp;
-        std::shared_future<std::shared_ptr<const Reading>> reading;
-        bool told = false;
+        std::shared_future<Outcome> reading; // none: it is done
+        bool done = false;                   // what was found has been said
     };
-    static std::shared_ptr<const Reading> read(const std::string& prefix,
-                                               const protocol::Caller& caller,
-                                               const std::string& stamp, Machine& machine);
+    static Outcome read(const std::string& prefix, const protocol::Caller& caller,
+                        const std::string& stamp, Machine& machine);
 
     std::shared_ptr<Machine> m_machine;
     std::mutex m_mutex;

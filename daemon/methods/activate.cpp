@@ -18,9 +18,10 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// For what an install has mixed: of the 40 ms that a prompt has in all, and where nobody sits
-// before it.
+// For what an install has mixed: of the 40 ms that a prompt has in all, of which a child has to be
+// started first where no daemon listens; and where nobody sits before it.
 constexpr std::chrono::milliseconds k_prompt_patience{22};
+constexpr std::chrono::milliseconds k_childs_patience{8};
 constexpr std::chrono::milliseconds k_script_patience{2000};
 
 std::int64_t now_in_nanoseconds() {
@@ -157,7 +158,10 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
     // Before the watch is made: what changes from here on is seen at the next prompt.
     InstallNews news;
     if (tells_installs) {
-        news = installs.news(*activation, caller, watches ? k_prompt_patience : k_script_patience);
+        news = installs.news(*activation, caller,
+                             !watches                ? k_script_patience
+                             : background == nullptr ? k_childs_patience
+                                                     : k_prompt_patience);
     }
     nlohmann::json object = activation_to_json(*activation, caller.utf8);
     if (shell) {

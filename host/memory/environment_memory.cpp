@@ -91,6 +91,13 @@ EnvironmentMemory EnvironmentMemories::read(const std::string& prefix) const {
             memory.told.push_back(told.get<std::string>());
         }
     }
+    for (const json& entry : list_at(document, "unsaid")) {
+        if (entry.is_object()) {
+            memory.unsaid.push_back({value_at<std::string>(entry, "key", ""),
+                                     value_at<std::string>(entry, "code", ""),
+                                     value_at<std::string>(entry, "line", "")});
+        }
+    }
     return memory;
 }
 
@@ -109,11 +116,13 @@ bool EnvironmentMemories::write(const std::string& prefix, const EnvironmentMemo
                         {"files", one.files},
                         {"pure", one.pure ? 1 : 0}});
     }
-    const json document = {{"schema", k_schema},
-                           {"prefix", fingerprint(prefix)},
-                           {"stamp", memory.stamp},
-                           {"seen", std::move(seen)},
-                           {"told", memory.told}};
+    json unsaid = json::array();
+    for (const UnsaidFinding& one : memory.unsaid) {
+        unsaid.push_back({{"key", one.key}, {"code", one.code}, {"line", one.line}});
+    }
+    const json document = {{"schema", k_schema},    {"prefix", fingerprint(prefix)},
+                           {"stamp", memory.stamp}, {"seen", std::move(seen)},
+                           {"told", memory.told},   {"unsaid", std::move(unsaid)}};
     const std::string text = document.dump(-1, ' ', false, json::error_handler_t::replace);
     return text.size() <= k_size_limit &&
            write_private_file(m_directory + "/environments", name_of(prefix), text);

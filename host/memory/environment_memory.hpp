@@ -12,11 +12,19 @@
 
 namespace cudaenv::host {
 
+// A finding worth a line, as it was found.
+struct UnsaidFinding {
+    std::string key; // the same for as long as the finding is there
+    std::string code;
+    std::string line;
+};
+
 struct EnvironmentMemory {
     // How the directories of records were at that look; empty: there was none.
     std::string stamp;
     std::vector<facts::SeenDistribution> seen; // by name
-    std::vector<std::string> told;             // findings that a prompt has said, each once
+    std::vector<std::string> told;             // keys of what a prompt has said and is still there
+    std::vector<UnsaidFinding> unsaid;         // what none has said yet, the worst first
 };
 
 class EnvironmentMemories {

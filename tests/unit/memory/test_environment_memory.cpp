@@ -39,6 +39,7 @@ host::EnvironmentMemory some_memory() {
                    {"odd", "1", facts::Origin::Editable, "/s\xff\n", "m", 0, 0},
                    {"plain", "2", facts::Origin::Wheel, "", "", 5, 1}};
     memory.told = {"1", "2"};
+    memory.unsaid = {{"3", "CE104", "pip replaced torch"}};
     return memory;
 }
 
@@ -52,6 +53,10 @@ TEST_CASE("what was remembered of an environment is there the next time, of that
     const auto read = memories.read("/opt/a");
     CHECK(read.stamp == "17");
     CHECK(read.told == memory.told);
+    REQUIRE(read.unsaid.size() == 1);
+    CHECK(read.unsaid[0].key == "3");
+    CHECK(read.unsaid[0].code == "CE104");
+    CHECK(read.unsaid[0].line == "pip replaced torch");
     REQUIRE(read.seen.size() == 3);
     CHECK(read.seen[0].origin == facts::Origin::Built);
     CHECK(read.seen[0].source == "/home/u/src/pytorch");
