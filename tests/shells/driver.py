@@ -173,14 +173,15 @@ class Shell:
         self.process, self.terminal = pty.fork()
         if self.process == 0:
             try:
+                # Before the shell is there: what it finds is what readline gives back later.
+                fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 2000, 0, 0))
+                modes = termios.tcgetattr(0)
+                modes[3] &= ~termios.ECHO
+                termios.tcsetattr(0, termios.TCSANOW, modes)
                 os.chdir(directory)
                 os.execvpe(ARGUMENTS[kind][0], ARGUMENTS[kind], environment)
             finally:
                 os._exit(127)
-        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 2000, 0, 0))
-        modes = termios.tcgetattr(self.terminal)
-        modes[3] &= ~termios.ECHO
-        termios.tcsetattr(self.terminal, termios.TCSANOW, modes)
         self.greeting = self._until_prompt(b"", "its start").said
 
     @property

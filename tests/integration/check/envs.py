@@ -36,7 +36,7 @@ class Home:
             "CUDAENV_DAEMON": PROGRAMS["cudaenvd"], "CUDAENV_STATE_DIR": str(self.root / "state"),
             "CUDAENV_CACHE_DIR": str(self.root / "cache"), "XDG_RUNTIME_DIR": str(self.root / "run"),
             "CUDAENV_NO_DAEMON": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_CACHE_DIR": "1",
-            "PIP_CONFIG_FILE": os.devnull, "PIP_ROOT_USER_ACTION": "ignore", "UV_CACHE_DIR": str(self.root / "uv"),
+            "PIP_CONFIG_FILE": os.devnull, "PIP_BREAK_SYSTEM_PACKAGES": "1", "PIP_ROOT_USER_ACTION": "ignore", "UV_CACHE_DIR": str(self.root / "uv"),
             "UV_PYTHON_DOWNLOADS": "never"}
         return self
 
