@@ -21,6 +21,8 @@ failed() {
     exit 1
 }
 
+# What a file includes is known from its last compilation: nothing is preprocessed twice.
+export CCACHE_DEPEND=1
 cd "$root"
 begun=$SECONDS
 printf '%s: building\n' "$preset" >&2
