@@ -22,6 +22,12 @@ using facts::DistributionKind;
 using facts::Leftover;
 using facts::LeftoverKind;
 
+// By when a record says that its files were there: the earliest of its own times and `other_ns`.
+// Any of them may be late (somebody touched the directory, linked the file once more, copied it).
+std::int64_t laid_down_by(const FileText& record, std::int64_t other_ns) {
+    return std::min({record.modified_ns, record.changed_ns, other_ns});
+}
+
 constexpr std::size_t k_easy_install_limit = std::size_t{1} << 20U;
 
 std::string without_end(std::string_view name, std::string_view end) {
@@ -202,7 +208,7 @@ void RecordReader::read_conda_record(const std::string& name, const std::string&
     }
     package.record = path;
     package.written_ns = text ? text->modified_ns : 0;
-    package.laid_down_ns = text ? std::min(text->modified_ns, text->changed_ns) : 0;
+    package.laid_down_ns = text ? laid_down_by(*text, text->modified_ns) : 0;
 }
 
 facts::Distribution& RecordReader::begin_distribution(DistributionKind kind,
@@ -249,7 +255,7 @@ void RecordReader::read_dist_info(const std::string& name, const std::string& pa
     if (const auto text =
             text_of(*in, "RECORD", path + "/RECORD", k_longest_record, &told.has_record)) {
         take_files(told, parse_record(text->text, told.site, m_paths), path + "/RECORD");
-        told.laid_down_ns = std::min(told.installed_ns, text->changed_ns);
+        told.laid_down_ns = laid_down_by(*text, told.installed_ns);
     }
     if (const auto text = text_of(*in, "INSTALLER", path + "/INSTALLER", k_longest_small_file)) {
         told.installer = trim(text->text);
@@ -305,7 +311,7 @@ void RecordReader::read_egg_info(const std::string& name, const std::string& pat
     if (const auto text =
             text_of(*in, "installed-files.txt", list, k_longest_record, &told.has_record)) {
         take_files(told, parse_installed_files(text->text, path, m_paths), list);
-        told.laid_down_ns = std::min(told.installed_ns, text->changed_ns);
+        told.laid_down_ns = laid_down_by(*text, told.installed_ns);
     }
 }
 

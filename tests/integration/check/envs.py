@@ -1,5 +1,6 @@
 """Environments for the tests of `cudaenv check`: made by real pip, uv and py-rattler."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -36,7 +37,8 @@ class Home:
             "CUDAENV_DAEMON": PROGRAMS["cudaenvd"], "CUDAENV_STATE_DIR": str(self.root / "state"),
             "CUDAENV_CACHE_DIR": str(self.root / "cache"), "XDG_RUNTIME_DIR": str(self.root / "run"),
             "CUDAENV_NO_DAEMON": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_CACHE_DIR": "1",
-            "PIP_CONFIG_FILE": os.devnull, "PIP_BREAK_SYSTEM_PACKAGES": "1", "PIP_ROOT_USER_ACTION": "ignore", "UV_CACHE_DIR": str(self.root / "uv"),
+            "PIP_CONFIG_FILE": os.devnull, "PIP_BREAK_SYSTEM_PACKAGES": "1", "PIP_ROOT_USER_ACTION": "ignore",
+            "UV_CACHE_DIR": str(self.root / "uv"),
             "UV_PYTHON_DOWNLOADS": "never"}
         return self
 
@@ -101,6 +103,25 @@ def conda_python_package(name, version, files, depends=(), installer="conda\n", 
     whole = {**wheel_files, f"{info}/INSTALLER": installer, f"{info}/RECORD": record, f"{info}/REQUESTED": ""}
     return {"name": name, "version": version, "build": build, "depends": list(depends),
             "files": {f"{SITE}/{path}": text for path, text in whole.items()}}
+
+
+def content_of(path):
+    """What tells a file or link from another; its mode too."""
+    if path.is_symlink():
+        return "link", os.readlink(path)
+    return "file", hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mode & 0o777
+
+
+def tree(prefix, *, compiled=False):
+    """Path -> content, of all files; directories where they are empty."""
+    told = {}
+    for above, directories, files in os.walk(prefix):
+        if not compiled:
+            directories[:] = [name for name in directories if name != "__pycache__"]
+        for name in [*files, *(name for name in directories if (Path(above) / name).is_symlink())]:
+            path = Path(above) / name
+            told[os.path.relpath(path, prefix)] = content_of(path)
+    return told
 
 
 def run_tests(arguments):

@@ -15,8 +15,7 @@ import re
 import sys
 import unittest
 
-import envs
-from envs import SITE, Conda, Home, conda_python_package, run_tests
+from envs import SITE, Conda, Home, conda_python_package, run_tests, tree
 
 SEQUENCES = 6
 STEPS = 7
@@ -119,10 +118,11 @@ class Sequences(unittest.TestCase):
         self.fix(home, prefix, f"seed {seed}: {steps}")
 
     def fix(self, home, prefix, what):
-        """What can be put back is put back; nothing is worse than before."""
+        """What can be put back is put back; nothing is worse than before; without a finding nothing changes."""
         before = brute_force(prefix)
-        repairable = {file for finding in home.check(prefix)["findings"] if finding["repairs"]
-                      for file in finding["files"]}
+        all_before = tree(prefix)
+        found = home.check(prefix)["findings"]
+        repairable = {file for finding in found if finding["repairs"] for file in finding["files"]}
         ran = home.run("check", "-p", prefix, "--fix", "--yes", "--json")
         self.assertIn(ran.returncode, (0, 1), f"{what}\n{ran.stdout.decode()}{ran.stderr.decode()}")
         after = brute_force(prefix)
@@ -130,6 +130,15 @@ class Sequences(unittest.TestCase):
         self.assertEqual(after - before - never, set(), f"{what}\n{ran.stdout.decode()}")
         self.assertEqual((after & repairable) - never, set(), f"{what}\n{ran.stdout.decode()}")
         self.assertEqual(named_in(home.check(prefix)), after, what)
+        if not found:
+            self.assertEqual(tree(prefix), all_before, what)
+        rounds = 0
+        while ran.returncode != 0 and rounds < 4 and b'"done": true' in ran.stdout:
+            rounds += 1
+            ran = home.run("check", "-p", prefix, "--fix", "--yes", "--json")
+        # What is left has no repair, or only an install that this environment has no pip for.
+        for finding in home.check(prefix)["findings"]:
+            self.assertTrue(all(text.startswith("install ") for text in finding["repairs"]), f"{what}\n{finding}")
 
     def test_check_names_exactly_the_files_whose_content_is_not_their_records(self):
         with Home() as home:

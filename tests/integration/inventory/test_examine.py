@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What is told of the files of real environments is what hashing every claimed file in Python tells.
 
-usage: test_examine.py --dump DUMP_INVENTORY [--seed N] [--steps N] CASE     CASE: pip, conda, copy, odd
+usage: test_examine.py --dump DUMP_INVENTORY [--seed N | --seed random] [--steps N] CASE     CASE: pip, conda, copy, odd
 
 Whoever tells looks at times first and reads little; the oracle here reads everything. Files are overwritten, swapped,
 removed and put back at random, with their size and time of modification as they were. Exit status: 0 all the same,
@@ -264,6 +264,10 @@ def case_copy(program, root, told):
     check(again["states"], copied["states"], "a second look at the copy")
     check(again["hashed"] + again["from_cache"], copied["hashed"], "what is asked for a digest")
     check(again["from_cache"] > again["hashed"], True, "a second look reads little")
+    # A metadata directory that somebody touched since does not make a copy an installation.
+    (Path(copy) / site.relative_to(env) / "six-1.17.0.dist-info/noticed").touch()
+    touched = compare(program, copy, "a copy, and a touched directory")
+    check([path.rpartition("/")[2] for path in touched["states"]], ["six.py"], "what is held of it still")
     linked = copy + " linked"
     said(["cp", "-al", copy, linked])
     compare(program, linked, "a copy of links")
@@ -361,7 +365,8 @@ def case_odd(program, root, told):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dump", required=True)
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
+    parser.add_argument("--seed", type=lambda text: random.SystemRandom().randrange(1_000_000) if text == "random"
+                        else int(text), default=451338, help="a number, or random")
     parser.add_argument("--steps", type=int, default=25)
     parser.add_argument("case", choices=["pip", "conda", "copy", "odd"])
     told = parser.parse_args()

@@ -2,36 +2,16 @@
 
 import hashlib
 import json
-import os
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "check"))
 import envs  # noqa: E402
-from envs import SITE, Conda, Home, conda_python_package, quiet, run_tests  # noqa: E402,F401
+from envs import SITE, Conda, Home, conda_python_package, content_of, quiet, run_tests, tree  # noqa: E402,F401
 
 PLACEHOLDER = "/opt/" + "_placehold" * 14
 NOBODY = 65534
-
-
-def content_of(path):
-    """What tells a file or link from another; its mode too."""
-    if path.is_symlink():
-        return "link", os.readlink(path)
-    return "file", hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mode & 0o777
-
-
-def tree(prefix, *, compiled=False):
-    """Path -> content, of all files; directories where they are empty."""
-    told = {}
-    for above, directories, files in os.walk(prefix):
-        if not compiled:
-            directories[:] = [name for name in directories if name != "__pycache__"]
-        for name in [*files, *(name for name in directories if (Path(above) / name).is_symlink())]:
-            path = Path(above) / name
-            told[os.path.relpath(path, prefix)] = content_of(path)
-    return told
 
 
 def not_as_recorded(prefix):
