@@ -17,7 +17,6 @@ import sys
 import threading
 import time
 import unittest
-from pathlib import Path
 
 import envs
 from envs import SITE, Conda, Home, conda_python_package, run_tests

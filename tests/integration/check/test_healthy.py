@@ -16,8 +16,8 @@ from pathlib import Path
 
 from envs import SITE, VERSION, Conda, Home, conda_python_package, quiet, run_tests, tools
 from real_wheels import Unavailable, real_wheels
-from torchlike import (PLATFORM, SUFFIX, cudnn_files, extension, library, nccl_files,
-                       torch_files, torch_requires, torchaudio_files, torchvision_files)
+from torchlike import (PLATFORM, SUFFIX, cudnn_files, extension, library, make_family, nccl_files,
+                       torch_files, torchvision_files)
 
 PLACEHOLDER = "/opt/placehold_placehold_placehold_placehold_placehold_placehold_placehold_placehold_placehold"
 PYC = f".cpython-{VERSION.replace('.', '')}.pyc"
@@ -531,18 +531,15 @@ class Healthy(unittest.TestCase):
 
     # torch and its family
 
-    def torch_wheels(self, cuda="12.8", torch="2.8.0", vision="0.23.0", audio="2.8.0"):
+    def torch_wheels(self, torch="2.8.0", cuda="12.8"):
         home = self.home
-        local = f"+cu{cuda.replace('.', '')}" if cuda else "+cpu"
-        home.wheel("torch", torch + local, torch_files(torch + local, cuda), torch_requires(cuda), PLATFORM)
-        home.wheel("torchvision", vision + local, torchvision_files(vision + local, cuda), [f"torch=={torch}"], PLATFORM)
-        home.wheel("torchaudio", audio + local, torchaudio_files(audio + local, cuda), [f"torch=={torch}"], PLATFORM)
+        wanted = make_family(home, torch, cuda)
         if cuda:
             major = cuda.split(".")[0]
             home.wheel(f"nvidia-cudnn-cu{major}", "9.10.2.21", cudnn_files("9.10.2.21"), tag="py3-none-linux_x86_64")
             home.wheel(f"nvidia-nccl-cu{major}", "2.27.3", nccl_files("2.27.3", cuda), tag="py3-none-linux_x86_64")
         home.wheel("typing-extensions", "4.12.2", {"typing_extensions.py": plain_module()})
-        return [f"torch=={torch}{local}", f"torchvision=={vision}{local}", f"torchaudio=={audio}{local}"]
+        return wanted
 
     def test_torch_with_cuda_its_partners_and_its_wheels(self):
         wanted = self.torch_wheels()
@@ -565,7 +562,7 @@ class Healthy(unittest.TestCase):
     def test_an_extension_that_goes_with_torch(self):
         wanted = self.torch_wheels()
         self.home.wheel("apexlike", "0.1", {"apexlike/__init__.py": "", f"apexlike_C.{SUFFIX}":
-                                            extension("apexlike_C", cuda="12.8")}, ["torch"], PLATFORM)
+                                            extension("apexlike_C", "in_2_8_0", "12.8")}, ["torch"], PLATFORM)
         prefix = self.venv()
         self.home.uv(prefix, "install", *wanted, "apexlike")
         self.healthy(prefix)
@@ -580,7 +577,7 @@ class Healthy(unittest.TestCase):
         self.healthy(prefix)
 
     def test_torch_upgraded_with_its_partners(self):
-        older = self.torch_wheels(torch="2.7.1", vision="0.22.1", audio="2.7.1")
+        older = self.torch_wheels("2.7.1")
         prefix = self.venv()
         self.home.uv(prefix, "install", *older)
         self.healthy(prefix)

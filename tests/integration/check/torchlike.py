@@ -123,18 +123,33 @@ def extension(module, asks="of_this_release", cuda=None):
     return library("", source, needs)
 
 
-def torchvision_files(version, cuda=None):
+def torchvision_files(version, cuda=None, asks="of_this_release"):
     return {"torchvision/__init__.py": "from .extension import _HAS_OPS\n",
             "torchvision/extension.py": "_HAS_OPS = True\n",
             "torchvision/version.py": f"__version__ = '{version}'\ngit_version = 'x'\n"
                                       "from torchvision.extension import _check_cuda_version\n"
                                       "if _check_cuda_version() > 0:\n    cuda = _check_cuda_version()\n",
-            "torchvision/_C.so": extension("_C", cuda=cuda)}
+            "torchvision/_C.so": extension("_C", asks, cuda)}
 
 
-def torchaudio_files(version, cuda=None):
+def torchaudio_files(version, cuda=None, asks="of_this_release"):
     return {"torchaudio/__init__.py": "", "torchaudio/version.py": f"__version__ = '{version}'\ngit_version = 'x'\n",
-            "torchaudio/lib/libtorchaudio.so": extension("_torchaudio", cuda=cuda)}
+            "torchaudio/lib/libtorchaudio.so": extension("_torchaudio", asks, cuda)}
+
+
+PARTNERS = {"2.8.0": ("0.23.0", "2.8.0"), "2.7.1": ("0.22.1", "2.7.1")}
+
+
+def make_family(home, torch="2.8.0", cuda="12.8"):
+    """torch of one release, torchvision and torchaudio of the same build, as wheels of `home`; what pip has to be asked
+    for to get them. c10::in_2_8_0(int) is what 2.8.0 alone has, and its partners call it."""
+    local = f"+cu{cuda.replace('.', '')}" if cuda else "+cpu"
+    own = "in_" + torch.replace(".", "_")
+    vision, audio = PARTNERS[torch]
+    home.wheel("torch", torch + local, torch_files(torch + local, cuda, own), torch_requires(cuda), PLATFORM)
+    home.wheel("torchvision", vision + local, torchvision_files(vision + local, cuda, own), [f"torch=={torch}"], PLATFORM)
+    home.wheel("torchaudio", audio + local, torchaudio_files(audio + local, cuda, own), [f"torch=={torch}"], PLATFORM)
+    return [f"torch=={torch}{local}", f"torchvision=={vision}{local}", f"torchaudio=={audio}{local}"]
 
 
 def nvidia_files(part, libraries, extra=None):

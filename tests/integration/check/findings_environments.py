@@ -1,0 +1,111 @@
+"""Environments that give one finding, or just not: what the tests of findings share."""
+
+import json
+import os
+import unittest
+
+from envs import Conda, Home, conda_python_package
+from real_wheels import Unavailable, real_wheels
+
+
+def module(text):
+    return f"{text}\n" * 10
+
+
+def many(name, version, who):
+    return {f"{name}/__init__.py": module(f"# {name} {version} {who}"), f"{name}/same.py": module("same = 1"),
+            f"{name}/core.py": module(f"# core {version} {who}"), f"{name}/v{version[0]}.py": module(f"# {who}")}
+
+
+class FindingsTest(unittest.TestCase):
+    """One home, its wheels and its conda channel for all tests of a class."""
+
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.home = Home()
+        cls.home.__enter__()
+        cls.addClassCleanup(lambda: cls.home.__exit__(None, None, None))
+        wheels = cls.home.root / "wheels"
+        try:
+            for wheel in real_wheels().iterdir():
+                os.symlink(wheel, wheels / wheel.name)
+        except Unavailable as reason:
+            raise unittest.SkipTest(str(reason)) from None
+        cls.make_wheels(cls.home)
+        cls.conda_process = Conda(cls.home.root)
+        cls.conda = cls.conda_process.__enter__()
+        cls.addClassCleanup(lambda: cls.conda_process.__exit__(None, None, None))
+        cls.channel = cls.conda.channel("channel", cls.conda_packages())
+
+    @classmethod
+    def make_wheels(cls, home):
+        """What pip and uv can install."""
+
+    @classmethod
+    def conda_packages(cls):
+        """What conda can."""
+        return [conda_python_package("other", "1.0", many("other", "1.0", "conda"))]
+
+    def name(self, text="env"):
+        return f"{self._testMethodName[5:60]}-{text}"
+
+    def venv(self, *wanted, text="env"):
+        prefix = self.home.venv(self.name(text))
+        if wanted:
+            self.pip(prefix, *wanted)
+        return prefix
+
+    def pip(self, prefix, *wanted):
+        self.home.pip(prefix, "install", "--quiet", "--no-deps", *wanted)
+
+    def conda_env(self, *specs, text="env"):
+        prefix = self.home.conda_env(self.name(text))
+        self.conda.install(prefix, self.channel, *specs)
+        return prefix
+
+    def only(self, prefix, code, *words, severity=None, files=None, says=(), evidence=()):
+        """The environment has this finding once, and no other."""
+        told = self.home.check(prefix, *words)["findings"]
+        text = json.dumps(told, indent=1, ensure_ascii=False)
+        self.assertEqual([finding["code"] for finding in told], [code], text)
+        finding = told[0]
+        if os.environ.get("SHOW"):
+            print(f"\n== {self._testMethodName}\n{self.home.run('check', '-p', prefix, *words).stdout.decode()}")
+        if severity:
+            self.assertEqual(finding["severity"], severity, text)
+        if files is not None:
+            self.assertEqual(sorted(finding["files"]), sorted(files), text)
+        for word in says:
+            self.assertIn(word, finding["title"], text)
+        for word in evidence:
+            self.assertIn(word, json.dumps(finding["evidence"], ensure_ascii=False), text)
+        for line in [finding["title"], *(item["text"] for item in finding["evidence"])]:
+            self.assertNotIn("\n", line)
+        self.assertTrue(finding["fix"] and (finding["fix"]["command"] or finding["fix"]["text"]), text)
+        return finding
+
+    def silent(self, prefix, *words):
+        told = self.home.check(prefix, *words)["findings"]
+        self.assertEqual(told, [], json.dumps(told, indent=1, ensure_ascii=False))
+
+    def fixed(self, prefix, code):
+        """--fix takes the finding away."""
+        self.home.uv(prefix, "install", "pip==25.3")
+        ran = self.home.run("check", code, "-p", prefix, "--fix", "--yes",
+                            env={"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.home.root / "wheels")})
+        said = ran.stdout.decode() + ran.stderr.decode()
+        self.assertEqual(ran.returncode, 0, said)
+        left = self.home.check(prefix)["findings"]
+        self.assertEqual(left, [], said + json.dumps(left, indent=1, ensure_ascii=False))
+
+    def built(self, name, wheel):
+        source = self.home.root / self.name(f"source-{name}")
+        source.mkdir()
+        (source / "pyproject.toml").write_text(
+            '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n')
+        (source / "backend.py").write_text(
+            f"import shutil\ndef build_wheel(directory, config_settings=None, metadata_directory=None):\n"
+            f"    shutil.copy({str(wheel)!r}, directory)\n    return {wheel.name!r}\n")
+        return source
