@@ -11,6 +11,8 @@
 #include "protocol/json_field.hpp"
 #include "solver/plan/check/origin.hpp"
 
+#include <algorithm>
+
 namespace cudaenv::daemon {
 
 namespace {
@@ -57,7 +59,13 @@ Result<std::unique_ptr<Examination>> Examination::of(const std::string& prefix,
     std::unique_ptr<Examination> made(new Examination(std::move(loan)));
     const host::EnvironmentMemories memories = memories_of(caller);
     made->m_memory = memories.read(made->inventory().prefix);
-    made->m_kept = host::kept_in(memories.directory(), made->inventory().prefix);
+    const auto& sites = made->inventory().sites;
+    for (auto& kept : host::KeptStore(memories.directory()).list(made->inventory().prefix)) {
+        // What was kept for a Python that the environment no longer has would not be imported.
+        if (std::ranges::find(sites, kept.site) != sites.end()) {
+            made->m_kept.push_back({std::move(kept.name), std::move(kept.version)});
+        }
+    }
     return made;
 }
 
@@ -141,6 +149,16 @@ std::vector<plan::CheckFinding> Examination::findings() const {
 host::EnvironmentMemory Examination::memory_now() const {
     host::EnvironmentMemory memory = m_memory;
     memory.seen = plan::remember(m_memory.seen, plan::seen_in(inventory(), m_ownership));
+    return memory;
+}
+
+host::EnvironmentMemory Examination::memory_with_kept(const facts::Distribution& kept) const {
+    host::EnvironmentMemory memory = memory_now();
+    for (facts::SeenDistribution& seen : memory.seen) {
+        if (seen.name == kept.name && seen.origin == facts::Origin::Wheel) {
+            seen.origin = facts::Origin::Kept;
+        }
+    }
     return memory;
 }
 

@@ -38,6 +38,8 @@ public:
     [[nodiscard]] const host::EnvironmentMemory& memory() const { return m_memory; }
     // The same as it is after it: kept by whoever has told what it found.
     [[nodiscard]] host::EnvironmentMemory memory_now() const;
+    // That a copy of it is kept from now on: it counts as replaced when another takes its place.
+    [[nodiscard]] host::EnvironmentMemory memory_with_kept(const facts::Distribution& kept) const;
 
 private:
     explicit Examination(Inventories::Loan loan);
@@ -48,7 +50,7 @@ private:
     facts::Claims m_claims;
     plan::Ownership m_ownership;
     host::EnvironmentMemory m_memory;
-    std::set<std::string, std::less<>> m_kept; // names of what `cudaenv keep` has of it
+    std::vector<plan::KeptCopy> m_kept; // what `cudaenv keep` has of it, for its Python
     plan::CheckDepth m_depth = plan::CheckDepth::Records;
     std::optional<facts::Examined> m_examined;
     Activation m_activation;

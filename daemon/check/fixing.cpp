@@ -4,7 +4,6 @@
 #include "base/shell_word.hpp"
 #include "daemon/check/finding_json.hpp"
 #include "host/environment.hpp"
-#include "host/repair/kept_store.hpp"
 #include "host/repair/package_caches.hpp"
 #include "protocol/json_field.hpp"
 #include "solver/plan/printable.hpp"
@@ -45,27 +44,6 @@ std::string conda_of(const protocol::Caller& caller) {
     return "conda";
 }
 
-// A kept build that was being put back when that was interrupted lies beside what it replaces:
-// nobody else can tell which of the two is wanted.
-void finish_kept(plan::CheckFinding& found, const Examination& examination,
-                 const std::string& state_directory) {
-    if (found.finding.code != "CE105" || !found.repairs.empty()) {
-        return;
-    }
-    const host::KeptStore store(state_directory);
-    for (const facts::Distribution& one : examination.inventory().distributions) {
-        if (one.name == found.subject &&
-            store.find(examination.inventory().prefix, one.name, one.version)) {
-            Repair repair;
-            repair.kind = Repair::Kind::RestoreKept;
-            repair.distribution = one.name;
-            repair.version = one.version;
-            found.repairs.push_back(std::move(repair));
-            return;
-        }
-    }
-}
-
 } // namespace
 
 Fixing::Fixing(const Examination& examination, const FindingChoice& choice,
@@ -73,7 +51,6 @@ Fixing::Fixing(const Examination& examination, const FindingChoice& choice,
     : m_examination(&examination), m_caller(&caller) {
     for (plan::CheckFinding& found : examination.findings()) {
         if (choice.wants(found.finding.code, examination.config())) {
-            finish_kept(found, examination, memories_of(caller).directory());
             m_fails = m_fails || choice.names_codes() || !found.repairs.empty() ||
                       choice.fails_on(found.finding.severity);
             m_findings.push_back(std::move(found));

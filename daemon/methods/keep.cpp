@@ -93,13 +93,15 @@ std::string counted_files(std::size_t number) {
 }
 
 Result<protocol::Reply> keep_one(const Examination& examination, const host::KeptStore& store,
-                                 const std::string& word, bool insists) {
+                                 const protocol::Caller& caller, const std::string& word,
+                                 bool insists) {
     CUDAENV_TRY(const auto number, distribution_named(examination, word));
     CUDAENV_TRY_VOID(check_worth(examination, number, insists));
     const facts::Distribution& one = examination.inventory().distributions[number];
     const std::string source = plan::source_of(one);
     CUDAENV_TRY(const auto keeping,
                 host::keep(store, examination.inventory(), one, source, seconds_now()));
+    memories_of(caller).write(examination.inventory().prefix, examination.memory_with_kept(one));
     nlohmann::json object = object_of(examination, "kept", {keeping.kept}, store);
     if (keeping.kept.editable) {
         object["notes"].push_back("editable: its records are kept; the source in " +
@@ -163,7 +165,7 @@ Result<protocol::Reply> keep(const nlohmann::json& params, const protocol::Calle
         return forget(*examination, store, *forgotten);
     }
     if (!words.empty()) {
-        return keep_one(*examination, store, words.front(), insists);
+        return keep_one(*examination, store, caller, words.front(), insists);
     }
     return protocol::Reply{
         0, object_of(*examination, "list", store.list(examination->inventory().prefix), store)};

@@ -101,6 +101,9 @@ public:
     facts::CondaPackage read(const object& record) {
         array files;
         bool has_files = false;
+        element paths_data;
+        bool has_paths_data = false;
+        bool is_noarch_python = false;
         for (const auto& [key, value] : record) {
             if (key == "name") {
                 m_package.name = as_text(value);
@@ -121,10 +124,20 @@ public:
                     m_package.extracted = bytes_of(source);
                 }
             } else if (key == "paths_data") {
-                read_paths_data(value);
+                paths_data = value;
+                has_paths_data = true;
+            } else if (key == "noarch") {
+                is_noarch_python = as_text(value) == "python";
             } else if (key == "files") {
                 has_files = value.get(files) == simdjson::SUCCESS;
             }
+        }
+        if (is_noarch_python && has_files) {
+            m_site = site_of(files);
+        }
+        m_is_noarch_python = is_noarch_python;
+        if (has_paths_data) {
+            read_paths_data(paths_data);
         }
         if (has_files && m_package.files.empty()) {
             for (const element path : files) {
@@ -138,6 +151,35 @@ public:
 private:
     [[nodiscard]] std::string bytes_of(const element& value) const {
         return m_has_stand_ins ? real_bytes(as_text(value)) : std::string(as_text(value));
+    }
+
+    // "lib/python3.11/site-packages/", as it is in the names of files that were linked; empty where
+    // no file is in it.
+    [[nodiscard]] std::string site_of(const array& files) const {
+        constexpr std::string_view k_site = "/site-packages/";
+        for (const element file : files) {
+            const auto path = bytes_of(file);
+            if (const auto at = path.find(k_site); at != std::string::npos) {
+                return path.substr(0, at + k_site.size());
+            }
+        }
+        return {};
+    }
+
+    // Where a path of a noarch Python package lies. conda's own records have it as the package
+    // does ("site-packages/six.py", "python-scripts/six"), rattler's and mamba's as it was linked.
+    // Empty where that cannot be told.
+    [[nodiscard]] std::string linked_path(std::string_view written) const {
+        constexpr std::string_view k_in_site = "site-packages/";
+        constexpr std::string_view k_script = "python-scripts/";
+        if (written.starts_with(k_in_site)) {
+            return m_site.empty() ? std::string()
+                                  : m_site + std::string(written.substr(k_in_site.size()));
+        }
+        if (written.starts_with(k_script)) {
+            return "bin/" + std::string(written.substr(k_script.size()));
+        }
+        return std::string(written);
     }
 
     void read_depends(const element& value) {
@@ -211,6 +253,11 @@ private:
             bytes = real_bytes(written);
             written = bytes;
         }
+        std::string linked;
+        if (m_is_noarch_python) {
+            linked = linked_path(written);
+            written = linked;
+        }
         if (written.empty() || written.find('\0') != std::string_view::npos ||
             m_package.files.size() == k_most_claims) {
             return;
@@ -222,6 +269,8 @@ private:
 
     ClaimedPaths* m_paths;
     bool m_has_stand_ins;
+    bool m_is_noarch_python = false;
+    std::string m_site; // of a noarch Python package
     facts::CondaPackage m_package;
 };
 

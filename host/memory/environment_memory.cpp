@@ -3,7 +3,11 @@
 #include "base/fingerprint.hpp"
 #include "base/private_files.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
 
 namespace cudaenv::host {
 
@@ -19,6 +23,8 @@ std::string_view name_of(facts::Origin origin) {
         return "built";
     case facts::Origin::Editable:
         return "editable";
+    case facts::Origin::Kept:
+        return "kept";
     case facts::Origin::Wheel:
         break;
     }
@@ -28,6 +34,7 @@ std::string_view name_of(facts::Origin origin) {
 facts::Origin origin_named(std::string_view name) {
     return name == "built"      ? facts::Origin::Built
            : name == "editable" ? facts::Origin::Editable
+           : name == "kept"     ? facts::Origin::Kept
                                 : facts::Origin::Wheel;
 }
 
@@ -50,6 +57,20 @@ const json& list_at(const json& object, const char* name) {
     return found != object.end() && found->is_array() ? *found : none;
 }
 
+// Tells an environment from one that was made anew at its place.
+std::string identity_of(const std::string& prefix) {
+    std::string identity = prefix;
+    for (const char* name : {"", "/conda-meta", "/pyvenv.cfg"}) {
+        struct statx status {};
+        if (::statx(AT_FDCWD, (prefix + name).c_str(), AT_NO_AUTOMOUNT, STATX_INO | STATX_BTIME,
+                    &status) == 0) {
+            identity += fmt::format("\n{} {} {} {}", name, status.stx_ino, status.stx_btime.tv_sec,
+                                    status.stx_btime.tv_nsec);
+        }
+    }
+    return fingerprint(identity);
+}
+
 } // namespace
 
 std::string EnvironmentMemories::name_of(const std::string& prefix) const {
@@ -65,7 +86,7 @@ EnvironmentMemory EnvironmentMemories::read(const std::string& prefix) const {
         read_private_file(m_directory + "/environments/" + name_of(prefix), k_size_limit), nullptr,
         false);
     if (!document.is_object() || value_at<std::string>(document, "schema", "") != k_schema ||
-        value_at<std::string>(document, "prefix", "") != fingerprint(prefix)) {
+        value_at<std::string>(document, "identity", "") != identity_of(prefix)) {
         return memory;
     }
     memory.stamp = value_at<std::string>(document, "stamp", "");
@@ -120,7 +141,7 @@ bool EnvironmentMemories::write(const std::string& prefix, const EnvironmentMemo
     for (const UnsaidFinding& one : memory.unsaid) {
         unsaid.push_back({{"key", one.key}, {"code", one.code}, {"line", one.line}});
     }
-    const json document = {{"schema", k_schema},    {"prefix", fingerprint(prefix)},
+    const json document = {{"schema", k_schema},    {"identity", identity_of(prefix)},
                            {"stamp", memory.stamp}, {"seen", std::move(seen)},
                            {"told", memory.told},   {"unsaid", std::move(unsaid)}};
     const std::string text = document.dump(-1, ' ', false, json::error_handler_t::replace);

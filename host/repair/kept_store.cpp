@@ -82,13 +82,4 @@ Result<void> KeptStore::forget(const KeptDistribution& kept) const {
     return {};
 }
 
-std::set<std::string, std::less<>> kept_in(const std::string& state_directory,
-                                           const std::string& prefix) {
-    std::set<std::string, std::less<>> names;
-    for (const KeptDistribution& kept : KeptStore(state_directory).list(prefix)) {
-        names.insert(kept.name);
-    }
-    return names;
-}
-
 } // namespace cudaenv::host

@@ -12,7 +12,6 @@
 #include "base/result.hpp"
 #include "host/repair/kept_manifest.hpp"
 
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,9 +44,5 @@ public:
 private:
     std::string m_directory;
 };
-
-// The names (PEP 503) of all that is kept of an environment.
-std::set<std::string, std::less<>> kept_in(const std::string& state_directory,
-                                           const std::string& prefix);
 
 } // namespace cudaenv::host

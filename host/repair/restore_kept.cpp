@@ -46,6 +46,13 @@ Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& stagi
         return unavailable("not-kept", "nothing is kept of " + plan::printable(name) +
                                            (version.empty() ? "" : ' ' + plan::printable(version)));
     }
+    if (std::find(inventory.sites.begin(), inventory.sites.end(), kept->site) ==
+        inventory.sites.end()) {
+        return unavailable("other-python",
+                           "the copy of " + plan::printable(name) + " was kept for " +
+                               plan::printable(kept->site) +
+                               ", which this environment's Python does not import from");
+    }
     KeptRestoration restoration;
     const plan::Ownership ownership(inventory, claims);
     Paths stays;

@@ -9,6 +9,7 @@ namespace cudaenv::facts {
 
 enum class Origin : std::uint8_t {
     Wheel,    // of an index, or conda's
+    Kept,     // such a one, of which somebody keeps a copy: changed by hand, or hard to get
     Built,    // from a directory, a repository or an archive of source
     Editable, // imported from its source directory
 };

@@ -213,6 +213,12 @@ private:
                                         printable(imported.version));
         }
         if (told.repairs.empty()) {
+            add_kept(told, group);
+        }
+        if (!told.repairs.empty() && told.repairs.front().kind == Repair::Kind::RestoreKept) {
+            finding.fix = own_fix(finding, fmt::format("puts {} back, of which a copy is kept",
+                                                       printable(told.repairs.front().version)));
+        } else if (told.repairs.empty()) {
             finding.fix = Fix{"uninstall all of them and install the one that is wanted",
                               pip_uninstall(m_scene, imported)};
         } else {
@@ -239,6 +245,18 @@ private:
                 repair.kind = Repair::Kind::Remove;
             }
             told.repairs.push_back(std::move(repair));
+        }
+    }
+
+    // A kept build that was being put back when that was interrupted lies beside what it replaces:
+    // nobody else can tell which of the two is wanted.
+    void add_kept(CheckFinding& told, const std::vector<std::uint32_t>& group) const {
+        for (const auto number : group) {
+            auto repair = put_back(m_scene, m_all[number].name, m_all[number].version);
+            if (repair && repair->version == m_all[number].version) {
+                told.repairs.push_back(std::move(*repair));
+                return;
+            }
         }
     }
 

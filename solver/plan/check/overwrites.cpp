@@ -231,12 +231,12 @@ CheckFinding files_gone(const CheckScene& scene, const Loss& loss) {
              0,
              printable(sibling->name + ' ' + sibling->version) + " was here, and is uninstalled"});
     }
-    Repair repair;
-    if (scene.kept.contains(distribution.name)) {
-        repair.kind = Repair::Kind::RestoreKept;
-        repair.distribution = distribution.name;
-        finding.fix = own_fix(finding, "puts back what was kept of it");
-        told.repairs.push_back(repair);
+    if (auto repair = put_back(scene, distribution.name, distribution.version)) {
+        finding.fix = own_fix(finding, repair->version == distribution.version
+                                           ? "puts back what was kept of it"
+                                           : "puts back " + printable(repair->version) +
+                                                 ", which is what was kept of it");
+        told.repairs.push_back(std::move(*repair));
     } else if (is_of_an_index(distribution)) {
         finding.fix = own_fix(finding, fmt::format("installs {} again", title_of(distribution)));
         told.repairs.push_back(reinstall(scene, loss.victim));

@@ -28,6 +28,29 @@ bool requires_name(const facts::Distribution& distribution, std::string_view nam
     });
 }
 
+std::optional<Repair> put_back(const CheckScene& scene, std::string_view name,
+                               std::string_view version) {
+    const KeptCopy* found = nullptr;
+    for (const KeptCopy& copy : scene.kept) {
+        if (copy.name == name && (found == nullptr || found->version != version)) {
+            found = &copy;
+        }
+    }
+    if (found == nullptr) {
+        return std::nullopt;
+    }
+    Repair repair;
+    repair.kind = Repair::Kind::RestoreKept;
+    repair.distribution = found->name;
+    repair.version = found->version;
+    return repair;
+}
+
+bool is_kept(const CheckScene& scene, std::string_view name) {
+    return std::any_of(scene.kept.begin(), scene.kept.end(),
+                       [&](const KeptCopy& copy) { return copy.name == name; });
+}
+
 Repair uninstall(const CheckScene& scene, const Party& party) {
     const auto& distribution = distribution_of(scene, party);
     Repair repair;

@@ -46,8 +46,26 @@ std::string cuda_of(const CheckScene& scene, const Distribution& now) {
     return {};
 }
 
-std::string way_of(Origin origin) {
-    return origin == Origin::Editable ? "editable" : "built here";
+std::string_view way_of(Origin origin) {
+    switch (origin) {
+    case Origin::Editable:
+        return "editable";
+    case Origin::Kept:
+        return "kept";
+    case Origin::Wheel:
+    case Origin::Built:
+        break;
+    }
+    return "built here";
+}
+
+std::string_view cause_of(const SeenDistribution& was) {
+    if (was.origin == Origin::Kept) {
+        return "What it was changed to by hand is gone with it.";
+    }
+    return was.pure ? "The build is gone, and with it the changes that its source had."
+                    : "The build is gone, and with it what it was built for: its CUDA, its GPUs, "
+                      "its changes. Extensions built against it may no longer load.";
 }
 
 // A checkout that has moved builds another version: that it can be built again is all that is said.
@@ -74,7 +92,8 @@ CheckFinding tell(const CheckScene& scene, const SeenDistribution& was, std::uin
     finding.severity = Severity::Error;
     finding.title = fmt::format("{} was overwritten by {}", printable(was.name),
                                 by_conda ? "conda's package" : "a wheel");
-    auto before = "was " + printable(was.name + ' ' + was.version) + ", " + way_of(was.origin);
+    auto before =
+        fmt::format("was {}, {}", printable(was.name + ' ' + was.version), way_of(was.origin));
     if (!was.source.empty()) {
         before += " from " + printable(was.source);
     }
@@ -92,17 +111,13 @@ CheckFinding tell(const CheckScene& scene, const SeenDistribution& was, std::uin
         after += ", " + when;
     }
     finding.evidence.push_back({absolute_path(scene, now.metadata), 0, std::move(after)});
-    finding.cause = was.pure ? "The build is gone, and with it the changes that its source had."
-                             : "The build is gone, and with it what it was built for: its CUDA, "
-                               "its GPUs, its changes. Extensions built against it may no longer "
-                               "load.";
-    if (scene.kept.contains(was.name)) {
-        Repair repair;
-        repair.kind = Repair::Kind::RestoreKept;
-        repair.distribution = was.name;
-        repair.version = was.version;
-        told.repairs.push_back(std::move(repair));
-        finding.fix = own_fix(finding, "puts the kept build back");
+    finding.cause = cause_of(was);
+    if (auto repair = put_back(scene, was.name, was.version)) {
+        finding.fix =
+            own_fix(finding, repair->version == was.version ? "puts the kept copy back"
+                                                            : "puts " + printable(repair->version) +
+                                                                  " back, the copy that is kept");
+        told.repairs.push_back(std::move(*repair));
     } else {
         finding.fix = build_again(scene, was);
     }
@@ -115,11 +130,17 @@ CheckFinding tell(const CheckScene& scene, const SeenDistribution& was, std::uin
     return told;
 }
 
+// Of what was built here a later build is one as well; what was changed by hand is its version.
+bool is_such_a_one(const SeenDistribution& was, const Distribution& now) {
+    return was.origin == Origin::Kept ? now.version == was.version
+                                      : origin_of(now) != Origin::Wheel;
+}
+
 // Of plain Python nothing is lost that its source does not have, and its name was given by hand.
 // What is kept is meant to stay.
 bool is_meant(const CheckScene& scene, const SeenDistribution& was, std::uint32_t now) {
     return was.pure && scene.inventory.distributions[now].requested &&
-           scene.ownership.of(now).owner == Owner::Pip && !scene.kept.contains(was.name);
+           scene.ownership.of(now).owner == Owner::Pip && !is_kept(scene, was.name);
 }
 
 } // namespace
@@ -127,7 +148,8 @@ bool is_meant(const CheckScene& scene, const SeenDistribution& was, std::uint32_
 void find_replaced(const CheckScene& scene, std::vector<CheckFinding>& found) {
     const auto& all = scene.inventory.distributions;
     for (const auto& was : scene.seen) {
-        if (was.origin == Origin::Wheel) {
+        if (was.origin == Origin::Wheel ||
+            (was.origin == Origin::Kept && !is_kept(scene, was.name))) {
             continue;
         }
         std::optional<std::uint32_t> now; // the one installed last
@@ -137,7 +159,7 @@ void find_replaced(const CheckScene& scene, std::vector<CheckFinding>& found) {
                 continue;
             }
             const bool own = scene.ownership.of(i).owner == Owner::Pip;
-            is_still_here = is_still_here || (own && origin_of(all[i]) != Origin::Wheel);
+            is_still_here = is_still_here || (own && is_such_a_one(was, all[i]));
             if (scene.ownership.of(i).owner != Owner::System &&
                 all[i].installed_ns > was.installed_ns &&
                 (!now || all[i].installed_ns > all[*now].installed_ns)) {

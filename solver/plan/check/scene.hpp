@@ -11,11 +11,16 @@
 #include "solver/plan/check/ownership.hpp"
 
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 namespace cudaenv::plan {
+
+// What `cudaenv keep` has of a distribution, and can put back.
+struct KeptCopy {
+    std::string name; // PEP 503
+    std::string version;
+};
 
 struct CheckScene {
     const facts::Inventory& inventory;
@@ -31,7 +36,7 @@ struct CheckScene {
     std::string cuda_origin{};               // who asks: "pinned in ~/code/apex"
     std::vector<facts::ExtensionModule> extensions{};
     std::vector<facts::SeenDistribution> seen{}; // what it held before, by name
-    std::set<std::string, std::less<>> kept{};   // distributions of which `cudaenv keep` has a copy
+    std::vector<KeptCopy> kept{};                // by name, then by when it was kept
     // The constraints file that `cudaenv attach` wrote and the environment's pip.conf names, and
     // where it is, relative to the prefix; empty: there is none.
     std::string constraints{};

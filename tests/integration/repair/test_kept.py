@@ -170,6 +170,69 @@ class Keeping(unittest.TestCase):
         self.assertEqual(tree(prefix), before)
         self.assertEqual([left["code"] for left in told["left"]], ["CE104"])
 
+    def test_what_is_kept_is_missed_without_any_look_in_between(self):
+        """Neither `check` nor a prompt has seen the build: `keep` has."""
+        wheel(self.home)
+        prefix = self.home.venv("env")
+        self.home.pip(prefix, "install", "--quiet", "--no-deps", build(self.home))
+        self.keep(prefix, "torch")
+        self.home.pip(prefix, "install", "--quiet", "torch==2.8.0")
+        self.assertEqual(self.home.codes(prefix), ["CE104"])
+        fix(self.home, prefix)
+        self.assertEqual([path.name for path in (prefix / SITE).glob("torch-*")], [f"torch-{BUILT}.dist-info"])
+
+    def test_a_wheel_changed_by_hand_is_missed_where_it_is_kept(self):
+        self.home.wheel("plain", "1.0", {"plain.py": "x = 1\n"})
+        self.home.wheel("plain", "2.0", {"plain.py": "x = 2\n"})
+        prefix = self.home.venv("env")
+        self.home.pip(prefix, "install", "--quiet", "plain==1.0")
+        (prefix / SITE / "plain.py").write_text("x = 'mine'\n")
+        self.keep(prefix, "--yes", "plain")
+        self.home.pip(prefix, "install", "--quiet", "plain==2.0")
+        self.assertEqual(self.home.codes(prefix), ["CE104"])
+        told = fix(self.home, prefix, "CE104")
+        self.assertEqual(done(told), [("CE104", True)])
+        self.assertEqual((prefix / SITE / "plain.py").read_text(), "x = 'mine'\n")
+        self.keep(prefix, "--forget", "plain")
+        self.home.pip(prefix, "install", "--quiet", "plain==2.0")
+        self.assertEqual(self.home.codes(prefix), [])
+
+    def test_an_environment_made_anew_in_its_place_misses_nothing(self):
+        wheel(self.home)
+        prefix = self.built()
+        self.keep(prefix, "torch")
+        for make in ("whole", "cleared"):
+            with self.subTest(make=make):
+                if make == "whole":
+                    shutil.rmtree(prefix)
+                    self.home.venv("env")
+                else:
+                    envs.quiet([sys.executable, "-m", "venv", "--without-pip", "--clear", prefix])
+                self.home.pip(prefix, "install", "--quiet", "torch==2.8.0")
+                self.assertEqual(self.home.codes(prefix), [])
+
+    def test_a_copy_for_a_python_that_the_environment_no_longer_has_is_not_put_back(self):
+        wheel(self.home)
+        prefix = self.built()
+        self.keep(prefix, "torch")
+        self.home.pip(prefix, "install", "--quiet", "torch==2.8.0")
+        # As an upgrade of Python leaves it: packages are in the new one's directory.
+        older = prefix / SITE
+        newer = prefix / "lib/python3.99/site-packages"
+        newer.parent.mkdir()
+        older.rename(newer)
+        older.parent.rmdir()
+        config = prefix / "pyvenv.cfg"
+        config.write_text(config.read_text().replace("version = 3.", "version = 3.99."))
+        for link in (prefix / "bin").glob("python3.*"):
+            link.rename(prefix / "bin/python3.99")
+        before = tree(prefix)
+        found = self.home.check(prefix)["findings"]
+        self.assertEqual([finding["code"] for finding in found], ["CE104"])
+        self.assertEqual(found[0]["repairs"], [])
+        self.home.run("check", "--fix", "-y", "-p", prefix)
+        self.assertEqual(tree(prefix), before)
+
     def in_small_disk(self, place, size, command, **more):
         """Runs the command with a file system of that size at `place`; skips where there is none."""
         script = f"mount -t tmpfs -o size={size} none {place} && {more.pop('first', 'true')} && exec \"$@\""
@@ -193,14 +256,15 @@ class Keeping(unittest.TestCase):
         wheel(self.home)
         prefix = self.built()
         self.keep(prefix, "torch")
+        before, copy, result = (self.home.root / name for name in ("before", "copy", "result"))
+        shutil.copytree(prefix, before, symlinks=True)
         self.home.pip(prefix, "install", "--quiet", "torch==2.8.0")
-        copy = self.home.root / "copy"
         shutil.copytree(prefix, copy, symlinks=True)
-        result = self.home.root / "result"
         script = ('"$0" check --fix -y --json -p "$1"; status=$?; rm "$1/filler"; cp -a "$1" "$2"; exit $status')
         ran = self.in_small_disk(prefix, "64m",
                                  ["sh", "-c", script, envs.PROGRAMS["cudaenv"], prefix, result],
-                                 first=f"cp -a {copy}/. {prefix} && "
+                                 first=f"cp -a {before}/. {prefix} && {envs.PROGRAMS['cudaenv']} check -p {prefix} >/dev/null && "
+                                       f"rm -r {prefix}/lib && cp -a {copy}/lib {prefix} && "
                                        f"{{ cat /dev/zero >{prefix}/filler 2>/dev/null || true; }}")
         self.assertEqual(ran.returncode, 3, ran.stdout.decode() + ran.stderr.decode())
         self.assertIn("No space", json.loads(ran.stdout)["steps"][0]["error"])

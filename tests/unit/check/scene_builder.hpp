@@ -42,7 +42,7 @@ public:
     std::map<std::string, std::string, std::less<>> disk; // content by path
     std::vector<facts::SeenDistribution> seen;
     std::vector<facts::ExtensionModule> extensions;
-    std::set<std::string, std::less<>> kept;
+    std::vector<KeptCopy> kept;
     const facts::EnvironmentFacts* environment = nullptr;
     const facts::Host* host = nullptr;
     const facts::Toolkit* toolkit = nullptr;

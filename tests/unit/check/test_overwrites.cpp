@@ -471,7 +471,7 @@ TEST_CASE(
     CHECK(env.codes() == Codes{"CE109"}); // not most of them
     env.disk.erase(env.site() + "/apex/b.py");
     REQUIRE(env.codes() == Codes{"CE107"});
-    env.kept = {"apex"};
+    env.kept = {{"apex", "0.1"}};
     CHECK(kinds(env.found()[0]) == std::vector{Repair::Kind::RestoreKept});
     env.kept.clear();
     env.inventory.distributions[0].version = "0.1+cu118"; // of an index that is not known

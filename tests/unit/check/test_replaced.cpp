@@ -47,12 +47,20 @@ TEST_CASE("a build that a wheel replaced is told with what it was, what it is no
           "/env/bin/python -m pip install --no-deps /home/me/src/pytorch");
 
     SECTION("where it was kept it is put back") {
-        env.kept = {"torch"};
+        env.kept = {{"torch", "1.11.0"}, {"torch", "1.12.0a0+git664058f"}, {"torch", "1.13.0"}};
         const auto kept = env.found("CE104").at(0);
         REQUIRE(kept.repairs.size() == 1);
         CHECK(kept.repairs[0].kind == Repair::Kind::RestoreKept);
         CHECK(kept.repairs[0].distribution == "torch");
+        CHECK(kept.repairs[0].version == "1.12.0a0+git664058f");
         CHECK(kept.finding.fix->command == "cudaenv check --fix CE104");
+    }
+    SECTION("where another version of it was kept the last of them is") {
+        env.kept = {{"torch", "1.11.0"}, {"torch", "1.10.0"}};
+        const auto kept = env.found("CE104").at(0);
+        REQUIRE(kept.repairs.size() == 1);
+        CHECK(kept.repairs[0].version == "1.10.0");
+        CHECK(kept.finding.fix->text == "puts 1.10.0 back, the copy that is kept");
     }
     SECTION("but not where it was plain Python, and the wheel was asked for by name") {
         env.seen[1].pure = true;
@@ -60,11 +68,18 @@ TEST_CASE("a build that a wheel replaced is told with what it was, what it is no
               "The build is gone, and with it the changes that its source had.");
         env.inventory.distributions[1].requested = true;
         CHECK(env.found("CE104").empty());
-        env.kept = {"torch"};
+        env.kept = {{"torch", "1.12.0a0+git664058f"}};
         CHECK(env.found("CE104").size() == 1);
         env.kept.clear();
         env.seen[1].pure = false;
         CHECK(env.found("CE104").size() == 1);
+    }
+    SECTION("one of an index counts where a copy of it is kept") {
+        env.seen[1].origin = Origin::Kept;
+        CHECK(env.found("CE104").empty());
+        env.kept = {{"torch", "1.12.0a0+git664058f"}};
+        CHECK(env.found("CE104").at(0).finding.cause ==
+              "What it was changed to by hand is gone with it.");
     }
     SECTION("one that was editable is installed so again") {
         env.seen[1].origin = Origin::Editable;

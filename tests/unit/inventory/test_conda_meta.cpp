@@ -71,6 +71,43 @@ TEST_CASE("of an old record without paths_data the files are claimed") {
     }
 }
 
+TEST_CASE("of a noarch Python package the files are claimed where conda linked them") {
+    // As conda 26.1 writes it: `_path` as in the package, `files` as linked.
+    const auto record = [](const std::string& noarch) {
+        return R"({"name": "six", "version": "1.16.0", "noarch": ")" + noarch +
+               R"(", "files": ["bin/six", "lib/python3.11/site-packages/six.py",
+                 "lib/python3.11/site-packages/__pycache__/six.cpython-311.pyc"],
+               "paths_data": {"paths_version": 1, "paths": [
+                 {"_path": "site-packages/six.py", "path_type": "hardlink", "size_in_bytes": 3},
+                 {"_path": "python-scripts/six-tool", "path_type": "hardlink"},
+                 {"_path": "bin/six", "path_type": "unix_python_entry_point"},
+                 {"_path": "lib/python3.11/site-packages/__pycache__/six.cpython-311.pyc",
+                  "path_type": "pyc_file"}]}})";
+    };
+    const auto package = read(record("python"));
+    REQUIRE(package);
+    const auto& files = package->files;
+    REQUIRE(files.size() == 4);
+    CHECK(files.path(0) == "lib/python3.11/site-packages/six.py");
+    CHECK(files[0].size == 3);
+    CHECK(files.path(1) == "bin/six-tool");
+    CHECK(files.path(2) == "bin/six");
+    CHECK(files.path(3) == "lib/python3.11/site-packages/__pycache__/six.cpython-311.pyc");
+
+    SECTION("of another that has such a directory it is its own") {
+        const auto generic = read(record("generic"));
+        REQUIRE(generic);
+        CHECK(generic->files.path(0) == "site-packages/six.py");
+    }
+    SECTION("without the names that were linked nothing is claimed of it") {
+        const auto bare = read(R"({"name": "six", "noarch": "python", "paths_data": {"paths": [
+            {"_path": "site-packages/six.py"}, {"_path": "bin/six"}]}})");
+        REQUIRE(bare);
+        REQUIRE(bare->files.size() == 1);
+        CHECK(bare->files.path(0) == "bin/six");
+    }
+}
+
 TEST_CASE("a token in the channel of a record is not kept") {
     const auto package =
         read(R"({"name": "a", "channel": "https://host/t/SECRET-TOKEN/chan/linux-64"})");
