@@ -8,10 +8,9 @@
 #include "host/inventory/examine.hpp"
 #include "host/probe/machine_stamp.hpp"
 #include "host/repair/kept_store.hpp"
+#include "host/repair/restore_kept.hpp"
 #include "protocol/json_field.hpp"
 #include "solver/plan/check/origin.hpp"
-
-#include <algorithm>
 
 namespace cudaenv::daemon {
 
@@ -59,10 +58,8 @@ Result<std::unique_ptr<Examination>> Examination::of(const std::string& prefix,
     std::unique_ptr<Examination> made(new Examination(std::move(loan)));
     const host::EnvironmentMemories memories = memories_of(caller);
     made->m_memory = memories.read(made->inventory().prefix);
-    const auto& sites = made->inventory().sites;
     for (auto& kept : host::KeptStore(memories.directory()).list(made->inventory().prefix)) {
-        // What was kept for a Python that the environment no longer has would not be imported.
-        if (std::ranges::find(sites, kept.site) != sites.end()) {
+        if (host::can_be_put_back(kept, made->inventory())) {
             made->m_kept.push_back({std::move(kept.name), std::move(kept.version)});
         }
     }

@@ -50,7 +50,7 @@ private:
     facts::Claims m_claims;
     plan::Ownership m_ownership;
     host::EnvironmentMemory m_memory;
-    std::vector<plan::KeptCopy> m_kept; // what `cudaenv keep` has of it, for its Python
+    std::vector<plan::KeptCopy> m_kept; // what `cudaenv keep` can put back
     plan::CheckDepth m_depth = plan::CheckDepth::Records;
     std::optional<facts::Examined> m_examined;
     Activation m_activation;

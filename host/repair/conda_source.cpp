@@ -1,6 +1,7 @@
 #include "host/repair/conda_source.hpp"
 
 #include "base/text.hpp"
+#include "host/repair/entry_point.hpp"
 #include "host/repair/file_copy.hpp"
 #include "host/repair/placeholder.hpp"
 #include "host/repair/prefix_directory.hpp"
@@ -92,7 +93,15 @@ std::optional<CondaSource> CondaSource::open(const std::string& directory) {
     } else if (const auto old = read_file(fd, "info/has_prefix", k_longest_list)) {
         source.m_files = read_has_prefix(*old);
     }
+    if (const auto text = read_file(fd, "info/link.json", k_longest_list)) {
+        source.m_entry_points = read_entry_points(*text);
+    }
     return source;
+}
+
+std::optional<std::string> CondaSource::entry_point(const std::string& command) const {
+    const auto found = m_entry_points.find(command);
+    return found == m_entry_points.end() ? std::nullopt : std::optional(found->second);
 }
 
 Result<bool> CondaSource::stage(const std::string& path, const std::string& prefix, int into,

@@ -38,9 +38,13 @@ public:
     [[nodiscard]] Result<bool> stage(const std::string& path, const std::string& prefix, int into,
                                      const std::string& name) const;
 
+    // What the command of that name calls, "MODULE:FUNCTION", of a noarch Python package.
+    [[nodiscard]] std::optional<std::string> entry_point(const std::string& command) const;
+
 private:
     Fd m_fd;
     std::map<std::string, PackagedFile> m_files;
+    std::map<std::string, std::string> m_entry_points;
 };
 
 } // namespace cudaenv::host

@@ -1,10 +1,13 @@
 #include "host/repair/restore_conda.hpp"
 
 #include "host/repair/conda_source.hpp"
+#include "host/repair/entry_point.hpp"
 #include "host/repair/file_copy.hpp"
 #include "host/repair/uninstall.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -15,6 +18,8 @@ namespace {
 
 using facts::ClaimHash;
 using facts::ClaimKind;
+
+constexpr std::string_view k_commands = "bin/";
 
 class CondaStaging {
 public:
@@ -92,11 +97,50 @@ private:
                 return {};
             }
         }
-        // An entry point is made at the install, of a line of metadata.
+        if (!held && path.starts_with(k_commands)) {
+            CUDAENV_TRY(const bool made, make_command(path, !status));
+            if (made) {
+                return {};
+            }
+        }
         const bool made_by_installer =
-            !m_sources.empty() && !held && (compiled || path.starts_with("bin/"));
+            !m_sources.empty() && !held && (compiled || path.starts_with(k_commands));
         (made_by_installer ? m_result.without_source : m_result.missing).push_back(path);
         return {};
+    }
+
+    // One that an installer makes of a line of metadata. Each has its own way to write it, so that
+    // a digest on record tells nothing.
+    Result<bool> make_command(const std::string& path, bool is_new) {
+        for (const CondaSource& source : m_sources) {
+            const auto target = source.entry_point(path.substr(k_commands.size()));
+            const auto text =
+                target ? entry_point_script(python(), *target) : std::optional<std::string>();
+            if (!text) {
+                continue;
+            }
+            const std::string name = m_staging->new_name();
+            timespec now{};
+            ::clock_gettime(CLOCK_REALTIME, &now);
+            constexpr mode_t k_mode = 0775;
+            CUDAENV_TRY_VOID(write_file(m_staging->fd(), name, *text, k_mode, now));
+            m_result.files.push_back({path, name, is_new});
+            return true;
+        }
+        return false;
+    }
+
+    // That the package's files were linked for: "python3.11" of lib/python3.11/site-packages.
+    [[nodiscard]] std::string python() const {
+        constexpr std::string_view k_site = "/site-packages/";
+        for (const auto& [path, number] : m_claims) {
+            const auto above = path.substr(0, std::min(path.find(k_site), path.size()));
+            const auto name = above.substr(above.rfind('/') + 1);
+            if (above.size() != path.size() && name.starts_with("python")) {
+                return m_prefix->path() + '/' + std::string(k_commands) + std::string(name);
+            }
+        }
+        return m_prefix->path() + '/' + std::string(k_commands) + "python";
     }
 
     [[nodiscard]] bool is_as_recorded(const std::string& name,

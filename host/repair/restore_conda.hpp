@@ -1,5 +1,6 @@
 // Files of a conda package put back as its record has them, from a package cache. Law: what comes
-// into place has the digest that the record says; every other file is as it was.
+// into place has the digest that the record says, or is a command that an installer makes of the
+// package's metadata; every other file is as it was.
 #pragma once
 
 #include "base/result.hpp"
@@ -20,7 +21,7 @@ struct StagedFile {
 struct CondaRestoration {
     std::vector<StagedFile> files;
     std::vector<std::string> directories;
-    // What no package holds: scripts that an installer made, compiled Python.
+    // What no package holds: compiled Python, and commands of which no metadata tells.
     std::vector<std::string> without_source;
     // What should be in a package, and is in none of the caches as the record has it.
     std::vector<std::string> missing;

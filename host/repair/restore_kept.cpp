@@ -37,6 +37,23 @@ Result<std::string> stage_file(Staging& staging, const Fd& tree, const KeptFile&
 
 } // namespace
 
+Result<void> can_be_put_back(const KeptDistribution& kept, const facts::Inventory& inventory) {
+    const auto& sites = inventory.sites;
+    if (std::find(sites.begin(), sites.end(), kept.site) == sites.end()) {
+        return unavailable("other-python",
+                           "the copy of " + plan::printable(kept.name) + " was kept for " +
+                               plan::printable(kept.site) +
+                               ", which this environment's Python does not import from");
+    }
+    struct stat status {};
+    if (kept.editable && kept.source.starts_with('/') &&
+        (::stat(kept.source.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))) {
+        return unavailable("source-gone", plan::printable(kept.name) + " was imported from " +
+                                              plan::printable(kept.source) + ", which is gone");
+    }
+    return {};
+}
+
 Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& staging,
                                    const KeptStore& store, const facts::Inventory& inventory,
                                    const facts::Claims& claims, const std::string& name,
@@ -46,13 +63,7 @@ Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& stagi
         return unavailable("not-kept", "nothing is kept of " + plan::printable(name) +
                                            (version.empty() ? "" : ' ' + plan::printable(version)));
     }
-    if (std::find(inventory.sites.begin(), inventory.sites.end(), kept->site) ==
-        inventory.sites.end()) {
-        return unavailable("other-python",
-                           "the copy of " + plan::printable(name) + " was kept for " +
-                               plan::printable(kept->site) +
-                               ", which this environment's Python does not import from");
-    }
+    CUDAENV_TRY_VOID(can_be_put_back(*kept, inventory));
     KeptRestoration restoration;
     const plan::Ownership ownership(inventory, claims);
     Paths stays;

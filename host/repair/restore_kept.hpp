@@ -20,8 +20,12 @@ struct KeptRestoration {
     std::vector<Uninstallation> replaced; // what of others goes afterwards
 };
 
-// Codes: "not-kept", "damaged" where the copy is not what its manifest says, "conda-owns" where
-// conda's package has the name, and those of writing.
+// Would the environment import it? Codes: "other-python" where it was kept for a Python that the
+// environment no longer has, "source-gone" of an editable one.
+Result<void> can_be_put_back(const KeptDistribution& kept, const facts::Inventory& inventory);
+
+// Codes: those of can_be_put_back, "not-kept", "damaged" where the copy is not what its manifest
+// says, "conda-owns" where conda's package has the name, and those of writing.
 Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& staging,
                                    const KeptStore& store, const facts::Inventory& inventory,
                                    const facts::Claims& claims, const std::string& name,

@@ -23,12 +23,25 @@ bool is_below(std::string_view path, std::string_view directory) {
            path[directory.size()] == '/';
 }
 
+// What makes the environment one: no distribution's, whatever a record says.
+bool is_environments(std::string_view path) {
+    if (path == "pyvenv.cfg" || is_below(path, "conda-meta")) {
+        return true;
+    }
+    constexpr std::string_view k_bin = "bin/";
+    const auto name = path.starts_with(k_bin) ? path.substr(k_bin.size()) : std::string_view();
+    return name.starts_with("python") || name.starts_with("activate");
+}
+
 class Planning {
 public:
     Planning(const PrefixDirectory& prefix, const facts::Inventory& inventory,
              const facts::Claims& claims, std::uint32_t distribution, const Paths& stays)
         : m_prefix(&prefix), m_claims(&claims), m_distribution(distribution), m_stays(&stays),
-          m_one(&inventory.distributions[distribution]) {}
+          m_one(&inventory.distributions[distribution]),
+          m_has_digests(std::any_of(m_one->files.begin(), m_one->files.end(), [](const auto& file) {
+              return file.hash != facts::ClaimHash::None;
+          })) {}
 
     Uninstallation make() {
         for (const auto& file : m_one->files) {
@@ -85,8 +98,16 @@ private:
 
     [[nodiscard]] bool is_own(const std::string& path, const facts::FileClaim& claim,
                               const Place& place, const struct stat& status) const {
-        if (plan::is_ordinary_difference(path) || claim.hash != facts::ClaimHash::Sha256) {
-            return S_ISREG(status.st_mode) || S_ISLNK(status.st_mode);
+        const bool is_file = S_ISREG(status.st_mode) || S_ISLNK(status.st_mode);
+        if (is_environments(path)) {
+            return false;
+        }
+        if (plan::is_ordinary_difference(path) || claim.hash == facts::ClaimHash::Other) {
+            return is_file;
+        }
+        if (claim.hash == facts::ClaimHash::None) {
+            // Installers give each file a digest but those that may change; old lists give none.
+            return is_file && (!m_has_digests || is_below(path, m_one->metadata));
         }
         if (S_ISREG(status.st_mode)) {
             const auto digest = digest_of(place.directory.get(), place.name);
@@ -157,6 +178,7 @@ private:
     std::uint32_t m_distribution;
     const Paths* m_stays;
     const facts::Distribution* m_one;
+    bool m_has_digests; // any of its files
     Uninstallation m_planned;
 };
 

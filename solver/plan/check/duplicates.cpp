@@ -176,8 +176,11 @@ private:
             return;
         }
         const auto& sites = m_scene.inventory.sites;
+        // What setup.py develop put on the path comes after every directory of packages.
         const auto site_of = [&](std::uint32_t number) {
-            return std::find(sites.begin(), sites.end(), m_all[number].site) - sites.begin();
+            return m_all[number].kind == facts::DistributionKind::EggLink
+                       ? sites.end() - sites.begin()
+                       : std::find(sites.begin(), sites.end(), m_all[number].site) - sites.begin();
         };
         // The one that is imported first: of the first site, there the one installed last.
         std::stable_sort(group.begin(), group.end(), [&](std::uint32_t left, std::uint32_t right) {
@@ -186,7 +189,7 @@ private:
         });
         const auto& imported = m_all[group[0]];
         const auto& next = m_all[group[1]];
-        const bool one_site = imported.site == m_all[group.back()].site;
+        const bool one_site = site_of(group.front()) == site_of(group.back());
         CheckFinding told;
         auto& finding = told.finding;
         finding.code = "CE105";
@@ -201,7 +204,7 @@ private:
             "{} is here {}: {}", printable(imported.name),
             group.size() == 2 ? "twice" : fmt::format("{} times", group.size()), listed(versions));
         finding.title = what;
-        if (imported.site == next.site && imported.installed_ns == next.installed_ns) {
+        if (site_of(group[0]) == site_of(group[1]) && imported.installed_ns == next.installed_ns) {
             finding.cause = "Which of them Python names, and whose files are there, is chance.";
         } else if (one_site) {
             finding.cause = fmt::format("The files are those of {}, which was installed last; what "

@@ -3,6 +3,7 @@
 #include "solver/plan/check/file_kind.hpp"
 #include "solver/plan/check/install_text.hpp"
 #include "solver/plan/check/origin.hpp"
+#include "solver/plan/check/repairs.hpp"
 #include "solver/plan/check/rules.hpp"
 #include "solver/plan/printable.hpp"
 
@@ -38,12 +39,23 @@ Repair removal(const std::string& path) {
     return repair;
 }
 
+bool is_installed(const CheckScene& scene, std::string_view name) {
+    const auto& all = scene.inventory.distributions;
+    return std::any_of(all.begin(), all.end(), [&](const Distribution& one) {
+        return one.name == name && one.has_metadata;
+    });
+}
+
 // All of them at once: one uninstall leaves several, and not each says whose it was.
 void tell_interrupted(const CheckScene& scene, std::vector<CheckFinding>& found) {
     auto told = begin({});
+    const Leftover* only_copy = nullptr;
     for (const auto& left : scene.inventory.leftovers) {
         if (left.kind != LeftoverKind::InterruptedUninstall) {
             continue;
+        }
+        if (only_copy == nullptr && !left.name.empty() && !is_installed(scene, left.name)) {
+            only_copy = &left;
         }
         if (told.subject.empty()) {
             told.subject = left.name;
@@ -61,6 +73,22 @@ void tell_interrupted(const CheckScene& scene, std::vector<CheckFinding>& found)
         told.subject = printable(file_name(told.files.front()));
     }
     auto& finding = told.finding;
+    if (only_copy != nullptr) {
+        told.repairs.clear(); // they may be the only copy
+        told.subject = only_copy->name;
+        finding.severity = Severity::Warning;
+        finding.title = fmt::format("{} was being replaced or removed, and is not installed now",
+                                    title_of(*only_copy));
+        finding.cause = "pip moves what it takes away to names that begin with ~, and was ended "
+                        "before it was done. What it had begun to lay down in its place is on no "
+                        "record, and may be imported by half.";
+        finding.fix =
+            Fix{"installs it; cudaenv check --fix CE106 then takes the rest away",
+                pip_install(scene, nullptr,
+                            {"--no-deps", pip_requirement(only_copy->name, only_copy->version)})};
+        found.push_back(std::move(told));
+        return;
+    }
     finding.title =
         told.files.size() == 1
             ? "a directory of an interrupted uninstall is left"
@@ -102,6 +130,25 @@ void tell_without_metadata(const CheckScene& scene, const Distribution& distribu
     found.push_back(std::move(told));
 }
 
+// pip and importlib.metadata do not see it any more; conda does.
+void tell_conda_without_metadata(const CheckScene& scene, std::uint32_t number,
+                                 std::vector<CheckFinding>& found) {
+    const auto& distribution = scene.inventory.distributions[number];
+    const auto package = *scene.ownership.of(number).conda;
+    const auto lost = distribution.metadata + "/METADATA";
+    const Party party{facts::Claim::By::Conda, package};
+    auto told = begin(distribution.name);
+    auto& finding = told.finding;
+    finding.title = fmt::format("{} has lost its METADATA", owned_title(scene, party));
+    finding.evidence.push_back({absolute_path(scene, lost), 0, "a file that is gone"});
+    finding.cause = "Python finds a distribution without a name there: pip does not count it as "
+                    "installed, and may install another over it.";
+    finding.fix = own_fix(finding, "puts conda's files back");
+    told.files.push_back(lost);
+    told.repairs.push_back(restore(scene, party, {lost}));
+    found.push_back(std::move(told));
+}
+
 void tell_without_record(const CheckScene& scene, const Distribution& distribution,
                          std::vector<CheckFinding>& found) {
     auto told = begin(distribution.name);
@@ -122,6 +169,18 @@ void tell_without_record(const CheckScene& scene, const Distribution& distributi
     found.push_back(std::move(told));
 }
 
+// Does conda's package that lays the distribution down say that it has that file?
+bool has_conda_claim(const CheckScene& scene, std::uint32_t number, std::string_view path) {
+    const auto& owned = scene.ownership.of(number);
+    if (owned.owner != Owner::Conda || !owned.conda) {
+        return false;
+    }
+    const auto claims = scene.claims.of(path);
+    return std::any_of(claims.begin(), claims.end(), [&](const facts::Claim& claim) {
+        return claim.by == facts::Claim::By::Conda && claim.package == *owned.conda;
+    });
+}
+
 // Each path once, though its METADATA and its RECORD are both missing.
 void tell_incomplete(const CheckScene& scene, std::vector<CheckFinding>& found) {
     const auto& all = scene.inventory.distributions;
@@ -137,6 +196,11 @@ void tell_incomplete(const CheckScene& scene, std::vector<CheckFinding>& found) 
         // Of the makes that never write one, and of conda's and the system's, nothing is missing.
         const bool no_record = left(LeftoverKind::NoRecord) &&
                                (distribution.installer == "pip" || distribution.installer == "uv");
+        if (no_metadata && distribution.has_record &&
+            has_conda_claim(scene, i, distribution.metadata + "/METADATA")) {
+            tell_conda_without_metadata(scene, i, found);
+            continue;
+        }
         if (scene.ownership.of(i).owner != Owner::Pip || (!no_metadata && !no_record) ||
             is_claimed_by_conda(scene, distribution.metadata)) {
             continue;

@@ -219,10 +219,19 @@ Fix install_as_before(const Distribution& distribution) {
 CheckFinding files_gone(const CheckScene& scene, const Loss& loss) {
     auto told = begin(scene, loss, "CE107", Severity::Error);
     auto& finding = told.finding;
-    const auto& distribution = distribution_of(scene, loss.victim);
     finding.title = fmt::format(
-        "{} counts as installed, and {} of its {} gone", title_of(distribution), loss.gone.size(),
-        loss.claimed == 1 ? "1 file is" : counted(loss.claimed, "file") + " are");
+        "{} counts as installed, and {} of its {} gone",
+        loss.victim.is_conda() ? owned_title(scene, loss.victim)
+                               : title_of(distribution_of(scene, loss.victim)),
+        loss.gone.size(), loss.claimed == 1 ? "1 file is" : counted(loss.claimed, "file") + " are");
+    if (loss.victim.is_conda()) {
+        finding.cause = "Deleted by hand, or by what left no record. Conda sees nothing to "
+                        "install, and what uses the package fails.";
+        finding.fix = own_fix(finding, "puts conda's files back");
+        told.repairs.push_back(restore(scene, loss.victim, loss.gone));
+        return told;
+    }
+    const auto& distribution = distribution_of(scene, loss.victim);
     finding.cause = "Removing another package that has files at the same paths, with conda or pip, "
                     "leaves it so: its record stays, and importing it fails.";
     if (const auto* sibling = uninstalled_sibling(scene, distribution)) {

@@ -145,6 +145,12 @@ private:
             told.same_distribution = true;
             told.gone = std::exchange(lost.gone, {});
         }
+        if (is_most(party, lost.gone) &&
+            std::any_of(lost.gone.begin(), lost.gone.end(),
+                        [&](const std::string& path) { return is_code(m_inventory, path); })) {
+            auto& told = tell(LossKind::Gone, party, {});
+            told.gone = std::exchange(lost.gone, {});
+        }
         conclude_changed(party, lost);
     }
     // pip's distribution of what the package lays down; of several the one installed last.

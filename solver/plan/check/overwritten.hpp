@@ -16,7 +16,7 @@ enum class LossKind : std::uint8_t {
     WheelOverConda, // a wheel wrote over conda's files, or pip took them away
     CondaOverWheel,
     WheelOverWheel,
-    Gone,       // most of a distribution's files are not there
+    Gone,       // most of a distribution's or package's files are not there
     Changed,    // code or libraries, by nobody on record
     Superseded, // of a distribution that is there twice: what the one installed before it lost
 };

@@ -55,7 +55,8 @@ def write_package(channel, scratch, package):
              "subdir": "noarch" if package.get("noarch") else "linux-64", "timestamp": 1700000000000, "license": "none"}
     if package.get("noarch"):
         index["noarch"] = "python"
-        (info / "link.json").write_text(json.dumps({"noarch": {"type": "python", "entry_points": []},
+        (info / "link.json").write_text(json.dumps({"noarch": {"type": "python",
+                                                               "entry_points": package.get("entry_points", [])},
                                                     "package_metadata_version": 1}))
     else:
         index.update(arch="x86_64", platform="linux")

@@ -141,6 +141,18 @@ class Findings(FindingsTest):
         self.assertEqual([path.name for path in (prefix / SITE).iterdir() if path.name.startswith("~")], [])
         self.assertTrue((prefix / SITE / "alone/core.py").exists())
 
+    def test_CE106_of_what_was_not_laid_down_again_nothing_is_taken_away(self):
+        prefix = self.venv("alone==1.0")
+        self.home.uv(prefix, "install", "pip==25.3")
+        for path in ("alone", "alone-1.0.dist-info"):
+            os.rename(prefix / SITE / path, prefix / SITE / f"~{path[1:]}")
+        finding = self.only(prefix, "CE106", severity="warning", says=["alone 1.0", "not installed now"])
+        self.assertEqual(finding["repairs"], [])
+        quiet(["sh", "-c", finding["fix"]["command"]], env={
+            **self.home.environment, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.home.root / "wheels")})
+        self.only(prefix, "CE106", severity="note")
+        self.fixed(prefix, "CE106")
+
     def test_CE106_is_silent_of_tildes_elsewhere(self):
         prefix = self.venv("alone==1.0")
         (prefix / SITE / "alone/~notes.txt").write_text("mine\n")

@@ -15,7 +15,7 @@ import sys
 import unittest
 
 from repair_support import (NOBODY, PLACEHOLDER, SITE, Conda, Home, conda_python_package, done, envs, fix,
-                            not_as_recorded, run_tests, tree)
+                            not_as_recorded, quiet, run_tests, tree)
 
 BINARY = b"\x7fELF\0" + PLACEHOLDER.encode() + b"/lib:" + PLACEHOLDER.encode() + b"/x\0tail\0\0"
 ODD = {"alpha/a,b.py": "comma = 1\n", 'alpha/say "hi".txt': "hi\n", "alpha/gr\u00fc\u00df.py": "x = 1\n",
@@ -107,6 +107,37 @@ class Fixing(unittest.TestCase):
             (prefix / "bin/alpha").unlink()
             fix(self.home, prefix)
             self.assertEqual(tree(prefix), before)
+
+    def test_a_command_that_an_installer_made_is_made_again(self):
+        """As after `pip install --upgrade pip` over conda's: bin/alpha imports what only the wheel had."""
+        package = conda_python_package("alpha", "1.0", {"alpha/__init__.py": "", "alpha/old.py": "def main(): print(1.0)\n"},
+                                       ["python"])
+        package.update(noarch=True, entry_points=["alpha = alpha.old:main"], files={
+            path.replace(f"{SITE}/", "site-packages/"): text for path, text in package["files"].items()})
+        python = {"name": "python", "version": "3.11.7", "build": "0", "files": {"share/python/x": "x\n"}}
+        self.home.wheel("alpha", "2.0", {
+            "alpha/__init__.py": "", "alpha/new.py": "def main(): print(2.0)\n",
+            "alpha-2.0.dist-info/entry_points.txt": "[console_scripts]\nalpha = alpha.new:main\n"})
+        if SITE != "lib/python3.11/site-packages":
+            self.skipTest("the environments' Python is another one")
+        for writer in ("rattler", "conda"):
+            with self.subTest(writer=writer), Conda(self.home.root) as conda:
+                prefix = self.conda_environment(conda, f"env-{writer}", packages=[package, python])
+                if writer == "conda":  # its records have the paths as the package has them
+                    record = prefix / "conda-meta/alpha-1.0-0.json"
+                    told = json.loads(record.read_text())
+                    for path in told["paths_data"]["paths"]:
+                        path["_path"] = path["_path"].replace(f"{SITE}/", "site-packages/")
+                    record.write_text(json.dumps(told, indent=2))
+                self.assertEqual(self.home.codes(prefix), [])
+                command = [prefix / "bin/alpha"]
+                self.assertEqual(quiet(command), "1.0\n")
+                self.home.pip(prefix, "install", "--quiet", "--no-deps", "alpha==2.0")
+                self.assertEqual(quiet(command), "2.0\n")
+                self.assertEqual(self.home.codes(prefix), ["CE102"])
+                fix(self.home, prefix)
+                self.assertEqual(quiet(command), "1.0\n")
+                self.assertEqual(self.home.codes(prefix), [])
 
     def test_without_the_package_in_a_cache_nothing_is_changed_and_the_way_out_is_told(self):
         with Conda(self.home.root) as conda:

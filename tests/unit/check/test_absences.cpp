@@ -116,6 +116,33 @@ TEST_CASE("a RECORD that does not name its own METADATA says nothing of files") 
     }
 }
 
+TEST_CASE(
+    "a conda package of which most is gone is an error, and one of which data is gone is not") {
+    SceneBuilder env;
+    const auto [package, numpy] = env.conda_python("numpy", "1.26.4");
+    for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "i"}) {
+        env.file(package, env.site() + "/numpy/" + name + ".py", name);
+    }
+    auto& fonts = env.conda("fonts", "1.0");
+    env.file(fonts, "share/fonts/a.ttf", "x");
+    env.disk.erase("share/fonts/a.ttf");
+    CHECK(env.codes().empty());
+    for (const char* name : {"a", "b", "c"}) {
+        env.disk.erase(env.site() + "/numpy/" + name + ".py");
+    }
+    CHECK(env.codes() == Codes{"CE109"});
+    for (const char* name : {"d", "e", "f", "g", "h", "i"}) {
+        env.disk.erase(env.site() + "/numpy/" + name + ".py");
+    }
+    REQUIRE(env.codes() == Codes{"CE107"});
+    const auto told = env.found()[0];
+    CHECK(told.finding.severity == Severity::Error);
+    CHECK(told.finding.title ==
+          "conda's numpy 1.26.4 counts as installed, and 9 of its 11 files are gone");
+    REQUIRE(told.repairs.size() == 1);
+    CHECK(told.repairs[0].kind == Repair::Kind::RestoreConda);
+}
+
 TEST_CASE("as many files as the title says are gone") {
     SceneBuilder env;
     auto& wheel = env.pip("victim", "1.0");

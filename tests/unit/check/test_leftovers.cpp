@@ -33,6 +33,40 @@ TEST_CASE("what a killed pip moved aside is told at once, and taken away") {
     CHECK_FALSE(told.told_at_prompt);
 }
 
+TEST_CASE("of what was not laid down again the moved aside may be the only copy") {
+    SceneBuilder env;
+    env.inventory.leftovers = {{LeftoverKind::InterruptedUninstall, env.site() + "/~umpy", "", ""},
+                               {LeftoverKind::InterruptedUninstall,
+                                env.site() + "/~umpy-1.26.4.dist-info", "numpy", "1.26.4"}};
+    for (const auto depth : {CheckDepth::Records, CheckDepth::Everything}) {
+        REQUIRE(env.codes(depth) == Codes{"CE106"});
+    }
+    const auto told = env.found()[0];
+    CHECK(told.finding.title ==
+          "numpy 1.26.4 was being replaced or removed, and is not installed now");
+    CHECK(told.finding.severity == Severity::Warning);
+    CHECK(told.repairs.empty());
+    CHECK(told.finding.fix->command == "/env/bin/python -m pip install --no-deps numpy==1.26.4");
+}
+
+TEST_CASE("of a distribution that conda laid down its METADATA is put back") {
+    SceneBuilder env;
+    const auto [package, six] = env.conda_python("six", "1.16.0");
+    env.file(package, env.site() + "/six.py", "x");
+    CHECK(env.codes().empty());
+    env.disk.erase(six.metadata + "/METADATA");
+    six.has_metadata = false;
+    env.inventory.leftovers = {{LeftoverKind::NoMetadata, six.metadata, "six", "1.16.0"}};
+    for (const auto depth : {CheckDepth::Records, CheckDepth::Everything}) {
+        REQUIRE(env.codes(depth) == Codes{"CE106"});
+    }
+    const auto told = env.found()[0];
+    CHECK(told.finding.title == "conda's six 1.16.0 has lost its METADATA");
+    REQUIRE(told.repairs.size() == 1);
+    CHECK(told.repairs[0].kind == Repair::Kind::RestoreConda);
+    CHECK(told.files == std::vector<std::string>{six.metadata + "/METADATA"});
+}
+
 facts::Distribution& incomplete(SceneBuilder& env, const std::string& installer) {
     auto& left = env.bare("six", "1.16.0", installer);
     left.has_metadata = false;

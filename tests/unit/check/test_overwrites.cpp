@@ -451,6 +451,8 @@ TEST_CASE("a file of conda's that is only missing is put back") {
     auto& package = env.conda("libx", "1");
     env.file(package, "lib/libx.so.1", "x");
     env.file(package, "share/x/data", "x");
+    env.file(package, "lib/liby.so.1", "y");
+    env.file(package, "lib/libz.so.1", "z");
     env.disk.erase("share/x/data");
     CHECK(env.codes().empty());
     env.disk.erase("lib/libx.so.1");

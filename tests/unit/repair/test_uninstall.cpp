@@ -118,6 +118,36 @@ TEST_CASE("a file that another distribution claims stays, and so does one that w
     CHECK(scene.has(std::string(k_site) + "two-1.0.dist-info/RECORD"));
 }
 
+TEST_CASE("what makes the environment one stays, and so does what a RECORD has without a digest") {
+    const Scene scene;
+    scene.site("pkg/same.py", "x");
+    scene.site("mine.py", "mine");
+    scene.site("pkg/__pycache__/other.cpython-311.pyc", "compiled");
+    scene.tree.file("env/pyvenv.cfg", "x");
+    scene.tree.file("env/bin/python3", "x");
+    scene.tree.file("env/bin/activate", "x");
+    scene.tree.file("env/bin/tool", "x");
+    scene.tree.file("env/conda-meta/history", "x");
+    std::string record = "mine.py,,\npkg/__pycache__/other.cpython-311.pyc,,\n";
+    for (const char* path :
+         {"pkg/same.py", "../../../pyvenv.cfg", "../../../bin/python3", "../../../bin/activate",
+          "../../../bin/tool", "../../../conda-meta/history"}) {
+        record += std::string(path) + ',' + k_hash_of_x + ",1\n";
+    }
+    scene.distribution("one", record);
+    const auto outcomes = scene.uninstall("one");
+    CHECK(outcomes[0].done);
+    CHECK(outcomes[0].note.find("5 files left, not as its RECORD says") != std::string::npos);
+    for (const char* path :
+         {"env/pyvenv.cfg", "env/bin/python3", "env/bin/activate", "env/conda-meta/history"}) {
+        INFO(path);
+        CHECK(scene.has(path));
+    }
+    CHECK(scene.has(std::string(k_site) + "mine.py"));
+    CHECK_FALSE(scene.has("env/bin/tool"));
+    CHECK_FALSE(scene.has(std::string(k_site) + "pkg"));
+}
+
 TEST_CASE("directories that are empty then go, up to the site") {
     const Scene scene;
     scene.site("pkg/deep/er/a.py");
