@@ -181,6 +181,42 @@ bool has_conda_claim(const CheckScene& scene, std::uint32_t number, std::string_
     });
 }
 
+// Have all of conda's records been read?
+bool knows_condas_records(const facts::Inventory& inventory) {
+    return !inventory.conda.empty() &&
+           std::none_of(inventory.notes.begin(), inventory.notes.end(),
+                        [](const auto& note) { return note.path.starts_with("conda-meta"); });
+}
+
+// conda lays down the files first and its record last.
+void tell_unrecorded_conda(const CheckScene& scene, std::vector<CheckFinding>& found) {
+    if (!knows_condas_records(scene.inventory)) {
+        return;
+    }
+    for (const auto& distribution : scene.inventory.distributions) {
+        const auto& packages = scene.inventory.conda;
+        if (distribution.installer != "conda" || !distribution.has_metadata ||
+            is_claimed_by_conda(scene, distribution.metadata) ||
+            std::any_of(packages.begin(), packages.end(),
+                        [&](const auto& package) { return package.name == distribution.name; })) {
+            continue;
+        }
+        auto told = begin(distribution.name);
+        auto& finding = told.finding;
+        finding.severity = Severity::Warning;
+        finding.title = fmt::format("{} was laid down by conda, and conda has no record of it",
+                                    plan::title_of(distribution));
+        finding.evidence.push_back({absolute_path(scene, distribution.metadata), 0,
+                                    "INSTALLER says conda; no record in conda-meta names it"});
+        finding.cause = "An install by conda that did not come to its end leaves it so. Conda does "
+                        "not count it as installed, and it may not be there whole.";
+        finding.fix = Fix{"installs it",
+                          conda_install(scene, {distribution.name + '=' + distribution.version})};
+        told.files.push_back(distribution.metadata);
+        found.push_back(std::move(told));
+    }
+}
+
 // Each path once, though its METADATA and its RECORD are both missing.
 void tell_incomplete(const CheckScene& scene, std::vector<CheckFinding>& found) {
     const auto& all = scene.inventory.distributions;
@@ -257,6 +293,7 @@ void tell_stale_egg_info(const CheckScene& scene, std::vector<CheckFinding>& fou
 void find_leftovers(const CheckScene& scene, std::vector<CheckFinding>& found) {
     tell_interrupted(scene, found);
     tell_incomplete(scene, found);
+    tell_unrecorded_conda(scene, found);
     tell_stale_egg_info(scene, found);
 }
 

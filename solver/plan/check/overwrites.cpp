@@ -232,8 +232,12 @@ CheckFinding files_gone(const CheckScene& scene, const Loss& loss) {
         return told;
     }
     const auto& distribution = distribution_of(scene, loss.victim);
-    finding.cause = "Removing another package that has files at the same paths, with conda or pip, "
-                    "leaves it so: its record stays, and importing it fails.";
+    finding.cause =
+        distribution.installer.empty()
+            ? "An install that did not come to its end leaves it so, and so does removing another "
+              "package that has files at the same paths: importing it fails."
+            : "Removing another package that has files at the same paths, with conda or pip, "
+              "leaves it so: its record stays, and importing it fails.";
     if (const auto* sibling = uninstalled_sibling(scene, distribution)) {
         finding.evidence.push_back(
             {{},

@@ -67,6 +67,39 @@ TEST_CASE("of a distribution that conda laid down its METADATA is put back") {
     CHECK(told.files == std::vector<std::string>{six.metadata + "/METADATA"});
 }
 
+TEST_CASE("what conda laid down and has no record of is told where its records are known") {
+    SceneBuilder env;
+    env.conda("python", "3.11.7");
+    const auto [package, six] = env.conda_python("six", "1.16.0");
+    env.file(package, env.site() + "/six.py", "x");
+    CHECK(env.codes().empty());
+    env.inventory.conda.pop_back();
+    for (const auto depth : {CheckDepth::Records, CheckDepth::Everything}) {
+        REQUIRE(env.codes(depth) == Codes{"CE106"});
+    }
+    const auto told = env.found()[0];
+    CHECK(told.finding.severity == Severity::Warning);
+    CHECK(told.finding.title == "six 1.16.0 was laid down by conda, and conda has no record of it");
+    CHECK(told.finding.fix->command == "conda install -p /env six=1.16.0");
+
+    SECTION("not where a record could not be read") {
+        env.inventory.notes = {{"conda-meta/six-1.16.0-0.json", "is empty"}};
+        CHECK(env.codes().empty());
+    }
+    SECTION("not where conda has a package of that name") {
+        env.conda("six", "1.17.0");
+        CHECK(env.codes().empty());
+    }
+    SECTION("not where somebody has taken all records away") {
+        env.inventory.conda.clear();
+        CHECK(env.codes().empty());
+    }
+    SECTION("not what pip installed") {
+        six.installer = "pip";
+        CHECK(env.codes().empty());
+    }
+}
+
 facts::Distribution& incomplete(SceneBuilder& env, const std::string& installer) {
     auto& left = env.bare("six", "1.16.0", installer);
     left.has_metadata = false;
