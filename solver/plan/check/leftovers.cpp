@@ -117,14 +117,18 @@ void tell_without_metadata(const CheckScene& scene, const Distribution& distribu
     finding.title = fmt::format("what is left of {} has no METADATA", plan::title_of(distribution));
     finding.evidence.push_back({absolute_path(scene, distribution.metadata), 0,
                                 distribution.has_record ? "holds a RECORD" : "holds no RECORD"});
-    finding.cause = "Left by an install that was not finished, or by a removal of files that two "
-                    "managers had. Python finds a distribution without a name there.";
+    finding.cause =
+        "Left by an install or uninstall that was not finished, or by a removal of files "
+        "that two managers had. Python finds a distribution without a name there, and "
+        "files of it may be left that no record has.";
     told.files.push_back(distribution.metadata);
     if (distribution.has_record) {
         finding.fix = Fix{"install it again, and uninstall it where it is not wanted",
                           pip_reinstall(scene, distribution)};
     } else {
-        finding.fix = own_fix(finding, "takes the directory away");
+        finding.fix =
+            own_fix(finding, "takes the directory away; an install and an uninstall of it "
+                             "take away what else is left");
         told.repairs.push_back(removal(distribution.metadata));
     }
     found.push_back(std::move(told));

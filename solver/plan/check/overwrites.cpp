@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace cudaenv::plan {
 
@@ -44,12 +45,29 @@ bool is_needed(const CheckScene& scene, const Party& party) {
            });
 }
 
-// Two of different names that both write one path cannot both be whole; which is to stay is the
-// user's to say.
-Fix one_has_to_go(const CheckScene& scene, const Party& distribution, const Party& conda) {
-    return {"both write these files, so that one has to go; to keep conda's",
-            both_commands(pip_uninstall(scene, distribution_of(scene, distribution)),
-                          conda_reinstall(scene, scene.inventory.conda[conda.package]))};
+// Of different names, one of conda's and one not: both write one path and cannot both be whole;
+// which is to stay is the user's to say.
+void tell_two_packages(const CheckScene& scene, const Loss& loss, CheckFinding& told) {
+    const Party& writer = *loss.writer;
+    const auto& [distribution, conda] =
+        loss.victim.is_conda() ? std::tie(writer, loss.victim) : std::tie(loss.victim, writer);
+    auto& finding = told.finding;
+    finding.title =
+        fmt::format("{} overwrote {} of {}", owned_title(scene, writer),
+                    counted(loss.replaced.size(), "file"), owned_title(scene, loss.victim));
+    finding.cause = fmt::format("{} is no longer what was installed, and an update or removal of "
+                                "either breaks the other.",
+                                owned_title(scene, loss.victim));
+    finding.fix = {"both write these files, so that one has to go; to keep conda's",
+                   both_commands(pip_uninstall(scene, distribution_of(scene, distribution)),
+                                 conda_reinstall(scene, scene.inventory.conda[conda.package]))};
+    told.line = fmt::format("{} overwrote files of {}", owned_title(scene, writer),
+                            owned_title(scene, loss.victim));
+}
+
+// Nobody can bring back what was built here.
+Fix two_environments() {
+    return {"what was built here and conda's package need two environments", {}};
 }
 
 CheckFinding begin(const CheckScene& scene, const Loss& loss, const char* code, Severity severity) {
@@ -112,7 +130,7 @@ CheckFinding wheel_over_conda(const CheckScene& scene, const Loss& loss) {
                                     "or removal writes over what {} put there, or takes it away.",
                                     title_of(package), manager_of(scene, writer));
         if (is_own_work(scene, writer)) {
-            finding.fix = Fix{"what was built here and conda's package need two environments", {}};
+            finding.fix = two_environments();
         } else {
             finding.fix = own_fix(finding, fmt::format("takes {} away and puts conda's {} back",
                                                        owned_title(scene, writer),
@@ -121,15 +139,7 @@ CheckFinding wheel_over_conda(const CheckScene& scene, const Loss& loss) {
         }
         told.line = finding.title;
     } else {
-        finding.title =
-            fmt::format("{} overwrote {} of {}", owned_title(scene, writer),
-                        counted(loss.replaced.size(), "file"), owned_title(scene, loss.victim));
-        finding.cause = fmt::format("{} is no longer what its package holds, and an update or "
-                                    "removal of either breaks the other.",
-                                    title_of(package));
-        finding.fix = one_has_to_go(scene, writer, loss.victim);
-        told.line = fmt::format("{} overwrote files of {}", owned_title(scene, writer),
-                                owned_title(scene, loss.victim));
+        tell_two_packages(scene, loss, told);
     }
     told.told_at_prompt = true;
     return told;
@@ -148,7 +158,7 @@ CheckFinding conda_over_wheel(const CheckScene& scene, const Loss& loss) {
         finding.cause = "Both records are here, so that Python may name either version, and the "
                         "files of the older install that conda's does not have are still imported.";
         if (is_own_work(scene, loss.victim)) {
-            finding.fix = Fix{"what was built here and conda's package need two environments", {}};
+            finding.fix = two_environments();
         } else {
             finding.fix = own_fix(finding, fmt::format("takes what is left of {} away; {} stays",
                                                        owned_title(scene, loss.victim),
@@ -157,15 +167,7 @@ CheckFinding conda_over_wheel(const CheckScene& scene, const Loss& loss) {
         }
         told.line = finding.title;
     } else {
-        finding.title =
-            fmt::format("{} overwrote {} of {}", owned_title(scene, writer),
-                        counted(loss.replaced.size(), "file"), owned_title(scene, loss.victim));
-        finding.cause = fmt::format("{} is no longer what was installed, and an update or removal "
-                                    "of either breaks the other.",
-                                    title_of(scene, loss.victim));
-        finding.fix = one_has_to_go(scene, loss.victim, writer);
-        told.line = fmt::format("{} overwrote files of {}", owned_title(scene, writer),
-                                owned_title(scene, loss.victim));
+        tell_two_packages(scene, loss, told);
     }
     told.told_at_prompt = true;
     return told;
