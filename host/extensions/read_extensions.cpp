@@ -86,26 +86,42 @@ private:
                 paths.emplace(path);
             }
         }
-        if (origin == facts::Origin::Editable) {
+        if (origin == facts::Origin::Editable ||
+            distribution.kind == facts::DistributionKind::EggDirectory) {
             for (auto& path : modules_of_source(*m_inventory, distribution)) {
                 paths.insert(std::move(path));
             }
         }
+        m_has_own_python = std::ranges::any_of(paths, [&](const std::string& path) {
+            const auto made = plan::python_of_tag(plan::python_tag_of(base_name(path)));
+            return !made.empty() && made == plan::python_of_site(distribution.site);
+        });
         for (const auto& path : paths) {
-            if (m_modules.size() < k_most_modules) {
-                read_module(index, path);
+            read_module(index, path, Place::Installed);
+        }
+        if (origin != facts::Origin::Wheel) {
+            for (const auto& path : modules_of_build(distribution)) {
+                read_module(index, path, Place::Build);
             }
         }
     }
 
-    void read_module(std::uint32_t index, const std::string& path) {
+    enum class Place { Installed, Build };
+
+    void read_module(std::uint32_t index, const std::string& path, Place place) {
+        if (m_modules.size() >= k_most_modules) {
+            return;
+        }
         ExtensionModule module;
         module.path = path;
         module.distribution = index;
+        module.in_build = place == Place::Build;
         module.python_tag = plan::python_tag_of(base_name(path));
         const auto made = plan::python_of_tag(module.python_tag);
         const auto here = plan::python_of_site(m_inventory->distributions[index].site);
-        const bool other_python = !made.empty() && !here.empty() && made != here;
+        // Of one source built for several Pythons each finds its own.
+        const bool other_python =
+            !made.empty() && !here.empty() && made != here && !m_has_own_python;
 
         auto file = ElfFile::open(absolute(path));
         if (!file) {
@@ -241,6 +257,7 @@ private:
     const facts::Inventory* m_inventory;
     std::optional<TorchLibraries> m_torch;
     std::map<std::string, std::string, std::less<>> m_libraries; // of the distribution, by name
+    bool m_has_own_python = false; // it has a module for just the environment's Python
     std::vector<ExtensionModule> m_modules;
 };
 

@@ -11,7 +11,8 @@ namespace cudaenv::host {
 
 // The modules that link torch, and those whose name is for another Python than their directory; by
 // distribution, then by path. torch's own are left out. Of an editable install those in its source
-// directory too. A file that cannot be read as what it should be is there with its `problem`.
+// directory too, and of one built from a directory those in its build/. A file that cannot be read
+// as what it should be is there with its `problem`.
 // A dozen reads a module, and a few megabytes of each of torch's libraries, those once.
 std::vector<facts::ExtensionModule> read_extensions(const facts::Inventory& inventory);
 

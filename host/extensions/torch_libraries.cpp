@@ -50,6 +50,9 @@ TorchLibraries::TorchLibraries(const facts::Inventory& inventory) {
             add_directory(absolute(distribution.source_directory) + "/torch/lib");
         }
     }
+    for (const auto& site : inventory.base_sites) {
+        add_directory(site + "/torch/lib");
+    }
     if (inventory.conda_prefix) {
         add_directory(inventory.prefix + "/lib"); // conda-forge's libtorch
     }

@@ -7,6 +7,7 @@
 #include "host/inventory/in_threads.hpp"
 #include "host/inventory/kept_inventory.hpp"
 #include "host/inventory/record_reader.hpp"
+#include "host/inventory/source_text.hpp"
 
 #include <climits>
 
@@ -52,6 +53,7 @@ public:
         find_conda_records(prefix);
         find_python_of_venv(prefix);
         find_sites(prefix);
+        find_base_sites();
         RefreshedInventory told;
         auto records = work(known, threads);
         if (known != nullptr) {
@@ -129,14 +131,124 @@ private:
             }
             return;
         }
+        std::string home;
+        bool sees_base = false;
         for (const auto line : split(text->text, '\n')) {
             const auto equals = line.find('=');
             const auto key = to_lower_ascii(trim(line.substr(0, equals)));
             // venv's; virtualenv's and uv's
-            if (equals != std::string_view::npos && (key == "version" || key == "version_info")) {
-                m_python = major_minor(trim(line.substr(equals + 1)));
+            if (equals == std::string_view::npos) {
+                continue;
+            }
+            const auto value = trim(line.substr(equals + 1));
+            if (key == "version" || key == "version_info") {
+                m_python = major_minor(value);
+            } else if (key == "home") {
+                home = value;
+            } else if (key == "include-system-site-packages") {
+                sees_base = to_lower_ascii(value) == "true";
             }
         }
+        if (sees_base && !m_told.conda_prefix && home.starts_with('/')) {
+            m_base = ClaimedPaths("").absolute(ClaimedPaths("").resolve("/", parent_path(home)));
+        }
+    }
+
+    // What the Python that the environment was made with sees by itself.
+    void find_base_sites() {
+        if (m_base.empty()) {
+            return;
+        }
+        auto python = m_python;
+        if (python.empty() && !m_told.sites.empty()) {
+            const auto directory = base_name(parent_path(m_told.sites.front()));
+            python = directory.starts_with("python") ? std::string(directory.substr(6)) : "";
+        }
+        if (python.empty()) {
+            return;
+        }
+        // Debian's Python looks into local/, python3/ and dist-packages.
+        for (const std::string lib : {"/local/lib", "/lib", "/lib64"}) {
+            for (const auto& name : {"/python" + python, "/python" + python + 't'}) {
+                for (const auto* site : {"/site-packages", "/dist-packages"}) {
+                    add_base_site(m_base + lib + name + site);
+                }
+            }
+        }
+        add_base_site(m_base + "/lib/python3/dist-packages");
+    }
+
+    void add_base_site(std::string path) {
+        auto open = OpenDirectory::open(path);
+        if (!open || !is_new(*open)) {
+            return; // what is not the environment's own is not noted either
+        }
+        if (const auto names = open->names()) {
+            add_records(*open, path, *names, Whose::Base);
+        }
+        m_places.push_back({std::move(path), std::move(*open), true});
+    }
+
+    enum class Whose { Own, Base };
+
+    void add_records(const OpenDirectory& open, const std::string& path,
+                     const std::vector<std::string>& names, Whose whose) {
+        const auto eggs = eggs_that_python_sees(open, path, names);
+        for (const auto& name : names) {
+            const auto kind = kind_in_site(name);
+            const bool is_passed_over =
+                !kind || (kind == RecordKind::Egg && std::ranges::find(eggs, name) == eggs.end()) ||
+                (whose == Whose::Base &&
+                 (kind == RecordKind::PathFile || kind == RecordKind::Tilde));
+            if (!is_passed_over) {
+                m_jobs.push_back({*kind, m_places.size(), name});
+            }
+        }
+        auto& sites = whose == Whose::Base ? m_told.base_sites : m_told.sites;
+        sites.push_back(path);
+        for (const auto& egg : eggs) {
+            struct stat status {};
+            if (::fstatat(open.fd(), egg.c_str(), &status, 0) == 0 && S_ISDIR(status.st_mode)) {
+                sites.push_back(path + '/' + egg);
+            }
+        }
+    }
+
+    // Those that a .pth beside them names, mostly easy-install.pth, in the order of that.
+    std::vector<std::string> eggs_that_python_sees(const OpenDirectory& open,
+                                                   const std::string& site,
+                                                   const std::vector<std::string>& names) {
+        std::vector<std::string> seen;
+        if (std::none_of(names.begin(), names.end(), [](const std::string& name) {
+                return kind_in_site(name) == RecordKind::Egg;
+            })) {
+            return seen;
+        }
+        FileTexts files;
+        for (const auto& name : names) {
+            if (kind_in_site(name) != RecordKind::PathFile) {
+                continue;
+            }
+            // One that cannot be read is noted where it is told.
+            const auto text = files.read(open, name, k_longest_path_file);
+            const auto parsed = text ? parse_path_file(text->text, site, m_paths) : PathFileText();
+            for (const auto& directory : parsed.directories) {
+                const std::string name_there(base_name(directory));
+                if (parent_path(directory) == m_paths.absolute(site) &&
+                    std::ranges::find(seen, name_there) == seen.end()) {
+                    seen.push_back(name_there);
+                }
+            }
+        }
+        return seen;
+    }
+
+    // Not seen under another name: lib64 is mostly a link to lib, and conda has python3.1 lead to
+    // python3.10.
+    bool is_new(const OpenDirectory& open) {
+        struct stat status {};
+        return ::fstat(open.fd(), &status) == 0 &&
+               m_seen.emplace(status.st_dev, status.st_ino).second;
     }
 
     // Those of the environment's Python; of all that are there where none is on record, or the one
@@ -173,10 +285,7 @@ private:
 
     void add_site(const OpenDirectory& prefix, const std::string& written) {
         auto open = opened(prefix, written, written);
-        struct stat status {};
-        // lib64 is mostly a link to lib, and conda has python3.1 lead to python3.10.
-        if (!open || ::fstat(open->fd(), &status) != 0 ||
-            !m_seen.emplace(status.st_dev, status.st_ino).second) {
+        if (!open || !is_new(*open)) {
             return;
         }
         // Records call files by the real names of their directories.
@@ -185,13 +294,7 @@ private:
             real.starts_with(m_real_prefix + '/')) {
             path = real.substr(m_real_prefix.size() + 1);
         }
-        const auto number = m_places.size();
-        for (auto& name : names_in(*open, path)) {
-            if (const auto kind = kind_in_site(name)) {
-                m_jobs.push_back({*kind, number, std::move(name)});
-            }
-        }
-        m_told.sites.push_back(path);
+        add_records(*open, path, names_in(*open, path), Whose::Own);
         m_places.push_back({std::move(path), std::move(*open)});
     }
 
@@ -242,19 +345,30 @@ private:
             if (!done.record.notes.empty()) {
                 done.stamps.clear(); // it may be readable the next time
             }
-            // Not what is large, which the inventory has.
-            kept.emplace(
-                m_places[job.place].path + '/' + job.name,
-                KeptRecord{
-                    std::move(done.stamps),
-                    {{}, {}, done.record.path_file, done.record.leftovers, done.record.notes}});
+            // Not what is large, which the inventory has; of a base's it has not all.
+            const auto of_base =
+                m_places[job.place].of_base ? done.record.distribution : std::nullopt;
+            kept.emplace(m_places[job.place].path + '/' + job.name,
+                         KeptRecord{std::move(done.stamps),
+                                    {{},
+                                     of_base,
+                                     done.record.path_file,
+                                     done.record.leftovers,
+                                     done.record.notes}});
         }
         return read;
     }
 
     void take(std::vector<Done> records) {
-        for (auto& done : records) {
-            ReadRecord& record = done.record;
+        std::vector<facts::Distribution> base;
+        for (std::size_t number = 0; number < records.size(); ++number) {
+            ReadRecord& record = records[number].record;
+            if (m_places[m_jobs[number].place].of_base) {
+                if (record.distribution) {
+                    base.push_back(std::move(*record.distribution));
+                }
+                continue;
+            }
             if (record.conda) {
                 m_told.conda.push_back(std::move(*record.conda));
             }
@@ -268,6 +382,7 @@ private:
                       std::back_inserter(m_told.leftovers));
             std::move(record.notes.begin(), record.notes.end(), std::back_inserter(m_told.notes));
         }
+        take_base(std::move(base));
         const auto by_path = [](auto& list) {
             std::sort(list.begin(), list.end(),
                       [](const auto& left, const auto& right) { return left.path < right.path; });
@@ -282,9 +397,24 @@ private:
             [](const auto& left, const auto& right) { return left.path < right.path; });
     }
 
+    // What Python finds there: neither what the environment has itself, nor what an earlier site
+    // has.
+    void take_base(std::vector<facts::Distribution> found) {
+        std::set<std::string, std::less<>> names;
+        for (const auto& distribution : m_told.distributions) {
+            names.insert(distribution.name);
+        }
+        for (auto& distribution : found) {
+            if (distribution.has_metadata && names.insert(distribution.name).second) {
+                m_told.base.push_back(std::move(distribution));
+            }
+        }
+    }
+
     std::string m_real_prefix;
     ClaimedPaths m_paths;
     Inventory m_told;
+    std::string m_base;   // the prefix of the Python whose packages a venv sees; empty: it does not
     std::string m_python; // "3.11" of the environment's Python; empty: not known
     std::vector<RecordPlace> m_places;
     std::vector<Job> m_jobs;

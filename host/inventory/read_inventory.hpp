@@ -11,7 +11,7 @@
 namespace cudaenv::host {
 
 // `prefix`: absolute, of conda, pixi, venv, virtualenv or uv; also one of a system (/usr) or of a
-// user (~/.local). Of a venv that sees its Python's packages, only its own are told. Fails where
+// user (~/.local). Of a venv that sees its Python's packages, those are told apart. Fails where
 // the prefix is no directory that can be opened; what cannot be read in it is a note.
 // `threads`: at most so many, 0: as many as there are cores, up to 4. The result is the same for
 // all. 12 ms for 500 packages with 60,000 files.

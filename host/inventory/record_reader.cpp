@@ -28,8 +28,6 @@ std::int64_t laid_down_by(const FileText& record, std::int64_t other_ns) {
     return std::min({record.modified_ns, record.changed_ns, other_ns});
 }
 
-constexpr std::size_t k_easy_install_limit = std::size_t{1} << 20U;
-
 std::string without_end(std::string_view name, std::string_view end) {
     name.remove_suffix(end.size());
     return std::string(name);
@@ -51,9 +49,9 @@ void take_metadata(Distribution& told, std::string_view text) {
     told.requires_dist = std::move(metadata.requires_dist);
 }
 
-// "PyYAML-6.0-py3.11.egg-info", "ours.egg-info"
+// "PyYAML-6.0-py3.11.egg-info", "ours.egg-info", "apex-0.1-py3.11-linux-x86_64.egg"
 void take_egg_name(Distribution& told, const std::string& name) {
-    auto stem = without_end(name, ".egg-info");
+    auto stem = name.substr(0, name.rfind('.'));
     if (const auto python = stem.rfind("-py"); python != std::string::npos) {
         stem.resize(python);
     }
@@ -77,6 +75,9 @@ std::optional<RecordKind> kind_in_site(std::string_view name) {
     if (name.ends_with(".egg-link")) {
         return RecordKind::EggLink;
     }
+    if (name.ends_with(".egg")) {
+        return RecordKind::Egg;
+    }
     if (name.ends_with(".pth")) {
         return RecordKind::PathFile;
     }
@@ -92,6 +93,9 @@ std::vector<FileIdentity> stamps_of(RecordKind kind, const RecordPlace& place,
     static constexpr auto k_egg_info =
         std::to_array<const char*>({"", "/PKG-INFO", "/requires.txt", "/installed-files.txt",
                                     "/INSTALLER", "/direct_url.json"});
+    static constexpr auto k_egg = std::to_array<const char*>(
+        {"", "/EGG-INFO", "/EGG-INFO/PKG-INFO", "/EGG-INFO/requires.txt", "/EGG-INFO/WHEEL",
+         "/EGG-INFO/INSTALLER", "/EGG-INFO/direct_url.json"});
     std::span<const char* const> parts;
     switch (kind) {
     case RecordKind::Conda:
@@ -103,6 +107,9 @@ std::vector<FileIdentity> stamps_of(RecordKind kind, const RecordPlace& place,
         break;
     case RecordKind::EggInfo:
         parts = k_egg_info;
+        break;
+    case RecordKind::Egg:
+        parts = k_egg;
         break;
     case RecordKind::EggLink: // leads elsewhere
     case RecordKind::Tilde:
@@ -141,6 +148,9 @@ ReadRecord RecordReader::read(RecordKind kind, const RecordPlace& place, const s
         break;
     case RecordKind::EggLink:
         read_egg_link(name, path);
+        break;
+    case RecordKind::Egg:
+        read_egg(name, path);
         break;
     case RecordKind::PathFile:
         read_path_file(name, path);
@@ -252,8 +262,10 @@ void RecordReader::read_dist_info(const std::string& name, const std::string& pa
     if (const auto text = headers_of(*in, "METADATA", path + "/METADATA", &told.has_metadata)) {
         take_metadata(told, text->text);
     }
-    if (const auto text =
-            text_of(*in, "RECORD", path + "/RECORD", k_longest_record, &told.has_record)) {
+    if (m_place->of_base) {
+        told.has_record = in->has("RECORD");
+    } else if (const auto text =
+                   text_of(*in, "RECORD", path + "/RECORD", k_longest_record, &told.has_record)) {
         take_files(told, parse_record(text->text, told.site, m_paths), path + "/RECORD");
         told.laid_down_ns = laid_down_by(*text, told.installed_ns);
     }
@@ -308,8 +320,10 @@ void RecordReader::read_egg_info(const std::string& name, const std::string& pat
     }
     read_egg_directory(told, *in, path);
     const auto list = path + "/installed-files.txt";
-    if (const auto text =
-            text_of(*in, "installed-files.txt", list, k_longest_record, &told.has_record)) {
+    if (m_place->of_base) {
+        told.has_record = in->has("installed-files.txt");
+    } else if (const auto text =
+                   text_of(*in, "installed-files.txt", list, k_longest_record, &told.has_record)) {
         take_files(told, parse_installed_files(text->text, path, m_paths), list);
         told.laid_down_ns = laid_down_by(*text, told.installed_ns);
     }
@@ -360,8 +374,42 @@ void RecordReader::read_egg_link(const std::string& name, const std::string& pat
     }
 }
 
+// A zipped one's name says what its metadata does: setuptools itself goes by it.
+void RecordReader::read_egg(const std::string& name, const std::string& path) {
+    constexpr std::string_view k_zip = "PK\x03\x04";
+    const auto in = m_place->open.open_below(name + "/EGG-INFO");
+    if (in) {
+        auto& told = begin_distribution(DistributionKind::EggDirectory, path);
+        told.site = path;
+        take_egg_name(told, name);
+        read_egg_directory(told, *in, path + "/EGG-INFO");
+        // setuptools makes eggs of the wheels that it fetches for what is being installed.
+        const auto wheel = path + "/EGG-INFO/WHEEL";
+        if (const auto text = text_of(*in, "WHEEL", wheel, k_longest_small_file)) {
+            auto parsed = parse_wheel(text->text);
+            told.tags = std::move(parsed.tags);
+            told.generator = std::move(parsed.generator);
+        }
+        return;
+    }
+    if (in.error().code != k_not_found) {
+        note(path, in.error());
+        return;
+    }
+    const auto begin = m_files.read_headers(m_place->open, name, k_zip.size());
+    if (begin && begin->text.starts_with(k_zip)) {
+        auto& told = begin_distribution(DistributionKind::EggFile, path);
+        told.site = path;
+        take_egg_name(told, name);
+        told.has_metadata = true;
+        told.installed_ns = begin->modified_ns;
+    } else if (!begin && begin.error().code != k_not_found && begin.error().code != "not-a-file") {
+        note(path, begin.error());
+    }
+}
+
 void RecordReader::read_path_file(const std::string& name, const std::string& path) {
-    const auto text = text_of(m_place->open, name, path, k_easy_install_limit);
+    const auto text = text_of(m_place->open, name, path, k_longest_path_file);
     if (!text) {
         return;
     }

@@ -18,17 +18,20 @@
 namespace cudaenv::host {
 
 inline constexpr std::size_t k_longest_small_file = std::size_t{64} << 10U;
+inline constexpr std::size_t k_longest_path_file = std::size_t{1} << 20U; // easy-install.pth
 
 // Tilde: what pip has moved out of the way.
-enum class RecordKind { Conda, DistInfo, EggInfo, EggLink, PathFile, Tilde };
+enum class RecordKind { Conda, DistInfo, EggInfo, EggLink, Egg, PathFile, Tilde };
 
-// Of a name in a directory that Python imports from; none of one that is no record.
+// Of a name in a directory that Python imports from; none of one that is no record. An egg is one
+// only where a .pth names it.
 std::optional<RecordKind> kind_in_site(std::string_view name);
 
 // A directory that has records, open while they are read.
 struct RecordPlace {
     std::string path; // as the inventory has it
     OpenDirectory open;
+    bool of_base = false; // of the Python that a virtual environment was made with
 };
 
 struct ReadRecord {
@@ -71,6 +74,7 @@ private:
     void read_egg_directory(facts::Distribution& told, const OpenDirectory& in,
                             const std::string& path);
     void read_egg_link(const std::string& name, const std::string& path);
+    void read_egg(const std::string& name, const std::string& path);
     void read_path_file(const std::string& name, const std::string& path);
     void read_tilde(const std::string& name, const std::string& path);
 

@@ -25,6 +25,9 @@ struct ExtensionModule {
     std::vector<std::string> missing_of_torch;
     std::string python_tag; // of its name: "cpython-311-x86_64-linux-gnu", "abi3"; empty: none
     std::string problem;    // why it could not be read; empty: it was
+    // It lies in build/ of the source and no file of that is newer: setuptools takes it from there
+    // as it is when it builds next. Nothing imports it.
+    bool in_build = false;
 };
 
 } // namespace cudaenv::facts

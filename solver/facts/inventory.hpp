@@ -119,6 +119,10 @@ enum class DistributionKind {
     EggInfoDirectory,
     EggInfoFile,
     EggLink, // setup.py develop: the metadata lies beside the source
+    // setup.py install, where a .pth names it: without that Python does not see it. The whole is
+    // one directory or zip, which is its `metadata` and its `site`; no list of its files is in it.
+    EggDirectory,
+    EggFile,
 };
 
 // direct_url.json: where a distribution came from that did not come from an index.
@@ -137,7 +141,7 @@ struct Distribution {
     std::string written; // as its metadata has it, else as the name of its metadata
     std::string version;
     std::string installer; // INSTALLER, trimmed: "pip", "uv", "conda"; empty: there is none
-    std::string metadata;  // the directory or file
+    std::string metadata;  // the directory or file; absolute of one in a base
     DistributionKind kind = DistributionKind::DistInfo;
     std::string site; // the directory that Python imports it from
     std::optional<DirectUrl> direct_url;
@@ -183,14 +187,20 @@ struct InventoryNote {
 };
 
 struct Inventory {
-    std::string prefix;              // absolute
-    bool conda_prefix = false;       // conda-meta/ is there
-    std::vector<std::string> sites;  // directories that Python imports from, in the order it looks
-    std::vector<CondaPackage> conda; // by record
+    std::string prefix;        // absolute
+    bool conda_prefix = false; // conda-meta/ is there
+    // Directories that Python imports from, in the order it looks; behind each those of its eggs
+    // that are directories.
+    std::vector<std::string> sites;
+    std::vector<CondaPackage> conda;         // by record
     std::vector<Distribution> distributions; // by site, then by metadata
     std::vector<Leftover> leftovers;         // by path
     std::vector<PathFile> path_files;        // by path
     std::vector<InventoryNote> notes;        // by path
+    // Of a virtual environment that sees the packages of the Python it was made with: those that it
+    // has not itself, in the order of their sites. They are another's: no files are told of them.
+    std::vector<std::string> base_sites; // absolute
+    std::vector<Distribution> base;
 };
 
 } // namespace cudaenv::facts

@@ -26,6 +26,7 @@ cudaenv_library(check
     ${CMAKE_CURRENT_LIST_DIR}/parties.cpp
     ${CMAKE_CURRENT_LIST_DIR}/repairs.cpp
     ${CMAKE_CURRENT_LIST_DIR}/replaced.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/stale_builds.cpp
     ${CMAKE_CURRENT_LIST_DIR}/torch_family.cpp
     ${CMAKE_CURRENT_LIST_DIR}/torch_pairing.cpp)
 target_link_libraries(cudaenv_check PUBLIC cudaenv_base cudaenv_facts cudaenv_knowledge

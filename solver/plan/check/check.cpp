@@ -19,6 +19,7 @@ constexpr auto k_rules = std::to_array<CheckRuleRow>({
     {"torch family", find_torch_family, true},
     {"CUDA copies", find_cuda_copies, true},
     {"extensions", find_foreign_extensions, false},
+    {"stale builds", find_stale_builds, false},
     {"CUDA fit", find_cuda_misfits, false},
     {"constraints", find_outdated_constraints, false},
 });

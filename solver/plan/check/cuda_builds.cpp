@@ -320,6 +320,15 @@ std::optional<FamilyMember> find_member(const CheckScene& scene, std::string_vie
         }
     }
     if (member.distribution == nullptr) {
+        const auto base = std::ranges::find(scene.inventory.base, name, &facts::Distribution::name);
+        if (base != scene.inventory.base.end()) {
+            member.distribution = &*base;
+            member.version = base->version;
+            member.record = base->metadata;
+            member.of_base = true;
+        }
+    }
+    if (member.distribution == nullptr) {
         const auto conda_name = name == "torch" ? std::string_view("pytorch") : name;
         const auto found =
             std::ranges::find(inventory.conda, conda_name, &facts::CondaPackage::name);

@@ -24,12 +24,13 @@ struct BuildCuda {
 struct FamilyMember {
     std::string name;
     std::string version;                               // 2.8.0+cu126
-    std::string record;                                // relative to the prefix
+    std::string record;                                // relative to the prefix, or absolute
     const facts::Distribution* distribution = nullptr; // null: conda's record alone
     const facts::CondaPackage* conda = nullptr;        // null: it is not conda's
     BuildCuda build;
     // A wheel or package of a release: not of source, a nightly or an editable install.
     bool released = false;
+    bool of_base = false; // of the Python whose packages the environment sees
 };
 
 // Nothing where it is not there, or several versions of it are: others tell of that.

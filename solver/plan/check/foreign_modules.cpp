@@ -1,5 +1,6 @@
 #include "solver/plan/check/foreign_modules.hpp"
 
+#include "base/shell_word.hpp"
 #include "solver/plan/check/install_text.hpp"
 #include "solver/plan/check/module_names.hpp"
 #include "solver/plan/check/origin.hpp"
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace cudaenv::plan {
 
@@ -35,6 +37,8 @@ public:
     void judge(const facts::ExtensionModule& module, std::vector<ForeignModule>& found) const {
         if (auto foreign = other_python(module)) {
             found.push_back(std::move(*foreign));
+        }
+        if (is_for_another_python(module)) {
             return; // it is not loaded at all
         }
         if (!module.problem.empty() || !m_torch) {
@@ -59,12 +63,17 @@ private:
         return m_scene->inventory.distributions[module.distribution];
     }
 
+    [[nodiscard]] bool is_for_another_python(const facts::ExtensionModule& module) const {
+        const auto made = python_of_tag(module.python_tag);
+        const auto here = python_of_site(distribution_of(module).site);
+        return !made.empty() && !here.empty() && made != here;
+    }
     [[nodiscard]] std::optional<ForeignModule>
     other_python(const facts::ExtensionModule& module) const {
         const auto made = python_of_tag(module.python_tag);
         const auto here = python_of_site(distribution_of(module).site);
-        if (made.empty() || here.empty() || made == here ||
-            !was_made_as(distribution_of(module), made) || has_one_for(module, here)) {
+        if (!is_for_another_python(module) || !was_made_as(distribution_of(module), made) ||
+            has_one_for(module, here)) {
             return std::nullopt;
         }
         return ForeignModule{&module, MadeFor::OtherPython, "Python " + made, "Python " + here};
@@ -98,7 +107,8 @@ private:
         return std::ranges::any_of(
                    files, [&](const facts::FileClaim& file) { return serves(files.path(file)); }) ||
                std::ranges::any_of(m_scene->extensions, [&](const auto& other) {
-                   return other.distribution == module.distribution && serves(other.path);
+                   return other.distribution == module.distribution && !other.in_build &&
+                          serves(other.path);
                });
     }
 
@@ -144,14 +154,41 @@ private:
     std::optional<FamilyMember> m_torch;
 };
 
-} // namespace
+enum class InBuild { No, Yes };
 
-std::vector<ForeignModule> foreign_modules(const CheckScene& scene) {
+std::vector<ForeignModule> judged(const CheckScene& scene, InBuild wanted) {
     std::vector<ForeignModule> found;
     const Judge judge(scene);
     for (const auto& module : scene.extensions) {
-        judge.judge(module, found);
+        if (module.in_build == (wanted == InBuild::Yes)) {
+            judge.judge(module, found);
+        }
     }
+    return found;
+}
+
+} // namespace
+
+std::vector<ForeignModule> foreign_modules(const CheckScene& scene) {
+    return judged(scene, InBuild::No);
+}
+
+std::vector<ForeignModule> stale_builds(const CheckScene& scene) {
+    auto found = judged(scene, InBuild::Yes);
+    if (found.empty()) {
+        return found;
+    }
+    const auto installed = judged(scene, InBuild::No);
+    std::erase_if(found, [&](const ForeignModule& built) {
+        const auto& distribution = scene.inventory.distributions[built.module->distribution];
+        const bool is_from_build = distribution.kind == facts::DistributionKind::EggLink ||
+                                   origin_of(distribution) == facts::Origin::Built;
+        return !is_from_build || built.made_for == MadeFor::OtherPython ||
+               std::ranges::none_of(installed, [&](const ForeignModule& other) {
+                   return other.made_for == built.made_for &&
+                          other.module->distribution == built.module->distribution;
+               });
+    });
     return found;
 }
 
@@ -161,8 +198,32 @@ bool uses_cuda(const facts::ExtensionModule& module) {
     });
 }
 
-std::optional<Fix> rebuild(const CheckScene& scene, const facts::Distribution& distribution,
-                           MadeFor made_for) {
+namespace {
+
+// What the next build would take from there.
+std::string without_builds(const CheckScene& scene, const facts::Distribution& distribution) {
+    constexpr std::string_view k_build = "/build/lib.";
+    std::set<std::string> directories;
+    for (const auto& stale : stale_builds(scene)) {
+        const auto& path = stale.module->path;
+        const auto at = path.rfind(k_build);
+        if (&scene.inventory.distributions[stale.module->distribution] != &distribution ||
+            at == std::string::npos) {
+            continue;
+        }
+        auto directory = path.substr(0, path.find('/', at + k_build.size()));
+        directories.insert(directory);
+        directories.insert(directory.replace(at + k_build.size() - 4, 4, "temp.")); // the objects
+    }
+    std::string command;
+    for (const auto& directory : directories) {
+        command += ' ' + shell_word(directory);
+    }
+    return command.empty() ? command : "rm -rf" + command;
+}
+
+std::optional<Fix> rebuild_alone(const CheckScene& scene, const facts::Distribution& distribution,
+                                 MadeFor made_for) {
     const auto name = printable(distribution.name);
     const auto directory = distribution.direct_url ? distribution.direct_url->local_directory
                                                    : distribution.source_directory;
@@ -182,7 +243,7 @@ std::optional<Fix> rebuild(const CheckScene& scene, const facts::Distribution& d
         const auto& url = *distribution.direct_url;
         words.push_back(
             pip_source(url.vcs + '+' + url.url + (url.commit.empty() ? "" : '@' + url.commit)));
-    } else if (distribution.direct_url) {
+    } else if (distribution.direct_url || origin_of(distribution) == facts::Origin::Built) {
         return Fix{fmt::format("{} made for what is here now", name), {}};
     } else if (made_for == MadeFor::OtherPython) {
         return Fix{fmt::format("{} installed again, for the Python that is here", name),
@@ -196,6 +257,18 @@ std::optional<Fix> rebuild(const CheckScene& scene, const facts::Distribution& d
     }
     return Fix{fmt::format("{} built again, for what is here now", name),
                pip_install(scene, &distribution, words)};
+}
+
+} // namespace
+
+std::optional<Fix> rebuild(const CheckScene& scene, const facts::Distribution& distribution,
+                           MadeFor made_for) {
+    auto fix = rebuild_alone(scene, distribution, made_for);
+    if (const auto first = without_builds(scene, distribution); fix && !first.empty()) {
+        fix->text += ", without what is in build/";
+        fix->command = both_commands(first, fix->command);
+    }
+    return fix;
 }
 
 } // namespace cudaenv::plan

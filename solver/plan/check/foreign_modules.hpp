@@ -21,6 +21,10 @@ struct ForeignModule {
 
 // In the order of the scene's modules; each once for each MadeFor.
 std::vector<ForeignModule> foreign_modules(const CheckScene& scene);
+// Of those in the build/ of a source that the next build would install as they are, though what was
+// installed from there has to be built again for the same reason: another torch or CUDA. None of an
+// editable install without an egg-link: setuptools then builds in a directory of its own.
+std::vector<ForeignModule> stale_builds(const CheckScene& scene);
 // It was compiled with CUDA: it names the runtime, or torch's libraries for it.
 bool uses_cuda(const facts::ExtensionModule& module);
 // What makes a distribution's modules anew: compiled here, where an index has them for another

@@ -47,8 +47,9 @@ Fix nvcc_fix(const CheckScene& scene, const FamilyMember& torch) {
 }
 
 bool is_installed(const CheckScene& scene, std::string_view name) {
-    return std::ranges::any_of(scene.inventory.distributions,
-                               [&](const auto& other) { return other.name == name; });
+    const auto is_it = [&](const facts::Distribution& other) { return other.name == name; };
+    return std::ranges::any_of(scene.inventory.distributions, is_it) ||
+           std::ranges::any_of(scene.inventory.base, is_it);
 }
 
 struct Wanting {
@@ -91,7 +92,7 @@ std::optional<Wanting> wanting_of(const CheckScene& scene,
         return std::nullopt;
     }
     for (const auto& module : scene.extensions) {
-        if (module.distribution == index && uses_cuda(module)) {
+        if (module.distribution == index && !module.in_build && uses_cuda(module)) {
             return Wanting{&distribution, Severity::Note,
                            fmt::format("{} is editable and has CUDA code, and no nvcc is here",
                                        distribution.name),

@@ -29,8 +29,20 @@ bool is_version_of_a_checkout(std::string_view version) {
     return local.starts_with('g') && std::min(end, digits.size()) >= k_shortest_commit;
 }
 
+bool is_egg(DistributionKind kind) {
+    return kind == DistributionKind::EggDirectory || kind == DistributionKind::EggFile;
+}
+
 // By its own tags, and by what it claims. Of what has neither it is not known.
 bool is_pure(const Distribution& distribution) {
+    if (is_egg(distribution.kind)) {
+        // "apex-0.1-py3.11-linux-x86_64.egg": the platform is in the name where something was
+        // compiled.
+        const std::string_view name = distribution.metadata;
+        const auto python = name.rfind("-py");
+        return python != std::string_view::npos &&
+               name.find('-', python + 1) == std::string_view::npos;
+    }
     const auto& tags = distribution.tags;
     const auto& files = distribution.files;
     return !tags.empty() && !files.empty() &&
@@ -61,6 +73,10 @@ Origin origin_of(const Distribution& distribution) {
     }
     if (is_version_of_a_checkout(distribution.version)) {
         return Origin::Built;
+    }
+    if (is_egg(distribution.kind)) {
+        // setup.py install makes eggs of the wheels that it fetches for what it installs.
+        return distribution.tags.empty() ? Origin::Built : Origin::Wheel;
     }
     // setup.py install leaves an egg-info and no list of files; pip's old way leaves that as well,
     // and may have had it from an index.

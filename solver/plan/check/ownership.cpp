@@ -48,7 +48,10 @@ std::string claimed_metadata(DistributionKind kind, const std::string& metadata)
         return metadata + "/METADATA";
     case DistributionKind::EggInfoDirectory:
         return metadata + "/PKG-INFO";
+    case DistributionKind::EggDirectory:
+        return metadata + "/EGG-INFO/PKG-INFO";
     case DistributionKind::EggInfoFile:
+    case DistributionKind::EggFile:
         return metadata;
     case DistributionKind::EggLink:
         break; // leads to metadata beside the source

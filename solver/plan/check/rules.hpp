@@ -10,12 +10,14 @@ namespace cudaenv::plan {
 void find_overwrites(const CheckScene& scene, std::vector<CheckFinding>& found);
 // duplicates.cpp: CE101 the same distribution from both managers, CE105 duplicate metadata.
 void find_duplicates(const CheckScene& scene, std::vector<CheckFinding>& found);
-// leftovers.cpp: CE106 of an uninstall, CE114 stale build/ and egg-info of an editable install.
+// leftovers.cpp: CE106 of an uninstall, CE114 stale egg-info of an editable install.
 void find_leftovers(const CheckScene& scene, std::vector<CheckFinding>& found);
 // replaced.cpp: CE104 a source-built or editable distribution replaced by a wheel.
 void find_replaced(const CheckScene& scene, std::vector<CheckFinding>& found);
 // extensions.cpp: CE110 another torch or C++ ABI, CE111 another CUDA, CE112 another Python.
 void find_foreign_extensions(const CheckScene& scene, std::vector<CheckFinding>& found);
+// stale_builds.cpp: CE114 of modules for another torch that the next build would install.
+void find_stale_builds(const CheckScene& scene, std::vector<CheckFinding>& found);
 // torch_family.cpp: CE120 partners of another release, CE121 of another CUDA, CE122 a CPU build
 // where CUDA is asked for.
 void find_torch_family(const CheckScene& scene, std::vector<CheckFinding>& found);

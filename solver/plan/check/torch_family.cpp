@@ -318,7 +318,8 @@ void find_torch_family(const CheckScene& scene, std::vector<CheckFinding>& found
     const auto first = found.size();
     std::vector<FamilyMember> partners;
     for (const char* const name : k_partners) {
-        if (auto partner = find_member(scene, name)) {
+        auto partner = find_member(scene, name);
+        if (partner && !(partner->of_base && torch->of_base)) { // those are another's to mend
             find_other_release(scene, *torch, *partner, found);
             find_other_cuda(scene, *torch, *partner, found);
             partners.push_back(std::move(*partner));

@@ -79,7 +79,7 @@ json files_of(const facts::FileClaims& files) {
 
 json of_distribution(const facts::Distribution& told) {
     static const char* const k_kinds[] = {"dist-info", "egg-info directory", "egg-info file",
-                                          "egg-link"};
+                                          "egg-link",  "egg directory",      "egg file"};
     json out = {{"name", latin_1(told.name)},
                 {"written", latin_1(told.written)},
                 {"version", latin_1(told.version)},

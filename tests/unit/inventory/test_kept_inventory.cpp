@@ -39,6 +39,9 @@ std::string text_of(const facts::Inventory& inventory) {
             told.source_directory);
         add_files(told.files);
     }
+    for (const auto& told : inventory.base) {
+        add("\nbase", told.name, told.version, told.metadata);
+    }
     for (const auto& leftover : inventory.leftovers) {
         add("\nleftover", leftover.path, leftover.name);
     }
@@ -62,7 +65,8 @@ void add_wheel(const TemporaryTree& tree, const std::string& name) {
 }
 
 struct Kept {
-    explicit Kept(const TemporaryTree& tree) : inventory(tree.path()) {}
+    explicit Kept(const TemporaryTree& tree, const std::string& below = "")
+        : inventory(tree.path() + below) {}
 
     // Until what was written just now is so old that a later change would be seen.
     void settle() {
@@ -146,6 +150,42 @@ TEST_CASE("of an inventory that is kept only what changed is read, and it is as 
                       R"({"name": "tool", "version": "1.1", "build": "0", "files": ["bin/TOOL"]})");
         });
         CHECK(kept.inventory.inventory().conda.front().version == "1.1");
+    }
+}
+
+TEST_CASE("of an inventory that is kept eggs and a base's packages come and go as they are seen") {
+    const TemporaryTree tree;
+    tree.file("env/pyvenv.cfg", "home = " + tree.path() + "/base/bin\nversion = 3.11.7\n" +
+                                    "include-system-site-packages = true\n");
+    const auto at = [](const std::string& name) { return "env/" + k_site + name; };
+    tree.file(at("easy-install.pth"), "./a-1-py3.11.egg\n./z-1-py3.11.egg\n");
+    tree.file(at("a-1-py3.11.egg/EGG-INFO/PKG-INFO"), "Name: a\nVersion: 1\n\n");
+    tree.file(at("z-1-py3.11.egg"), "PK\x03\x04");
+    tree.file(at("six-2.dist-info/METADATA"), "Name: six\nVersion: 2\n\n");
+    tree.file("base/" + k_site + "six-1.dist-info/METADATA", "Name: six\nVersion: 1\n\n");
+    tree.file("base/" + k_site + "b-1.dist-info/METADATA", "Name: b\nVersion: 1\n\n");
+    Kept kept(tree, "/env");
+    CHECK(kept.read() == 6);
+    kept.settle();
+    CHECK(kept.inventory.inventory().distributions.size() == 3);
+    CHECK(kept.inventory.inventory().base.size() == 1);
+    SECTION("an egg that its .pth names no more, and again") {
+        tree.file(at("easy-install.pth"), "./z-1-py3.11.egg\n");
+        CHECK(kept.read() == 1);
+        CHECK(kept.inventory.inventory().distributions.size() == 2);
+        tree.file(at("easy-install.pth"), "./a-1-py3.11.egg\n./z-1-py3.11.egg\n");
+        CHECK(kept.read() == 2);
+        CHECK(kept.inventory.inventory().distributions.size() == 3);
+    }
+    SECTION("what hid a base's is gone") {
+        fs::remove_all(tree.path() + '/' + at("six-2.dist-info"));
+        CHECK(kept.read() == 0);
+        CHECK(kept.inventory.inventory().base.size() == 2);
+    }
+    SECTION("another version in an egg") {
+        tree.file(at("a-1-py3.11.egg/EGG-INFO/PKG-INFO"), "Name: a\nVersion: 3\n\n");
+        CHECK(kept.read() == 1);
+        CHECK(kept.inventory.inventory().distributions.front().version == "3");
     }
 }
 

@@ -175,6 +175,79 @@ TEST_CASE("egg-infos and egg-links are distributions") {
     CHECK(inventory.path_files[0].directories == Texts{tree.path() + "/src"});
 }
 
+TEST_CASE("an egg is a distribution where a .pth names it, and says whether a wheel was made one") {
+    const TemporaryTree tree;
+    const auto egg = [](const std::string& name) { return k_site + '/' + name; };
+    tree.file(egg("apex-0.1-py3.11-linux-x86_64.egg/EGG-INFO/PKG-INFO"), metadata("apex", "0.1"));
+    tree.file(egg("apex-0.1-py3.11-linux-x86_64.egg/EGG-INFO/requires.txt"), "torch\n");
+    tree.file(egg("six-1.0-py3.11.egg/EGG-INFO/PKG-INFO"), metadata("six", "1.0"));
+    tree.file(egg("six-1.0-py3.11.egg/EGG-INFO/WHEEL"), "Tag: py3-none-any\n");
+    tree.file(egg("zipped_one-2.0-py3.11.egg"), std::string("PK\x03\x04\0rest", 9));
+    tree.file(egg("no_zip-2.0-py3.11.egg"), "something");
+    tree.file(egg("unseen-1.0-py3.11.egg/EGG-INFO/PKG-INFO"), metadata("unseen", "1.0"));
+    tree.file(egg("bare-1.0-py3.11.egg/bare.py"), "");
+    tree.file(egg("easy-install.pth"), "./zipped_one-2.0-py3.11.egg\n./six-1.0-py3.11.egg\n" +
+                                           tree.path() + '/' +
+                                           egg("apex-0.1-py3.11-linux-x86_64.egg\n") +
+                                           "./no_zip-2.0-py3.11.egg\n./bare-1.0-py3.11.egg\n"
+                                           "./six-1.0-py3.11.egg\n./gone-1.0-py3.11.egg\n"
+                                           "/elsewhere/unseen-1.0-py3.11.egg\n");
+    const auto inventory = read(tree.path());
+    CHECK(names(inventory) == Texts{"apex 0.1", "six 1.0", "zipped-one 2.0"});
+    CHECK(notes(inventory).empty());
+    const auto& apex = inventory.distributions[0];
+    CHECK(apex.kind == DistributionKind::EggDirectory);
+    CHECK(apex.metadata == egg("apex-0.1-py3.11-linux-x86_64.egg"));
+    CHECK(apex.site == apex.metadata);
+    CHECK(apex.requires_dist == Texts{"torch"});
+    CHECK(apex.has_metadata);
+    CHECK_FALSE(apex.has_record);
+    CHECK(apex.files.empty());
+    CHECK(inventory.distributions[1].tags == Texts{"py3-none-any"});
+    CHECK(inventory.distributions[2].kind == DistributionKind::EggFile);
+    CHECK(inventory.distributions[2].has_metadata);
+    CHECK(inventory.sites ==
+          Texts{k_site, egg("six-1.0-py3.11.egg"), apex.metadata, egg("bare-1.0-py3.11.egg")});
+}
+
+TEST_CASE("a venv that sees its Python's packages is told those that it has not itself") {
+    const TemporaryTree tree;
+    const auto venv = [&](const std::string& sees) {
+        tree.file("env/pyvenv.cfg", "home = " + tree.path() + "/base/bin\nversion = 3.11.7\n" +
+                                        "include-system-site-packages = " + sees + "\n");
+        return read(tree.path() + "/env");
+    };
+    const auto base_names = [](const Inventory& inventory) {
+        Texts told;
+        for (const auto& distribution : inventory.base) {
+            told.push_back(distribution.name + ' ' + distribution.version);
+        }
+        return told;
+    };
+    add_wheel(tree, "own", "1", "own.py,,\n", "env/" + k_site);
+    add_wheel(tree, "both", "2", "both.py,,\n", "env/" + k_site);
+    add_wheel(tree, "both", "1", "both.py,,\n", "base/" + k_site);
+    add_wheel(tree, "torch", "2.8.0", "torch/a.py,,\n", "base/" + k_site);
+    add_wheel(tree, "torch", "2.7.0", "", "base/lib/python3/dist-packages");
+    add_wheel(tree, "local", "1", "", "base/local/lib/python3.11/dist-packages");
+    add_wheel(tree, "other", "1", "", "base/lib/python3.10/site-packages");
+    tree.file("base/" + k_site + "/~orch/x.py", "");
+    tree.file("base/" + k_site + "/bare-1.dist-info/RECORD", "");
+    const auto inventory = venv("true");
+    CHECK(names(inventory) == Texts{"both 2", "own 1"});
+    CHECK(inventory.sites == Texts{k_site});
+    CHECK(base_names(inventory) == Texts{"local 1", "torch 2.8.0"});
+    CHECK(inventory.base_sites == Texts{tree.path() + "/base/local/lib/python3.11/dist-packages",
+                                        tree.path() + "/base/" + k_site,
+                                        tree.path() + "/base/lib/python3/dist-packages"});
+    const auto& torch = inventory.base[1];
+    CHECK(torch.metadata == tree.path() + "/base/" + k_site + "/torch-2.8.0.dist-info");
+    CHECK(torch.has_record);
+    CHECK(torch.files.empty());
+    CHECK(inventory.leftovers.empty());
+    CHECK(venv("false").base.empty());
+}
+
 TEST_CASE("what an install or uninstall left half done is told") {
     const TemporaryTree tree;
     tree.file(k_site + "/~orch/__init__.py", "");
