@@ -1,25 +1,17 @@
 #include "host/inventory/read_inventory.hpp"
 
-#include "base/ascii.hpp"
-#include "base/text.hpp"
-#include "host/environments/packages.hpp"
 #include "host/file_system.hpp"
 #include "host/inventory/in_threads.hpp"
 #include "host/inventory/kept_inventory.hpp"
+#include "host/inventory/record_places.hpp"
 #include "host/inventory/record_reader.hpp"
-#include "host/inventory/source_text.hpp"
-
-#include <climits>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <deque>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <set>
-#include <sys/stat.h>
 #include <tuple>
 
 namespace cudaenv::host {
@@ -29,31 +21,22 @@ namespace {
 using facts::Inventory;
 using facts::Leftover;
 
-struct Job {
-    RecordKind kind = RecordKind::Conda;
-    std::size_t place = 0;
-    std::string name;
-};
-
-std::string real_path(const std::string& path) {
-    const std::unique_ptr<char, void (*)(void*)> resolved(::realpath(path.c_str(), nullptr),
-                                                          &std::free);
-    return resolved ? std::string(resolved.get()) : std::string();
-}
-
 class InventoryReader {
 public:
     InventoryReader(const std::string& prefix, std::string real_prefix)
-        : m_real_prefix(std::move(real_prefix)), m_paths(prefix, m_real_prefix) {
+        : m_paths(prefix, real_prefix), m_real_prefix(std::move(real_prefix)) {
         m_told.prefix = prefix;
     }
 
     // `known`: null where nothing is and nobody wants to know.
     RefreshedInventory read(const OpenDirectory& prefix, KeptRecords* known, unsigned threads) {
-        find_conda_records(prefix);
-        find_python_of_venv(prefix);
-        find_sites(prefix);
-        find_base_sites();
+        auto found = find_records(prefix, m_told.prefix, m_real_prefix);
+        m_told.conda_prefix = found.conda_prefix;
+        m_told.sites = std::move(found.sites);
+        m_told.base_sites = std::move(found.base_sites);
+        m_told.notes = std::move(found.notes);
+        m_places = std::move(found.places);
+        m_jobs = std::move(found.records);
         RefreshedInventory told;
         auto records = work(known, threads);
         if (known != nullptr) {
@@ -65,239 +48,6 @@ public:
     }
 
 private:
-    void note(const std::string& path, const Error& error) {
-        m_told.notes.push_back({path, reason_of(error)});
-    }
-
-    // Nothing where it is not there, or cannot be read, which is noted.
-    std::optional<OpenDirectory> opened(const OpenDirectory& above, const std::string& name,
-                                        const std::string& path) {
-        auto directory = above.open_below(name);
-        if (directory) {
-            return std::move(*directory);
-        }
-        if (directory.error().code != k_not_found) {
-            note(path, directory.error());
-        }
-        return std::nullopt;
-    }
-
-    std::vector<std::string> names_in(const OpenDirectory& directory, const std::string& path) {
-        auto names = directory.names();
-        if (names) {
-            return std::move(*names);
-        }
-        note(path, names.error());
-        return {};
-    }
-
-    void find_conda_records(const OpenDirectory& prefix) {
-        auto open = opened(prefix, "conda-meta", "conda-meta");
-        if (!open) {
-            return;
-        }
-        m_told.conda_prefix = true;
-        for (auto& name : names_in(*open, "conda-meta")) {
-            const auto parsed = parse_conda_record(name);
-            if (!parsed || name.starts_with('.')) {
-                continue;
-            }
-            if (parsed->name == "python") {
-                m_python = major_minor(parsed->version);
-            }
-            m_jobs.push_back({RecordKind::Conda, m_places.size(), std::move(name)});
-        }
-        m_places.push_back({"conda-meta", std::move(*open)});
-    }
-
-    // "3.11" of "3.11.7.final.0"; empty of what has no dot.
-    static std::string major_minor(std::string_view version) {
-        const auto dot = version.find('.');
-        if (dot == std::string_view::npos) {
-            return {};
-        }
-        return std::string(version.substr(0, version.find_first_not_of("0123456789", dot + 1)));
-    }
-
-    void find_python_of_venv(const OpenDirectory& prefix) {
-        if (!m_python.empty()) {
-            return;
-        }
-        FileTexts files;
-        const auto text = files.read(prefix, "pyvenv.cfg", k_longest_small_file);
-        if (!text) {
-            if (text.error().code != k_not_found) {
-                note("pyvenv.cfg", text.error());
-            }
-            return;
-        }
-        std::string home;
-        bool sees_base = false;
-        for (const auto line : split(text->text, '\n')) {
-            const auto equals = line.find('=');
-            const auto key = to_lower_ascii(trim(line.substr(0, equals)));
-            // venv's; virtualenv's and uv's
-            if (equals == std::string_view::npos) {
-                continue;
-            }
-            const auto value = trim(line.substr(equals + 1));
-            if (key == "version" || key == "version_info") {
-                m_python = major_minor(value);
-            } else if (key == "home") {
-                home = value;
-            } else if (key == "include-system-site-packages") {
-                sees_base = to_lower_ascii(value) == "true";
-            }
-        }
-        if (sees_base && !m_told.conda_prefix && home.starts_with('/')) {
-            m_base = ClaimedPaths("").absolute(ClaimedPaths("").resolve("/", parent_path(home)));
-        }
-    }
-
-    // What the Python that the environment was made with sees by itself.
-    void find_base_sites() {
-        if (m_base.empty()) {
-            return;
-        }
-        auto python = m_python;
-        if (python.empty() && !m_told.sites.empty()) {
-            const auto directory = base_name(parent_path(m_told.sites.front()));
-            python = directory.starts_with("python") ? std::string(directory.substr(6)) : "";
-        }
-        if (python.empty()) {
-            return;
-        }
-        // Debian's Python looks into local/, python3/ and dist-packages.
-        for (const std::string lib : {"/local/lib", "/lib", "/lib64"}) {
-            for (const auto& name : {"/python" + python, "/python" + python + 't'}) {
-                for (const auto* site : {"/site-packages", "/dist-packages"}) {
-                    add_base_site(m_base + lib + name + site);
-                }
-            }
-        }
-        add_base_site(m_base + "/lib/python3/dist-packages");
-    }
-
-    void add_base_site(std::string path) {
-        auto open = OpenDirectory::open(path);
-        if (!open || !is_new(*open)) {
-            return; // what is not the environment's own is not noted either
-        }
-        if (const auto names = open->names()) {
-            add_records(*open, path, *names, Whose::Base);
-        }
-        m_places.push_back({std::move(path), std::move(*open), true});
-    }
-
-    enum class Whose { Own, Base };
-
-    void add_records(const OpenDirectory& open, const std::string& path,
-                     const std::vector<std::string>& names, Whose whose) {
-        const auto eggs = eggs_that_python_sees(open, path, names);
-        for (const auto& name : names) {
-            const auto kind = kind_in_site(name);
-            const bool is_passed_over =
-                !kind || (kind == RecordKind::Egg && std::ranges::find(eggs, name) == eggs.end()) ||
-                (whose == Whose::Base &&
-                 (kind == RecordKind::PathFile || kind == RecordKind::Tilde));
-            if (!is_passed_over) {
-                m_jobs.push_back({*kind, m_places.size(), name});
-            }
-        }
-        auto& sites = whose == Whose::Base ? m_told.base_sites : m_told.sites;
-        sites.push_back(path);
-        for (const auto& egg : eggs) {
-            struct stat status {};
-            if (::fstatat(open.fd(), egg.c_str(), &status, 0) == 0 && S_ISDIR(status.st_mode)) {
-                sites.push_back(path + '/' + egg);
-            }
-        }
-    }
-
-    // Those that a .pth beside them names, mostly easy-install.pth, in the order of that.
-    std::vector<std::string> eggs_that_python_sees(const OpenDirectory& open,
-                                                   const std::string& site,
-                                                   const std::vector<std::string>& names) {
-        std::vector<std::string> seen;
-        if (std::none_of(names.begin(), names.end(), [](const std::string& name) {
-                return kind_in_site(name) == RecordKind::Egg;
-            })) {
-            return seen;
-        }
-        FileTexts files;
-        for (const auto& name : names) {
-            if (kind_in_site(name) != RecordKind::PathFile) {
-                continue;
-            }
-            // One that cannot be read is noted where it is told.
-            const auto text = files.read(open, name, k_longest_path_file);
-            const auto parsed = text ? parse_path_file(text->text, site, m_paths) : PathFileText();
-            for (const auto& directory : parsed.directories) {
-                const std::string name_there(base_name(directory));
-                if (parent_path(directory) == m_paths.absolute(site) &&
-                    std::ranges::find(seen, name_there) == seen.end()) {
-                    seen.push_back(name_there);
-                }
-            }
-        }
-        return seen;
-    }
-
-    // Not seen under another name: lib64 is mostly a link to lib, and conda has python3.1 lead to
-    // python3.10.
-    bool is_new(const OpenDirectory& open) {
-        struct stat status {};
-        return ::fstat(open.fd(), &status) == 0 &&
-               m_seen.emplace(status.st_dev, status.st_ino).second;
-    }
-
-    // Those of the environment's Python; of all that are there where none is on record, or the one
-    // on record has none: what another Python left there is not imported.
-    void find_sites(const OpenDirectory& prefix) {
-        find_sites_of(prefix, m_python);
-        if (m_told.sites.empty() && !m_python.empty()) {
-            find_sites_of(prefix, {});
-        }
-    }
-
-    void find_sites_of(const OpenDirectory& prefix, const std::string& python) {
-        // Debian's Python looks into local/, python3/ and dist-packages.
-        for (const std::string lib : {"local/lib", "lib", "lib64"}) {
-            const auto open = opened(prefix, lib, lib);
-            if (!open) {
-                continue;
-            }
-            for (const auto& name : names_in(*open, lib)) {
-                if (!name.starts_with("python3") && !name.starts_with("pypy3")) {
-                    continue;
-                }
-                const auto version = name.substr(name.find('3'));
-                if (!python.empty() && version != python && version != python + 't' &&
-                    version != "3") {
-                    continue;
-                }
-                for (const auto* site : {"site-packages", "dist-packages"}) {
-                    add_site(prefix, lib + '/' + name + '/' + site);
-                }
-            }
-        }
-    }
-
-    void add_site(const OpenDirectory& prefix, const std::string& written) {
-        auto open = opened(prefix, written, written);
-        if (!open || !is_new(*open)) {
-            return;
-        }
-        // Records call files by the real names of their directories.
-        auto path = written;
-        if (const auto real = real_path(m_told.prefix + '/' + written);
-            real.starts_with(m_real_prefix + '/')) {
-            path = real.substr(m_real_prefix.size() + 1);
-        }
-        add_records(*open, path, names_in(*open, path), Whose::Own);
-        m_places.push_back({std::move(path), std::move(*open)});
-    }
-
     struct Done {
         ReadRecord record;
         RecordStamps stamps;
@@ -314,7 +64,7 @@ private:
         }
         std::vector<Done> records(m_jobs.size());
         in_threads(threads, m_jobs.size(), 1, [&](unsigned thread, std::size_t number) {
-            const Job& job = m_jobs[number];
+            const FoundRecord& job = m_jobs[number];
             const RecordPlace& place = m_places[job.place];
             Done& done = records[number];
             if (known != nullptr) {
@@ -341,7 +91,7 @@ private:
         for (std::size_t number = 0; number < records.size(); ++number) {
             Done& done = records[number];
             read += done.known ? 0 : 1;
-            const Job& job = m_jobs[number];
+            const FoundRecord& job = m_jobs[number];
             if (!done.record.notes.empty()) {
                 done.stamps.clear(); // it may be readable the next time
             }
@@ -411,14 +161,11 @@ private:
         }
     }
 
-    std::string m_real_prefix;
     ClaimedPaths m_paths;
+    std::string m_real_prefix;
     Inventory m_told;
-    std::string m_base;   // the prefix of the Python whose packages a venv sees; empty: it does not
-    std::string m_python; // "3.11" of the environment's Python; empty: not known
     std::vector<RecordPlace> m_places;
-    std::vector<Job> m_jobs;
-    std::set<std::pair<dev_t, ino_t>> m_seen;
+    std::vector<FoundRecord> m_jobs;
 };
 
 // Without "." and ".." and slashes that say nothing.
@@ -442,7 +189,7 @@ Result<RefreshedInventory> read(const std::string& prefix, KeptRecords* known, u
         error.message = "cannot open " + trimmed + ": " + reason_of(error);
         return tl::unexpected(std::move(error));
     }
-    return InventoryReader(trimmed, real_path(trimmed)).read(*open, known, threads);
+    return InventoryReader(trimmed, real_path_of(trimmed)).read(*open, known, threads);
 }
 
 } // namespace

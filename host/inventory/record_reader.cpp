@@ -22,15 +22,15 @@ using facts::DistributionKind;
 using facts::Leftover;
 using facts::LeftoverKind;
 
-// By when a record says that its files were there: the earliest of its own times and `other_ns`.
-// Any of them may be late (somebody touched the directory, linked the file once more, copied it).
-std::int64_t laid_down_by(const FileText& record, std::int64_t other_ns) {
-    return std::min({record.modified_ns, record.changed_ns, other_ns});
-}
-
 std::string without_end(std::string_view name, std::string_view end) {
     name.remove_suffix(end.size());
     return std::string(name);
+}
+
+} // namespace
+
+std::int64_t laid_down_by(const FileText& record, std::int64_t other_ns) {
+    return std::min({record.modified_ns, record.changed_ns, other_ns});
 }
 
 void take_name(Distribution& told, std::string name, std::string version) {
@@ -48,19 +48,6 @@ void take_metadata(Distribution& told, std::string_view text) {
     take_name(told, std::move(metadata.name), std::move(metadata.version));
     told.requires_dist = std::move(metadata.requires_dist);
 }
-
-// "PyYAML-6.0-py3.11.egg-info", "ours.egg-info", "apex-0.1-py3.11-linux-x86_64.egg"
-void take_egg_name(Distribution& told, const std::string& name) {
-    auto stem = name.substr(0, name.rfind('.'));
-    if (const auto python = stem.rfind("-py"); python != std::string::npos) {
-        stem.resize(python);
-    }
-    const auto dash = stem.find('-');
-    take_name(told, stem.substr(0, dash),
-              dash == std::string::npos ? std::string() : stem.substr(dash + 1));
-}
-
-} // namespace
 
 std::optional<RecordKind> kind_in_site(std::string_view name) {
     if (name.starts_with('~')) {
@@ -296,115 +283,6 @@ void RecordReader::read_direct_url(Distribution& told, const OpenDirectory& in,
         } else {
             note(own_path, url.error().message);
         }
-    }
-}
-
-void RecordReader::read_egg_info(const std::string& name, const std::string& path) {
-    const auto in = m_place->open.open_below(name);
-    if (!in && in.error().code == k_not_found) {
-        auto& told = begin_distribution(DistributionKind::EggInfoFile, path);
-        take_egg_name(told, name);
-        if (const auto text = headers_of(m_place->open, name, path, &told.has_metadata)) {
-            take_metadata(told, text->text);
-            told.installed_ns = text->modified_ns;
-        } else if (!told.has_metadata) {
-            note(path, "leads nowhere");
-        }
-        return;
-    }
-    auto& told = begin_distribution(DistributionKind::EggInfoDirectory, path);
-    take_egg_name(told, name);
-    if (!in) {
-        note(path, in.error());
-        return;
-    }
-    read_egg_directory(told, *in, path);
-    const auto list = path + "/installed-files.txt";
-    if (m_place->of_base) {
-        told.has_record = in->has("installed-files.txt");
-    } else if (const auto text =
-                   text_of(*in, "installed-files.txt", list, k_longest_record, &told.has_record)) {
-        take_files(told, parse_installed_files(text->text, path, m_paths), list);
-        told.laid_down_ns = laid_down_by(*text, told.installed_ns);
-    }
-}
-
-void RecordReader::read_egg_directory(Distribution& told, const OpenDirectory& in,
-                                      const std::string& path) {
-    told.installed_ns = in.modified_ns();
-    if (const auto text = headers_of(in, "PKG-INFO", path + "/PKG-INFO", &told.has_metadata)) {
-        take_metadata(told, text->text);
-    }
-    if (told.requires_dist.empty()) {
-        if (const auto text =
-                text_of(in, "requires.txt", path + "/requires.txt", k_longest_headers)) {
-            told.requires_dist = parse_requires_txt(text->text);
-        }
-    }
-    if (const auto text = text_of(in, "INSTALLER", path + "/INSTALLER", k_longest_small_file)) {
-        told.installer = trim(text->text);
-    }
-    read_direct_url(told, in, path);
-}
-
-void RecordReader::read_egg_link(const std::string& name, const std::string& path) {
-    auto& told = begin_distribution(DistributionKind::EggLink, path);
-    const auto stem = without_end(name, ".egg-link");
-    take_name(told, stem, {});
-    const auto text = text_of(m_place->open, name, path, k_longest_small_file);
-    if (!text) {
-        return;
-    }
-    told.installed_ns = text->modified_ns;
-    told.source_directory = parse_egg_link(text->text, told.site, m_paths);
-    if (told.source_directory.empty()) {
-        note(path, "names no directory");
-        return;
-    }
-    auto other = stem;
-    std::replace(other.begin(), other.end(), '-', '_');
-    for (const auto& candidate : {stem, other}) {
-        const auto egg = told.source_directory + '/' + candidate + ".egg-info";
-        if (const auto in = OpenDirectory::open(egg)) {
-            const auto installed = told.installed_ns;
-            read_egg_directory(told, *in, egg);
-            told.installed_ns = installed; // the link's: the other is when it was built last
-            return;
-        }
-    }
-}
-
-// A zipped one's name says what its metadata does: setuptools itself goes by it.
-void RecordReader::read_egg(const std::string& name, const std::string& path) {
-    constexpr std::string_view k_zip = "PK\x03\x04";
-    const auto in = m_place->open.open_below(name + "/EGG-INFO");
-    if (in) {
-        auto& told = begin_distribution(DistributionKind::EggDirectory, path);
-        told.site = path;
-        take_egg_name(told, name);
-        read_egg_directory(told, *in, path + "/EGG-INFO");
-        // setuptools makes eggs of the wheels that it fetches for what is being installed.
-        const auto wheel = path + "/EGG-INFO/WHEEL";
-        if (const auto text = text_of(*in, "WHEEL", wheel, k_longest_small_file)) {
-            auto parsed = parse_wheel(text->text);
-            told.tags = std::move(parsed.tags);
-            told.generator = std::move(parsed.generator);
-        }
-        return;
-    }
-    if (in.error().code != k_not_found) {
-        note(path, in.error());
-        return;
-    }
-    const auto begin = m_files.read_headers(m_place->open, name, k_zip.size());
-    if (begin && begin->text.starts_with(k_zip)) {
-        auto& told = begin_distribution(DistributionKind::EggFile, path);
-        told.site = path;
-        take_egg_name(told, name);
-        told.has_metadata = true;
-        told.installed_ns = begin->modified_ns;
-    } else if (!begin && begin.error().code != k_not_found && begin.error().code != "not-a-file") {
-        note(path, begin.error());
     }
 }
 

@@ -10,6 +10,7 @@
 #include "solver/facts/inventory.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -84,5 +85,15 @@ private:
     CondaMetaReader m_conda_meta;
     ReadRecord m_told;
 };
+
+// With what every kind of record is made into facts.
+
+// By when a record says that its files were there: the earliest of its own times and `other_ns`.
+// Any of them may be late (somebody touched the directory, linked the file once more, copied it).
+std::int64_t laid_down_by(const FileText& record, std::int64_t other_ns);
+// What is empty is not taken.
+void take_name(facts::Distribution& told, std::string name, std::string version);
+// Of METADATA or PKG-INFO.
+void take_metadata(facts::Distribution& told, std::string_view text);
 
 } // namespace cudaenv::host
