@@ -1,6 +1,6 @@
 #include "kernels/ladder_request.hpp"
 
-#include "kernels/json_bytes.hpp"
+#include "base/json_bytes.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 #include "kernels/reporter.hpp"
 
-#include "kernels/json_bytes.hpp"
+#include "base/json_bytes.hpp"
 
 #include <cerrno>
 #include <cmath>
@@ -61,7 +61,7 @@ void begin_report() {
 void finish_report(const std::vector<std::string>& loaded) {
     auto files = ordered_json::array();
     for (const std::string& file : loaded) {
-        files.push_back(json_of_bytes(file));
+        files.push_back(nlohmann::ordered_json(bytes_to_json(file)));
     }
     ordered_json line = {{"event", "finished"}};
     line["loaded"] = std::move(files);
@@ -70,7 +70,7 @@ void finish_report(const std::vector<std::string>& loaded) {
 
 void report_opening(std::string_view path, std::string_view message) {
     auto line = line_of("opens", begun_last.step, begun_last.gpu);
-    line["path"] = json_of_bytes(path);
+    line["path"] = bytes_to_json(path);
     if (!message.empty()) {
         line["message"] = message;
     }
@@ -84,7 +84,7 @@ Rung::Rung(std::string_view step, std::optional<int> gpu)
 }
 
 void Rung::set_file(std::string_view path) {
-    set("path", json_of_bytes(path));
+    set("path", bytes_to_json(path));
 }
 
 void Rung::ok() {

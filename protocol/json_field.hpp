@@ -2,6 +2,7 @@
 // error that names the field. Pure.
 #pragma once
 
+#include "base/json_bytes.hpp"
 #include "base/result.hpp"
 
 #include <nlohmann/json.hpp>
@@ -24,9 +25,7 @@ Result<long long> integer_field(const nlohmann::json& object, std::string_view n
 // A list of strings; empty where absent.
 Result<std::vector<std::string>> strings_field(const nlohmann::json& object, std::string_view name);
 
-// Bytes that need not be UTF-8 (paths, values of variables): a string where they are, else
-// {"hex": "2f70ff"}. JSON has no other way, and U+FFFD would name another file.
-nlohmann::json bytes_to_json(std::string_view bytes);
+using cudaenv::bytes_to_json;
 // A path that a user named; absent and null are the same.
 Result<std::optional<std::string>> path_field(const nlohmann::json& object, std::string_view name);
 // `name` for the message. Error: "bad-field".

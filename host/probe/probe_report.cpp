@@ -1,5 +1,6 @@
 #include "host/probe/probe_report.hpp"
 
+#include "base/json_bytes.hpp"
 #include "base/raw_bytes.hpp"
 #include "base/text.hpp"
 
@@ -47,22 +48,9 @@ std::string text_of(const json& line, const char* member, std::size_t most) {
                                                      : std::string();
 }
 
-// Text, or {"hex": "2f70ff"} where it is no UTF-8.
-std::optional<std::string> bytes_of(const json& value) {
-    if (value.is_string()) {
-        return value.get<std::string>();
-    }
-    if (!value.is_object()) {
-        return std::nullopt;
-    }
-    const auto hex = value.find("hex");
-    return hex != value.end() && hex->is_string() ? from_hex(hex->get_ref<const std::string&>())
-                                                  : std::nullopt;
-}
-
 // The name of a file is whole or it is another one's; so it is not cut.
 std::string path_of(const json& value) {
-    auto path = bytes_of(value);
+    auto path = bytes_of_json(value);
     const bool is_one = path && path->starts_with('/') && path->size() < k_most_path &&
                         path->find('\0') == std::string::npos;
     return is_one ? std::move(*path) : std::string();

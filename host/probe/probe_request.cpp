@@ -1,19 +1,10 @@
 #include "host/probe/probe_request.hpp"
 
-#include "base/raw_bytes.hpp"
+#include "base/json_bytes.hpp"
 
 #include <nlohmann/json.hpp>
 
 namespace cudaenv::host {
-
-namespace {
-
-// As kernels/json_bytes.hpp reads it.
-nlohmann::json json_of_bytes(const std::string& bytes) {
-    return is_utf8(bytes) ? nlohmann::json(bytes) : nlohmann::json{{"hex", to_hex(bytes)}};
-}
-
-} // namespace
 
 std::string write_probe_request(const ProbeRequest& request) {
     nlohmann::json object = {{"depth", request.depth == ProbeDepth::Full ? "full" : "quick"},
@@ -25,7 +16,7 @@ std::string write_probe_request(const ProbeRequest& request) {
         auto& files = object["libraries"][library.word];
         files = nlohmann::json::array();
         for (const std::string& file : request.libraries.of(library.step)) {
-            files.push_back(json_of_bytes(file));
+            files.push_back(bytes_to_json(file));
         }
     }
     return object.dump();

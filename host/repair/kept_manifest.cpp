@@ -1,7 +1,7 @@
 #include "host/repair/kept_manifest.hpp"
 
 #include "base/ascii.hpp"
-#include "base/raw_bytes.hpp"
+#include "base/json_bytes.hpp"
 #include "host/inventory/hex_digest.hpp"
 #include "host/repair/file_copy.hpp"
 #include "host/repair/prefix_directory.hpp"
@@ -16,23 +16,9 @@ using nlohmann::json;
 
 constexpr const char* k_schema = "cudaenv.kept-manifest/1";
 
-// A path is bytes.
-json to_json(const std::string& bytes) {
-    return is_utf8(bytes) ? json(bytes) : json{{"hex", to_hex(bytes)}};
-}
-
 std::optional<std::string> bytes_at(const json& object, const char* name) {
     const auto found = object.find(name);
-    if (found == object.end()) {
-        return std::nullopt;
-    }
-    if (found->is_string()) {
-        return found->get<std::string>();
-    }
-    const auto hex = found->is_object() ? found->find("hex") : found->end();
-    return found->is_object() && hex != found->end() && hex->is_string()
-               ? from_hex(hex->get<std::string>())
-               : std::nullopt;
+    return found == object.end() ? std::nullopt : bytes_of_json(*found);
 }
 
 std::optional<KeptFile> file_of(const json& entry) {
@@ -66,9 +52,9 @@ std::optional<KeptFile> file_of(const json& entry) {
 std::string write_manifest(const KeptDistribution& kept) {
     json files = json::array();
     for (const KeptFile& file : kept.files) {
-        json entry{{"path", to_json(file.path)}};
+        json entry{{"path", bytes_to_json(file.path)}};
         if (file.link) {
-            entry["link"] = to_json(*file.link);
+            entry["link"] = bytes_to_json(*file.link);
         } else {
             entry["sha256"] = to_text(file.sha256);
             entry["size"] = file.size;
@@ -77,12 +63,12 @@ std::string write_manifest(const KeptDistribution& kept) {
         files.push_back(std::move(entry));
     }
     return json{{"schema", k_schema},
-                {"prefix", to_json(kept.prefix)},
-                {"name", to_json(kept.name)},
-                {"version", to_json(kept.version)},
-                {"metadata", to_json(kept.metadata)},
-                {"site", to_json(kept.site)},
-                {"source", to_json(kept.source)},
+                {"prefix", bytes_to_json(kept.prefix)},
+                {"name", bytes_to_json(kept.name)},
+                {"version", bytes_to_json(kept.version)},
+                {"metadata", bytes_to_json(kept.metadata)},
+                {"site", bytes_to_json(kept.site)},
+                {"source", bytes_to_json(kept.source)},
                 {"editable", kept.editable},
                 {"kept_at", kept.kept_at},
                 {"files", std::move(files)}}

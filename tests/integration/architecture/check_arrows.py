@@ -34,7 +34,7 @@ ARROWS = {
 ADAPTERS = {
     "tl": ["base/"],
     "fmt": ["solver/plan/", "host/", "daemon/", "cli/", "kernels/"],
-    "nlohmann": ["protocol/", "solver/facts/", "solver/specs/oracle.cpp", "solver/plan/outcome_json.",
+    "nlohmann": ["base/json_bytes.", "protocol/", "solver/facts/", "solver/specs/oracle.cpp", "solver/plan/outcome_json.",
                  "host/", "kernels/", "daemon/", "cli/"],
     "toml++": ["solver/plan/toml_document.cpp"],
     "solv": ["solver/solv/engine.cpp"],

@@ -1,9 +1,11 @@
-#include "kernels/json_bytes.hpp"
+#include "base/json_bytes.hpp"
 #include "kernels/ladder_request.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 using namespace cudaenv::kernels;
+using cudaenv::bytes_of_json;
+using cudaenv::bytes_to_json;
 using Files = std::vector<std::string>;
 
 TEST_CASE("a request says how deep, which GPUs and which libraries") {
@@ -66,7 +68,7 @@ TEST_CASE("bytes are text where they are UTF-8, and come back as they were") {
     for (const std::string bytes : {"/a", "/caf\xc3\xa9", "/caf\xe9", "\xed\xa0\x80", "\xc0\xaf",
                                     "\xf0\x9f\x98\x80", "\xf4\x90\x80\x80", "\xe2\x82"}) {
         CAPTURE(bytes);
-        const auto written = json_of_bytes(bytes);
+        const auto written = bytes_to_json(bytes);
         // The reader of JSON has the last word on what UTF-8 is.
         CHECK(written.is_string() == nlohmann::json::accept('"' + bytes + '"'));
         CHECK(bytes_of_json(nlohmann::json::parse(written.dump())) == bytes);

@@ -1,10 +1,10 @@
-#include "kernels/json_bytes.hpp"
+#include "base/json_bytes.hpp"
 
 #include "base/raw_bytes.hpp"
 
-namespace cudaenv::kernels {
+namespace cudaenv {
 
-nlohmann::ordered_json json_of_bytes(std::string_view bytes) {
+nlohmann::json bytes_to_json(std::string_view bytes) {
     if (is_utf8(bytes)) {
         return std::string(bytes);
     }
@@ -23,4 +23,4 @@ std::optional<std::string> bytes_of_json(const nlohmann::json& value) {
                                                   : std::nullopt;
 }
 
-} // namespace cudaenv::kernels
+} // namespace cudaenv
