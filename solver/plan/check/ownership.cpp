@@ -181,6 +181,10 @@ Owned Ownership::judge(const facts::Inventory& inventory, const facts::Claims& c
         (installer.empty() && is_system_place(inventory, distribution.site))) {
         return {Owner::System, {}};
     }
+    if (distribution.kind == DistributionKind::EggDirectory ||
+        distribution.kind == DistributionKind::EggFile) {
+        return {Owner::Pip, {}}; // apart from all others, and behind them where Python looks
+    }
     return {Owner::Pip, same_name, same_name && gone};
 }
 

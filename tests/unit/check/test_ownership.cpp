@@ -166,6 +166,22 @@ TEST_CASE(
     CHECK(owned(env).owner == Owner::System);
 }
 
+TEST_CASE("an egg is conda's where its package has it, and beside conda's package it is apart") {
+    SceneBuilder env;
+    env.conda_python("six", "1.16.0");
+    auto& egg = env.pip("six", "1.17.0");
+    egg.kind = facts::DistributionKind::EggDirectory;
+    egg.metadata = egg.site = env.site() + "/six-1.17.0-py3.11.egg";
+    egg.installer.clear();
+    egg.has_record = false;
+    egg.files = {};
+    CHECK(owned(env, 1).owner == Owner::Pip);
+    CHECK_FALSE(owned(env, 1).conda);
+    CHECK(env.codes(CheckDepth::Records).empty());
+    env.file(env.conda("old-six", "1.17.0"), egg.metadata + "/EGG-INFO/PKG-INFO", "Name: six\n");
+    CHECK(owned(env, 1).owner == Owner::Conda);
+}
+
 TEST_CASE("what installers write anew and compiled Python are ordinary, scripts and code are not") {
     for (const auto* path :
          {"lib/python3.11/site-packages/a-1.dist-info/INSTALLER",
