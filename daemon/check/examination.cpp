@@ -12,6 +12,8 @@
 #include "protocol/json_field.hpp"
 #include "solver/plan/check/origin.hpp"
 
+#include <chrono>
+
 namespace cudaenv::daemon {
 
 namespace {
@@ -98,6 +100,7 @@ Result<std::unique_ptr<Examination>> Examination::of(const nlohmann::json& param
     CUDAENV_TRY(auto made, of(prefix, caller, machine.inventories()));
     made->m_activation = std::move(*activation);
     made->m_depth = depth;
+    made->m_is_named = params.contains("prefix") || params.contains("name");
     if (depth == plan::CheckDepth::Everything) {
         made->look_at_files(caller);
         made->look_at_cuda(params, caller);
@@ -140,12 +143,15 @@ std::vector<plan::CheckFinding> Examination::findings() const {
     }
     scene.seen = m_memory.seen;
     scene.kept = m_kept;
+    scene.is_named = m_is_named;
     return plan::check(scene, m_depth);
 }
 
 host::EnvironmentMemory Examination::memory_now() const {
     host::EnvironmentMemory memory = m_memory;
-    memory.seen = plan::remember(m_memory.seen, plan::seen_in(inventory(), m_ownership));
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    memory.seen = plan::remember(m_memory.seen, plan::seen_in(inventory(), m_ownership),
+                                 std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
     return memory;
 }
 

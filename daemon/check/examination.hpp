@@ -54,6 +54,7 @@ private:
     plan::CheckDepth m_depth = plan::CheckDepth::Records;
     std::optional<facts::Examined> m_examined;
     Activation m_activation;
+    bool m_is_named = false;
     std::optional<facts::Host> m_host;
     std::vector<facts::ExtensionModule> m_extensions;
 };

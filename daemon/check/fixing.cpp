@@ -4,6 +4,7 @@
 #include "base/shell_word.hpp"
 #include "daemon/check/finding_json.hpp"
 #include "host/environment.hpp"
+#include "host/repair/installer_at_work.hpp"
 #include "host/repair/package_caches.hpp"
 #include "protocol/json_field.hpp"
 #include "solver/plan/printable.hpp"
@@ -69,7 +70,7 @@ Fixing::Fixing(const Examination& examination, const FindingChoice& choice,
 
 std::vector<std::string> Fixing::install_command(const Repair& repair) const {
     const facts::Inventory& inventory = m_examination->inventory();
-    const std::string python = inventory.prefix + "/bin/python";
+    const std::string python = inventory.prefix + '/' + inventory.python;
     const std::string what = repair.distribution + "==" + repair.version;
     const bool has_pip = std::ranges::any_of(inventory.distributions,
                                              [](const auto& one) { return one.name == "pip"; });
@@ -140,6 +141,12 @@ nlohmann::json Fixing::object() const {
 
 Result<nlohmann::json> Fixing::carry_out() {
     const facts::Inventory& inventory = m_examination->inventory();
+    if (const auto installer = host::installer_at_work(inventory.prefix)) {
+        return unavailable("installer-at-work",
+                           installer->name + " is at work in this environment (process " +
+                               installer->process + "): nothing was changed",
+                           "`cudaenv check --fix` again when it is done");
+    }
     const host::RepairPlaces places{memories_of(*m_caller).directory(),
                                     host::package_caches(m_caller->environment,
                                                          m_caller->variable("HOME").value_or(""),

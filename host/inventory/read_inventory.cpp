@@ -32,6 +32,9 @@ public:
     RefreshedInventory read(const OpenDirectory& prefix, KeptRecords* known, unsigned threads) {
         auto found = find_records(prefix, m_told.prefix, m_real_prefix);
         m_told.conda_prefix = found.conda_prefix;
+        if (!prefix.has(m_told.python) && prefix.has("bin/python3")) {
+            m_told.python = "bin/python3";
+        }
         m_told.sites = std::move(found.sites);
         m_told.base_sites = std::move(found.base_sites);
         m_told.notes = std::move(found.notes);

@@ -2,6 +2,7 @@
 
 #include "base/fingerprint.hpp"
 #include "base/private_files.hpp"
+#include "base/real_path.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -59,7 +60,7 @@ const json& list_at(const json& object, const char* name) {
 
 // Tells an environment from one that was made anew at its place.
 std::string identity_of(const std::string& prefix) {
-    std::string identity = prefix;
+    std::string identity = real_path(prefix);
     for (const char* name : {"", "/conda-meta", "/pyvenv.cfg"}) {
         struct statx status {};
         if (::statx(AT_FDCWD, (prefix + name).c_str(), AT_NO_AUTOMOUNT, STATX_INO | STATX_BTIME,
@@ -74,7 +75,7 @@ std::string identity_of(const std::string& prefix) {
 } // namespace
 
 std::string EnvironmentMemories::name_of(const std::string& prefix) const {
-    return fingerprint(prefix) + ".json";
+    return fingerprint(real_path(prefix)) + ".json";
 }
 
 EnvironmentMemory EnvironmentMemories::read(const std::string& prefix) const {
@@ -101,6 +102,7 @@ EnvironmentMemory EnvironmentMemories::read(const std::string& prefix) const {
         seen.source = value_at<std::string>(entry, "source", "");
         seen.metadata = value_at<std::string>(entry, "metadata", "");
         seen.installed_ns = value_at<std::int64_t>(entry, "installed_ns", 0);
+        seen.gone_ns = value_at<std::int64_t>(entry, "gone_ns", 0);
         seen.files = value_at<std::uint32_t>(entry, "files", 0);
         seen.pure = value_at<int>(entry, "pure", 0) == 1;
         if (!seen.name.empty()) {
@@ -134,6 +136,7 @@ bool EnvironmentMemories::write(const std::string& prefix, const EnvironmentMemo
                         {"source", one.source},
                         {"metadata", one.metadata},
                         {"installed_ns", one.installed_ns},
+                        {"gone_ns", one.gone_ns},
                         {"files", one.files},
                         {"pure", one.pure ? 1 : 0}});
     }

@@ -35,7 +35,7 @@ public:
     // `directory`/environments/, a file for each; empty: nothing is remembered.
     explicit EnvironmentMemories(std::string directory) : m_directory(std::move(directory)) {}
 
-    // `prefix`: absolute. Nothing of an environment that was there before this one.
+    // `prefix`: absolute, by whichever way it is reached. Nothing of an environment that was there before this one.
     [[nodiscard]] EnvironmentMemory read(const std::string& prefix) const;
     // False where it cannot be written: whoever tells things once tells nothing then.
     bool write(const std::string& prefix, const EnvironmentMemory& memory) const;

@@ -1,6 +1,7 @@
 #include "host/repair/keep.hpp"
 
 #include "base/private_files.hpp"
+#include "base/real_path.hpp"
 #include "base/shell_word.hpp"
 #include "host/inventory/open_files.hpp"
 #include "host/repair/file_copy.hpp"
@@ -310,7 +311,7 @@ Result<Keeping> keep(const KeptStore& store, const facts::Inventory& inventory,
     }
     CUDAENV_TRY(const auto prefix, PrefixDirectory::open(inventory.prefix));
     Keeping keeping;
-    keeping.kept = {inventory.prefix,
+    keeping.kept = {real_path(inventory.prefix),
                     distribution.name,
                     distribution.version,
                     distribution.metadata,

@@ -2,6 +2,7 @@
 
 #include "base/fingerprint.hpp"
 #include "base/private_files.hpp"
+#include "base/real_path.hpp"
 #include "host/inventory/open_files.hpp"
 #include "host/repair/prefix_directory.hpp"
 #include "host/repair/staging.hpp"
@@ -21,7 +22,7 @@ constexpr std::size_t k_longest_manifest = std::size_t{64} << 20U;
 } // namespace
 
 std::string KeptStore::directory_of(const std::string& prefix) const {
-    return m_directory + '/' + fingerprint(prefix);
+    return m_directory + '/' + fingerprint(real_path(prefix));
 }
 
 std::vector<KeptDistribution> KeptStore::list(const std::string& prefix) const {
@@ -38,7 +39,8 @@ std::vector<KeptDistribution> KeptStore::list(const std::string& prefix) const {
         }
         auto kept = read_manifest(
             read_private_file(directory + '/' + name + '/' + k_manifest, k_longest_manifest));
-        if (kept && kept->prefix == prefix && kept_name(kept->name, kept->version) == name) {
+        if (kept && kept->prefix == real_path(prefix) &&
+            kept_name(kept->name, kept->version) == name) {
             all.push_back(std::move(*kept));
         }
     }

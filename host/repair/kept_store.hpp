@@ -27,6 +27,7 @@ public:
     explicit KeptStore(const std::string& state_directory)
         : m_directory(state_directory.empty() ? "" : state_directory + "/kept") {}
 
+    // Of all, `prefix` is absolute, by whichever way it is reached.
     // By name, then by when it was kept. One whose manifest cannot be read is left out.
     [[nodiscard]] std::vector<KeptDistribution> list(const std::string& prefix) const;
     // Of that version, or with an empty one the newest.

@@ -187,8 +187,9 @@ struct InventoryNote {
 };
 
 struct Inventory {
-    std::string prefix;        // absolute
-    bool conda_prefix = false; // conda-meta/ is there
+    std::string prefix;                // absolute
+    bool conda_prefix = false;         // conda-meta/ is there
+    std::string python = "bin/python"; // relative to the prefix; a system has python3 alone
     // Directories that Python imports from, in the order it looks; behind each those of its eggs
     // that are directories.
     std::vector<std::string> sites;

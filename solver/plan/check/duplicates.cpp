@@ -159,8 +159,9 @@ private:
         if (is_own_work(m_scene, pip)) {
             finding.fix = Fix{"what was built here and conda's package need two environments", {}};
         } else {
-            finding.fix = own_fix(finding, fmt::format("takes {} away, so that conda's stays",
-                                                       owned_title(m_scene, pip)));
+            finding.fix = own_fix(
+                m_scene, finding,
+                fmt::format("takes {} away, so that conda's stays", owned_title(m_scene, pip)));
             told.repairs = {uninstall(m_scene, pip), restore(m_scene, conda, {})};
         }
         told.subject = distribution.name;
@@ -219,14 +220,16 @@ private:
             add_kept(told, group);
         }
         if (!told.repairs.empty() && told.repairs.front().kind == Repair::Kind::RestoreKept) {
-            finding.fix = own_fix(finding, fmt::format("puts {} back, of which a copy is kept",
-                                                       printable(told.repairs.front().version)));
+            finding.fix = own_fix(m_scene, finding,
+                                  fmt::format("puts {} back, of which a copy is kept",
+                                              printable(told.repairs.front().version)));
         } else if (told.repairs.empty()) {
             finding.fix = Fix{"uninstall all of them and install the one that is wanted",
                               pip_uninstall(m_scene, imported)};
         } else {
             finding.fix =
-                own_fix(finding, fmt::format("takes away all but {}", printable(imported.version)));
+                own_fix(m_scene, finding,
+                        fmt::format("takes away all but {}", printable(imported.version)));
         }
         add_files(told, group);
         told.subject = imported.name;

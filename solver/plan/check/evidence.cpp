@@ -114,7 +114,8 @@ std::string pip_uninstall(const CheckScene& scene, const facts::Distribution& di
     if (is_of_uv(distribution)) {
         return "uv pip uninstall --python " + shell_word(scene.inventory.prefix) + ' ' + name;
     }
-    return shell_word(absolute_path(scene, "bin/python")) + " -m pip uninstall -y " + name;
+    return shell_word(absolute_path(scene, scene.inventory.python)) + " -m pip uninstall -y " +
+           name;
 }
 
 std::string pip_reinstall(const CheckScene& scene, const facts::Distribution& distribution) {
@@ -134,8 +135,10 @@ bool is_of_an_index(const facts::Distribution& distribution) {
            !requirement_of(distribution).empty();
 }
 
-Fix own_fix(const Finding& finding, std::string text) {
-    return {std::move(text), "cudaenv check --fix " + finding.code};
+Fix own_fix(const CheckScene& scene, const Finding& finding, std::string text) {
+    return {std::move(text),
+            "cudaenv check --fix " + finding.code +
+                (scene.is_named ? " -p " + shell_word(scene.inventory.prefix) : std::string())};
 }
 
 } // namespace cudaenv::plan

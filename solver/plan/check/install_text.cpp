@@ -73,7 +73,8 @@ std::string pip_install(const CheckScene& scene, const facts::Distribution* like
     if (like != nullptr && like->installer == "uv") {
         return with_words("uv pip install --python " + shell_word(scene.inventory.prefix), words);
     }
-    return with_words(shell_word(absolute_path(scene, "bin/python")) + " -m pip install", words);
+    return with_words(shell_word(absolute_path(scene, scene.inventory.python)) + " -m pip install",
+                      words);
 }
 
 std::string conda_install(const CheckScene& scene, const std::vector<std::string>& words) {

@@ -46,6 +46,15 @@ bool is_installed(const CheckScene& scene, std::string_view name) {
     });
 }
 
+// Nobody can have it again but who built it.
+bool is_build(const CheckScene& scene, const Leftover& left) {
+    return is_own_version(left.version) ||
+           std::any_of(scene.seen.begin(), scene.seen.end(), [&](const auto& seen) {
+               return seen.name == left.name && seen.version == left.version &&
+                      seen.origin != facts::Origin::Wheel;
+           });
+}
+
 // All of them at once: one uninstall leaves several, and not each says whose it was.
 void tell_interrupted(const CheckScene& scene, std::vector<CheckFinding>& found) {
     auto told = begin({});
@@ -54,7 +63,8 @@ void tell_interrupted(const CheckScene& scene, std::vector<CheckFinding>& found)
         if (left.kind != LeftoverKind::InterruptedUninstall) {
             continue;
         }
-        if (only_copy == nullptr && !left.name.empty() && !is_installed(scene, left.name)) {
+        if (only_copy == nullptr && !left.name.empty() &&
+            (!is_installed(scene, left.name) || is_build(scene, left))) {
             only_copy = &left;
         }
         if (told.subject.empty()) {
@@ -79,12 +89,17 @@ void tell_interrupted(const CheckScene& scene, std::vector<CheckFinding>& found)
         finding.severity = Severity::Warning;
         finding.title = fmt::format("{} was being replaced or removed, and is not installed now",
                                     title_of(*only_copy));
+        const bool build = is_build(scene, *only_copy);
         finding.cause = "pip moves what it takes away to names that begin with ~, and was ended "
                         "before it was done. What it had begun to lay down in its place is on no "
                         "record, and may be imported by half.";
         finding.fix =
-            Fix{"installs it; cudaenv check --fix CE106 then takes the rest away",
-                pip_install(scene, nullptr,
+            build ? Fix{"what was built here may be whole in these directories: without the ~ and "
+                        "with the first letter their names are what they were",
+                        {}}
+                  : Fix{"installs it; cudaenv check --fix CE106 then takes the rest away",
+                        pip_install(
+                            scene, nullptr,
                             {"--no-deps", pip_requirement(only_copy->name, only_copy->version)})};
         found.push_back(std::move(told));
         return;
@@ -95,7 +110,7 @@ void tell_interrupted(const CheckScene& scene, std::vector<CheckFinding>& found)
             : fmt::format("{} directories of an interrupted uninstall are left", told.files.size());
     finding.cause = "pip moves what it takes away to names that begin with ~, and was ended before "
                     "it deleted them. Nothing imports them; they take space, and pip warns.";
-    finding.fix = own_fix(finding, "takes them away");
+    finding.fix = own_fix(scene, finding, "takes them away");
     found.push_back(std::move(told));
 }
 
@@ -126,9 +141,9 @@ void tell_without_metadata(const CheckScene& scene, const Distribution& distribu
         finding.fix = Fix{"install it again, and uninstall it where it is not wanted",
                           pip_reinstall(scene, distribution)};
     } else {
-        finding.fix =
-            own_fix(finding, "takes the directory away; an install and an uninstall of it "
-                             "take away what else is left");
+        finding.fix = own_fix(scene, finding,
+                              "takes the directory away; an install and an uninstall of it "
+                              "take away what else is left");
         told.repairs.push_back(removal(distribution.metadata));
     }
     found.push_back(std::move(told));
@@ -147,7 +162,7 @@ void tell_conda_without_metadata(const CheckScene& scene, std::uint32_t number,
     finding.evidence.push_back({absolute_path(scene, lost), 0, "a file that is gone"});
     finding.cause = "Python finds a distribution without a name there: pip does not count it as "
                     "installed, and may install another over it.";
-    finding.fix = own_fix(finding, "puts conda's files back");
+    finding.fix = own_fix(scene, finding, "puts conda's files back");
     told.files.push_back(lost);
     told.repairs.push_back(restore(scene, party, {lost}));
     found.push_back(std::move(told));
@@ -169,6 +184,11 @@ void tell_without_record(const CheckScene& scene, const Distribution& distributi
             pip_install(scene, &distribution,
                         {distribution.installer == "uv" ? "--reinstall" : "--ignore-installed",
                          "--no-deps", pip_requirement(distribution.name, distribution.version)})};
+    } else {
+        const auto source = source_of(distribution);
+        finding.fix = Fix{"install it again, with --ignore-installed" +
+                              (source.empty() ? std::string() : ", from " + printable(source)),
+                          {}};
     }
     found.push_back(std::move(told));
 }
@@ -285,7 +305,7 @@ void tell_stale_egg_info(const CheckScene& scene, std::vector<CheckFinding>& fou
         finding.cause = "What version Python tells depends on which of the two it finds first.";
         finding.fix = Fix{"takes the older way of installing it back",
                           "cd " + shell_word(link.source_directory) + " && " +
-                              shell_word(absolute_path(scene, "bin/python")) +
+                              shell_word(absolute_path(scene, scene.inventory.python)) +
                               " setup.py develop --uninstall"};
         told.files = {link.metadata};
         found.push_back(std::move(told));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 
 namespace cudaenv::plan {
@@ -39,6 +40,7 @@ private:
                 look_at(path, state, m_scene.claims.of(path));
             }
         }
+        tell_rewritten();
     }
 
     void look_at(const std::string& path, const facts::PathState& state,
@@ -73,8 +75,9 @@ private:
                 break;
             case Fit::Other:
                 if (!writer) {
-                    // conda-pack and its like rewrite those once more.
-                    if (!file.prefix_replaced && !m_parties.is_damaged(party)) {
+                    if (file.prefix_replaced) {
+                        m_rewritten[party.package].push_back(path); // conda's alone
+                    } else if (!m_parties.is_damaged(party)) {
                         m_told.by_party[party].changed.push_back(path);
                     }
                 } else if (!party.is_conda() || !conda_has_it) {
@@ -84,6 +87,20 @@ private:
             case Fit::Same:
             case Fit::Unknown:
                 break;
+            }
+        }
+    }
+    // conda-pack and its like write the files that hold the prefix once more, all of them. Where
+    // others of the package are what its record says, these were changed.
+    void tell_rewritten() {
+        for (auto& [package, paths] : m_rewritten) {
+            const auto& files = m_scene.inventory.conda[package].files;
+            const auto holding = std::count_if(files.begin(), files.end(), [&](const auto& file) {
+                return file.prefix_replaced && file.hash == ClaimHash::Sha256;
+            });
+            if (holding > static_cast<std::ptrdiff_t>(paths.size())) {
+                auto& changed = m_told.by_party[{Claim::By::Conda, package}].changed;
+                changed.insert(changed.end(), paths.begin(), paths.end());
             }
         }
     }
@@ -177,6 +194,7 @@ private:
 
     const CheckScene& m_scene;
     Parties m_parties;
+    std::map<std::uint32_t, std::vector<std::string>> m_rewritten; // by conda package
     LostFiles m_told;
 };
 

@@ -1,6 +1,7 @@
 #include "solver/plan/check/origin.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace cudaenv::plan {
@@ -136,19 +137,36 @@ std::vector<SeenDistribution> seen_in(const facts::Inventory& inventory,
     return told;
 }
 
+bool is_own_version(std::string_view version) {
+    const auto plus = version.find('+');
+    if (plus == std::string_view::npos || is_version_of_a_checkout(version)) {
+        return plus != std::string_view::npos;
+    }
+    constexpr auto k_of_indexes =
+        std::to_array<std::string_view>({"cu1", "cu9", "cpu", "rocm", "xpu"});
+    return std::none_of(k_of_indexes.begin(), k_of_indexes.end(), [&](std::string_view begin) {
+        return version.substr(plus + 1).starts_with(begin);
+    });
+}
+
+bool was_gone_before(const SeenDistribution& was, std::int64_t installed_ns) {
+    constexpr std::int64_t k_longest_install_ns = 600'000'000'000;
+    return was.gone_ns != 0 && installed_ns > was.gone_ns + k_longest_install_ns;
+}
+
 std::vector<SeenDistribution> remember(const std::vector<SeenDistribution>& previous,
-                                       std::vector<SeenDistribution> now,
-                                       const std::set<std::string, std::less<>>& ignored) {
+                                       std::vector<SeenDistribution> now, std::int64_t now_ns) {
     for (const auto& before : previous) {
-        if (before.origin == Origin::Wheel || ignored.contains(before.name)) {
+        if (before.origin == Origin::Wheel) {
             continue;
         }
         const auto at = std::find_if(now.begin(), now.end(), [&](const SeenDistribution& seen) {
             return seen.name == before.name;
         });
         if (at == now.end()) {
-            now.push_back(before);
-        } else if (at->origin == Origin::Wheel) {
+            auto& gone = now.emplace_back(before);
+            gone.gone_ns = gone.gone_ns != 0 ? gone.gone_ns : now_ns;
+        } else if (at->origin == Origin::Wheel && !was_gone_before(before, at->installed_ns)) {
             *at = before;
         }
     }

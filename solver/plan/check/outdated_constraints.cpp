@@ -32,7 +32,7 @@ void tell_old_pip(const CheckScene& scene, std::vector<CheckFinding>& found) {
     told.finding.cause = "What is built in isolation may need another torch than the one here, and "
                          "then cannot be built. From pip 25.3 on it can.";
     told.finding.fix = Fix{"a newer pip, and the constraints anew",
-                           shell_word(scene.inventory.prefix + "/bin/python") +
+                           shell_word(absolute_path(scene, scene.inventory.python)) +
                                " -m pip install --upgrade pip && cudaenv attach -p " +
                                shell_word(scene.inventory.prefix)};
     found.push_back(std::move(told));

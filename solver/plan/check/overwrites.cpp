@@ -104,7 +104,7 @@ CheckFinding uninstalled_conda(const CheckScene& scene, const Loss& loss) {
     finding.cause =
         "Its files are gone, and conda still counts it as installed: what depends on it does "
         "not run, and conda sees nothing to install.";
-    finding.fix = own_fix(finding, "puts conda's files back");
+    finding.fix = own_fix(scene, finding, "puts conda's files back");
     told.repairs.push_back(restore(scene, loss.victim, loss.gone));
     told.told_at_prompt = true;
     told.line = finding.title;
@@ -132,9 +132,10 @@ CheckFinding wheel_over_conda(const CheckScene& scene, const Loss& loss) {
         if (is_own_work(scene, writer)) {
             finding.fix = two_environments();
         } else {
-            finding.fix = own_fix(finding, fmt::format("takes {} away and puts conda's {} back",
-                                                       owned_title(scene, writer),
-                                                       printable(package.version)));
+            finding.fix =
+                own_fix(scene, finding,
+                        fmt::format("takes {} away and puts conda's {} back",
+                                    owned_title(scene, writer), printable(package.version)));
             told.repairs = {uninstall(scene, writer), restore(scene, loss.victim, told.files)};
         }
         told.line = finding.title;
@@ -160,9 +161,10 @@ CheckFinding conda_over_wheel(const CheckScene& scene, const Loss& loss) {
         if (is_own_work(scene, loss.victim)) {
             finding.fix = two_environments();
         } else {
-            finding.fix = own_fix(finding, fmt::format("takes what is left of {} away; {} stays",
-                                                       owned_title(scene, loss.victim),
-                                                       owned_title(scene, writer)));
+            finding.fix =
+                own_fix(scene, finding,
+                        fmt::format("takes what is left of {} away; {} stays",
+                                    owned_title(scene, loss.victim), owned_title(scene, writer)));
             told.repairs = {uninstall(scene, loss.victim)};
         }
         told.line = finding.title;
@@ -229,7 +231,7 @@ CheckFinding files_gone(const CheckScene& scene, const Loss& loss) {
     if (loss.victim.is_conda()) {
         finding.cause = "Deleted by hand, or by what left no record. Conda sees nothing to "
                         "install, and what uses the package fails.";
-        finding.fix = own_fix(finding, "puts conda's files back");
+        finding.fix = own_fix(scene, finding, "puts conda's files back");
         told.repairs.push_back(restore(scene, loss.victim, loss.gone));
         return told;
     }
@@ -247,13 +249,15 @@ CheckFinding files_gone(const CheckScene& scene, const Loss& loss) {
              printable(sibling->name + ' ' + sibling->version) + " was here, and is uninstalled"});
     }
     if (auto repair = put_back(scene, distribution.name, distribution.version)) {
-        finding.fix = own_fix(finding, repair->version == distribution.version
-                                           ? "puts back what was kept of it"
-                                           : "puts back " + printable(repair->version) +
-                                                 ", which is what was kept of it");
+        finding.fix = own_fix(scene, finding,
+                              repair->version == distribution.version
+                                  ? "puts back what was kept of it"
+                                  : "puts back " + printable(repair->version) +
+                                        ", which is what was kept of it");
         told.repairs.push_back(std::move(*repair));
     } else if (is_of_an_index(distribution)) {
-        finding.fix = own_fix(finding, fmt::format("installs {} again", title_of(distribution)));
+        finding.fix =
+            own_fix(scene, finding, fmt::format("installs {} again", title_of(distribution)));
         told.repairs.push_back(reinstall(scene, loss.victim));
     } else {
         finding.fix = install_as_before(distribution);
@@ -279,7 +283,7 @@ CheckFinding changed(const CheckScene& scene, const Loss& loss) {
     }
     if (loss.victim.is_conda()) {
         if (only_gone) {
-            finding.fix = own_fix(finding, "puts conda's files back");
+            finding.fix = own_fix(scene, finding, "puts conda's files back");
             told.repairs.push_back(restore(scene, loss.victim, loss.gone));
         } else {
             finding.fix = Fix{"where it is not wanted, which loses the change",
@@ -316,15 +320,17 @@ CheckFinding wheel_over_wheel(const CheckScene& scene, const Loss& loss, const c
     if (is_own_work(scene, loss.victim)) {
         finding.fix = Fix{"install the two into two environments", {}};
     } else if (!is_needed(scene, loss.victim)) {
-        finding.fix = own_fix(finding, fmt::format("takes {} away, which nothing here requires, "
-                                                   "but for what {} has",
-                                                   title_of(victim), title_of(writer)));
+        finding.fix = own_fix(scene, finding,
+                              fmt::format("takes {} away, which nothing here requires, "
+                                          "but for what {} has",
+                                          title_of(victim), title_of(writer)));
         told.repairs = {uninstall(scene, loss.victim)};
     } else if (!is_needed(scene, *loss.writer) && !is_own_work(scene, *loss.writer) &&
                is_of_an_index(victim)) {
-        finding.fix = own_fix(finding, fmt::format("takes {} away, which nothing here requires, "
-                                                   "and installs {} again",
-                                                   title_of(writer), title_of(victim)));
+        finding.fix = own_fix(scene, finding,
+                              fmt::format("takes {} away, which nothing here requires, "
+                                          "and installs {} again",
+                                          title_of(writer), title_of(victim)));
         told.repairs = {uninstall(scene, *loss.writer), reinstall(scene, loss.victim)};
     } else if (is_of_an_index(writer)) {
         finding.fix =

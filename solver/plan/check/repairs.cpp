@@ -12,7 +12,14 @@ const facts::Distribution& distribution_of(const CheckScene& scene, const Party&
 }
 
 bool is_own_work(const CheckScene& scene, const Party& party) {
-    return !party.is_conda() && origin_of(distribution_of(scene, party)) != facts::Origin::Wheel;
+    if (party.is_conda()) {
+        return false;
+    }
+    const auto& distribution = distribution_of(scene, party);
+    const auto& url = distribution.direct_url;
+    return origin_of(distribution) != facts::Origin::Wheel ||
+           is_own_version(distribution.version) ||
+           (url && url->url.starts_with("file:")); // a wheel that may be nowhere else
 }
 
 bool requires_name(const facts::Distribution& distribution, std::string_view name) {

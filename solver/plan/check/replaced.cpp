@@ -70,7 +70,7 @@ std::string_view cause_of(const SeenDistribution& was) {
 
 // A checkout that has moved builds another version: that it can be built again is all that is said.
 Fix build_again(const CheckScene& scene, const SeenDistribution& was) {
-    if (was.source.empty()) {
+    if (was.source.empty() || was.source.find("***") != std::string::npos) {
         return {"build it again, and keep it with cudaenv keep " + shell_word(was.name), {}};
     }
     std::vector<std::string> words{"--no-deps"};
@@ -114,9 +114,10 @@ CheckFinding tell(const CheckScene& scene, const SeenDistribution& was, std::uin
     finding.cause = cause_of(was);
     if (auto repair = put_back(scene, was.name, was.version)) {
         finding.fix =
-            own_fix(finding, repair->version == was.version ? "puts the kept copy back"
-                                                            : "puts " + printable(repair->version) +
-                                                                  " back, the copy that is kept");
+            own_fix(scene, finding,
+                    repair->version == was.version
+                        ? "puts the kept copy back"
+                        : "puts " + printable(repair->version) + " back, the copy that is kept");
         told.repairs.push_back(std::move(*repair));
     } else {
         finding.fix = build_again(scene, was);
@@ -166,7 +167,8 @@ void find_replaced(const CheckScene& scene, std::vector<CheckFinding>& found) {
                 now = i;
             }
         }
-        if (now && !is_still_here && !is_meant(scene, was, *now)) {
+        if (now && !is_still_here && !was_gone_before(was, all[*now].installed_ns) &&
+            !is_meant(scene, was, *now)) {
             found.push_back(tell(scene, was, *now));
         }
     }

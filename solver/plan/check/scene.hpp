@@ -41,6 +41,8 @@ struct CheckScene {
     // where it is, relative to the prefix; empty: there is none.
     std::string constraints{};
     std::string constraints_path{};
+    // The environment was asked for by its name or prefix; else it is the active one.
+    bool is_named = false;
 };
 
 } // namespace cudaenv::plan

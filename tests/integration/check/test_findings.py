@@ -46,6 +46,13 @@ class Findings(FindingsTest):
         self.assertFalse((prefix / SITE / "quietly-2.0.dist-info").exists())
         self.assertTrue((prefix / SITE / "quietly.py").exists())
 
+    def test_CE101_of_what_was_built_here_takes_nothing_away(self):
+        prefix = self.conda_env("quietly", "other")
+        wheel = make_wheel(self.home.root / "built", "quietly", "2.0+mine", {"quietly.py": module("the same")})
+        self.pip(prefix, "--ignore-installed", str(wheel))
+        finding = self.only(prefix, "CE101", says=["quietly"], evidence=["1.0", "2.0+mine"])
+        self.assertEqual(finding["repairs"], [])
+
     def test_CE101_is_silent_of_two_distributions_that_have_one_manager_each(self):
         prefix = self.conda_env("quietly", "other")
         self.pip(prefix, "alone", "both")
@@ -152,6 +159,18 @@ class Findings(FindingsTest):
             **self.home.environment, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.home.root / "wheels")})
         self.only(prefix, "CE106", severity="note")
         self.fixed(prefix, "CE106")
+
+    def test_CE106_of_a_build_that_a_wheel_was_replacing(self):
+        build = make_wheel(self.home.root / "built", "torch", "2.9.0a0+git1234567", torch_files("2.9.0a0+git1234567"),
+                           [], PLATFORM)
+        prefix = self.venv()
+        self.pip(prefix, str(build))
+        for path in ("torch", "torch-2.9.0a0+git1234567.dist-info"):
+            os.rename(prefix / SITE / path, prefix / SITE / f"~{path[1:]}")
+        self.home.wheel("torch", "2.8.0+cpu", torch_files("2.8.0+cpu"), [], PLATFORM)
+        self.pip(prefix, "torch==2.8.0+cpu")
+        finding = self.only(prefix, "CE106", severity="warning", says=["2.9.0a0+git1234567"])
+        self.assertEqual(finding["repairs"], [])
 
     def test_CE106_is_silent_of_tildes_elsewhere(self):
         prefix = self.venv("alone==1.0")

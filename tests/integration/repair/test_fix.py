@@ -10,6 +10,7 @@ import json
 import os
 import pty
 import shutil
+import socket
 import subprocess
 import sys
 import unittest
@@ -138,6 +139,30 @@ class Fixing(unittest.TestCase):
                 fix(self.home, prefix)
                 self.assertEqual(quiet(command), "1.0\n")
                 self.assertEqual(self.home.codes(prefix), [])
+
+    def test_while_an_installer_is_at_work_nothing_is_changed(self):
+        prefix = self.home.venv("env", pip=True)
+        site = prefix / SITE
+        (site / "~lpha-1.0.dist-info").mkdir()
+        (site / "~lpha-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: alpha\nVersion: 1.0\n")
+        self.home.wheel("alpha", "1.0", {"alpha.py": ""})
+        self.home.pip(prefix, "install", "--quiet", "alpha==1.0")
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            pip = subprocess.Popen([prefix / "bin/python", "-m", "pip", "install", "--index-url",
+                                    f"http://127.0.0.1:{silent.getsockname()[1]}/", "beta"],
+                                   env=self.home.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                asking, _ = silent.accept()  # and will not be answered
+                self.addCleanup(asking.close)
+                before = tree(prefix)
+                told = fix(self.home, prefix, status=3)
+                self.assertEqual(told["code"], "installer-at-work")
+                self.assertIn(f"(process {pip.pid})", told["message"])
+                self.assertEqual(tree(prefix), before)
+            finally:
+                pip.kill()
+                pip.wait()
+        self.assertEqual(done(fix(self.home, prefix)), [("CE106", True)])
 
     def test_without_the_package_in_a_cache_nothing_is_changed_and_the_way_out_is_told(self):
         with Conda(self.home.root) as conda:

@@ -170,6 +170,18 @@ class Keeping(unittest.TestCase):
         self.assertEqual(tree(prefix), before)
         self.assertEqual([left["code"] for left in told["left"]], ["CE104"])
 
+    def test_an_environment_is_the_same_by_whichever_way_it_is_reached(self):
+        wheel(self.home)
+        prefix = self.built()
+        link = self.home.root / "link"
+        link.symlink_to(prefix)
+        self.keep(link, "torch")
+        self.assertEqual(len(self.keep(prefix, "--list")["kept"]), 1)
+        self.home.pip(prefix, "install", "--quiet", "torch==2.8.0")
+        self.assertEqual(self.home.codes(prefix), ["CE104"])
+        self.assertEqual(self.home.codes(link), ["CE104"])
+        self.assertEqual(done(fix(self.home, link)), [("CE104", True)])
+
     def test_what_is_kept_is_missed_without_any_look_in_between(self):
         """Neither `check` nor a prompt has seen the build: `keep` has."""
         wheel(self.home)

@@ -147,14 +147,40 @@ TEST_CASE("a build that was replaced is remembered until it is built again or ig
                              seen("torch", "1+git", Origin::Built)};
     const std::vector wheel{seen("torch", "2.0", Origin::Wheel)};
     using Texts = std::vector<std::string>;
-    CHECK(versions(remember(before, wheel)) == Texts{"torch 1+git"});
-    CHECK(versions(remember(remember(before, wheel), wheel)) == Texts{"torch 1+git"});
-    CHECK(versions(remember(before, wheel, {"torch"})) == Texts{"torch 2.0"});
-    CHECK(versions(remember(before, {seen("torch", "2+git", Origin::Editable)})) ==
+    CHECK(versions(remember(before, wheel, 1)) == Texts{"torch 1+git"});
+    CHECK(versions(remember(remember(before, wheel, 1), wheel, 2)) == Texts{"torch 1+git"});
+    CHECK(versions(remember(before, {seen("torch", "2+git", Origin::Editable)}, 1)) ==
           Texts{"torch 2+git"});
     // between the uninstall and the install of an upgrade
-    CHECK(versions(remember(before, {seen("zlib", "1", Origin::Wheel)})) ==
+    CHECK(versions(remember(before, {seen("zlib", "1", Origin::Wheel)}, 1)) ==
           Texts{"torch 1+git", "zlib 1"});
+}
+
+TEST_CASE("a build that was taken away long before another was installed is not replaced by it") {
+    const std::vector before{seen("torch", "1+git", Origin::Built)};
+    const auto gone = remember(before, {}, 5'000);
+    REQUIRE(gone.size() == 1);
+    CHECK(gone[0].gone_ns == 5'000);
+    CHECK(remember(gone, {}, 9'000).at(0).gone_ns == 5'000);
+    auto wheel = seen("torch", "2.0", Origin::Wheel);
+    wheel.installed_ns = 300'000'000'000; // within one slow install
+    CHECK(versions(remember(gone, {wheel}, wheel.installed_ns)) ==
+          std::vector<std::string>{"torch 1+git"});
+    CHECK_FALSE(was_gone_before(gone[0], wheel.installed_ns));
+    wheel.installed_ns = 700'000'000'000;
+    CHECK(versions(remember(gone, {wheel}, wheel.installed_ns)) ==
+          std::vector<std::string>{"torch 2.0"});
+    CHECK(was_gone_before(gone[0], wheel.installed_ns));
+}
+
+TEST_CASE("versions that no index has are told from those of torch's indexes") {
+    for (const char* version : {"0.2+mine", "1.12.0a0+git664058f", "2.0+g1a2b3c4.d20260101"}) {
+        CHECK(is_own_version(version));
+    }
+    for (const char* version : {"2.8.0", "2.8.0+cu128", "2.0.0+cu92", "2.8.0+cpu",
+                                "2.8.0+cpu.cxx11.abi", "2.8.0+rocm6.4", "2.8.0+xpu"}) {
+        CHECK_FALSE(is_own_version(version));
+    }
 }
 
 } // namespace
