@@ -1,6 +1,8 @@
 #include "daemon/check/examination.hpp"
 
+#include "base/real_path.hpp"
 #include "base/state_directory.hpp"
+#include "base/text.hpp"
 #include "daemon/environment_of_request.hpp"
 #include "daemon/host_of_request.hpp"
 #include "host/examine.hpp"
@@ -11,6 +13,7 @@
 #include "host/repair/restore_kept.hpp"
 #include "protocol/json_field.hpp"
 #include "solver/plan/check/origin.hpp"
+#include "solver/specs/channel_name.hpp"
 
 #include <chrono>
 
@@ -26,15 +29,35 @@ const plan::Pin* cuda_pin(const Activation& activation) {
 
 constexpr const char* k_constraints = "etc/cudaenv/constraints.txt";
 
-// What `cudaenv attach` wrote there; empty where pip does not look at it.
-std::string constraints_in(const std::string& prefix) {
-    constexpr std::size_t k_most_bytes = 1U << 20U;
-    host::DiskFileSystem files;
-    const auto pip_conf = files.read_file(prefix + "/pip.conf", k_most_bytes);
-    if (!pip_conf || pip_conf->find(k_constraints) == std::string::npos) {
+// The constraints file that a pip.conf of `cudaenv attach` names; empty: none.
+std::string constraints_named_in(std::string_view pip_conf) {
+    const auto at = pip_conf.find(k_constraints);
+    if (at == std::string_view::npos) {
         return {};
     }
-    return files.read_file(prefix + '/' + k_constraints, k_most_bytes).value_or("");
+    auto line = pip_conf.substr(pip_conf.rfind('\n', at) + 1);
+    line = line.substr(0, line.find('\n'));
+    const auto equals = line.find('=');
+    const auto value = trim(equals == std::string_view::npos ? line : line.substr(equals + 1));
+    constexpr std::string_view k_scheme = "file://";
+    return value.starts_with(k_scheme) ? specs::percent_decode(value.substr(k_scheme.size()))
+                                       : std::string(value);
+}
+
+plan::PipConstraints constraints_of(const std::string& prefix) {
+    constexpr std::size_t k_most_bytes = 1U << 20U;
+    host::DiskFileSystem files;
+    plan::PipConstraints told;
+    const std::string own = prefix + '/' + k_constraints;
+    told.named =
+        constraints_named_in(files.read_file(prefix + "/pip.conf", k_most_bytes).value_or(""));
+    if (!told.named.empty()) {
+        const auto text = files.read_file(told.named, k_most_bytes);
+        told.is_there = text.has_value();
+        told.is_own = told.named == own || real_path(told.named) == real_path(own);
+        told.text = text.value_or("");
+    }
+    return told;
 }
 
 // A prefix of Python's that is no environment of its own: a system's, a build's, ~/.local.
@@ -138,8 +161,7 @@ std::vector<plan::CheckFinding> Examination::findings() const {
             scene.cuda_origin = pin->origin;
         }
         scene.extensions = m_extensions;
-        scene.constraints = constraints_in(inventory().prefix);
-        scene.constraints_path = k_constraints;
+        scene.constraints = constraints_of(inventory().prefix);
     }
     scene.seen = m_memory.seen;
     scene.kept = m_kept;

@@ -202,6 +202,7 @@ void RecordReader::read_conda_record(const std::string& name, const std::string&
         package = std::move(*read);
     } else {
         note(path, read.error().message);
+        m_told.notes.back().damaged = true;
     }
     package.record = path;
     package.written_ns = text ? text->modified_ns : 0;

@@ -183,7 +183,8 @@ struct PathFile {
 // What could not be read, whole or in part.
 struct InventoryNote {
     std::string path;
-    std::string reason; // "permission denied"
+    std::string reason;   // "permission denied"
+    bool damaged = false; // a record that was read and is none
 };
 
 struct Inventory {

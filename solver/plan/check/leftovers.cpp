@@ -205,6 +205,30 @@ bool has_conda_claim(const CheckScene& scene, std::uint32_t number, std::string_
     });
 }
 
+// Written last, and by half where conda was killed.
+void tell_damaged_conda(const CheckScene& scene, std::vector<CheckFinding>& found) {
+    for (const auto& note : scene.inventory.notes) {
+        constexpr std::string_view k_end = ".json";
+        if (!note.damaged || !note.path.starts_with("conda-meta/") || !note.path.ends_with(k_end)) {
+            continue;
+        }
+        auto stem = std::string(file_name(note.path));
+        stem.resize(stem.size() - k_end.size());
+        auto told = begin(stem);
+        auto& finding = told.finding;
+        finding.severity = Severity::Warning;
+        finding.title = fmt::format("conda's record of {} is damaged", printable(stem));
+        finding.evidence.push_back({absolute_path(scene, note.path), 0, note.reason});
+        finding.cause = "conda may stop at it whatever it is asked for, and nothing here is known "
+                        "to be of that package.";
+        finding.fix = Fix{"NAME-VERSION-BUILD are in the file's name: take the file away, and "
+                          "`conda install --force-reinstall NAME=VERSION=BUILD`",
+                          {}};
+        told.files.push_back(note.path);
+        found.push_back(std::move(told));
+    }
+}
+
 // Have all of conda's records been read?
 bool knows_condas_records(const facts::Inventory& inventory) {
     return !inventory.conda.empty() &&
@@ -318,6 +342,7 @@ void find_leftovers(const CheckScene& scene, std::vector<CheckFinding>& found) {
     tell_interrupted(scene, found);
     tell_incomplete(scene, found);
     tell_unrecorded_conda(scene, found);
+    tell_damaged_conda(scene, found);
     tell_stale_egg_info(scene, found);
 }
 

@@ -38,19 +38,41 @@ void tell_old_pip(const CheckScene& scene, std::vector<CheckFinding>& found) {
     found.push_back(std::move(told));
 }
 
+// The environment was moved or copied since, or somebody took the file away.
+void tell_foreign_file(const CheckScene& scene, std::vector<CheckFinding>& found) {
+    const PipConstraints& constraints = scene.constraints;
+    auto told = begin(constraints.is_there ? "pip.conf names the constraints of another environment"
+                                           : "pip.conf names a constraints file that is not there");
+    told.subject = "pip.conf";
+    told.finding.severity = constraints.is_there ? Severity::Warning : Severity::Error;
+    told.finding.evidence = {
+        {absolute_path(scene, "pip.conf"), 0, "names the constraints"},
+        {constraints.named, 0, constraints.is_there ? "is another's" : "is not there"}};
+    told.finding.cause = constraints.is_there
+                             ? "pip holds back here what is installed there."
+                             : "Every `pip install` of this environment fails until it is.";
+    told.finding.fix = Fix{"the constraints anew, or `cudaenv detach` for none",
+                           "cudaenv attach -p " + shell_word(scene.inventory.prefix)};
+    found.push_back(std::move(told));
+}
+
 } // namespace
 
 void find_outdated_constraints(const CheckScene& scene, std::vector<CheckFinding>& found) {
-    if (scene.constraints.empty()) {
+    if (scene.constraints.named.empty()) {
         return;
     }
-    const auto lines = outdated_constraints(scene.constraints, scene.inventory, scene.ownership);
+    if (!scene.constraints.is_own || !scene.constraints.is_there) {
+        tell_foreign_file(scene, found);
+        return;
+    }
+    const auto lines =
+        outdated_constraints(scene.constraints.text, scene.inventory, scene.ownership);
     if (!lines.empty()) {
         auto told = begin("the constraints for pip no longer say what is here: " + lines.front());
         told.subject = lines.front().substr(0, lines.front().find(' '));
         for (const std::string& line : lines) {
-            told.finding.evidence.push_back(
-                {absolute_path(scene, scene.constraints_path), 0, line});
+            told.finding.evidence.push_back({scene.constraints.named, 0, line});
         }
         told.finding.cause = "pip would bring what it holds back with the next install that needs "
                              "it, or refuse what fits the one that is here.";

@@ -22,6 +22,14 @@ struct KeptCopy {
     std::string version;
 };
 
+// The constraints file of `cudaenv attach` that the environment's pip.conf names.
+struct PipConstraints {
+    std::string named; // empty: none
+    bool is_own = true;
+    bool is_there = true;
+    std::string text;
+};
+
 struct CheckScene {
     const facts::Inventory& inventory;
     const facts::Claims& claims;
@@ -37,10 +45,7 @@ struct CheckScene {
     std::vector<facts::ExtensionModule> extensions{};
     std::vector<facts::SeenDistribution> seen{}; // what it held before, by name
     std::vector<KeptCopy> kept{};                // by name, then by when it was kept
-    // The constraints file that `cudaenv attach` wrote and the environment's pip.conf names, and
-    // where it is, relative to the prefix; empty: there is none.
-    std::string constraints{};
-    std::string constraints_path{};
+    PipConstraints constraints{};
     // The environment was asked for by its name or prefix; else it is the active one.
     bool is_named = false;
 };

@@ -83,8 +83,13 @@ TEST_CASE("what conda laid down and has no record of is told where its records a
     CHECK(told.finding.fix->command == "conda install -p /env six=1.16.0");
 
     SECTION("not where a record could not be read") {
-        env.inventory.notes = {{"conda-meta/six-1.16.0-0.json", "is empty"}};
+        env.inventory.notes = {{"conda-meta/six-1.16.0-0.json", "permission denied"}};
         CHECK(env.codes().empty());
+    }
+    SECTION("one that is damaged is told itself") {
+        env.inventory.notes = {{"conda-meta/six-1.16.0-0.json", "is empty", true}};
+        REQUIRE(env.codes() == Codes{"CE106"});
+        CHECK(env.found()[0].finding.title == "conda's record of six-1.16.0-0 is damaged");
     }
     SECTION("not where conda has a package of that name") {
         env.conda("six", "1.17.0");

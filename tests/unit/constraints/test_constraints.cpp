@@ -152,15 +152,19 @@ TEST_CASE("CE160 tells of constraints that are out of date and of a pip that is 
         return titles;
     };
     CHECK(told().empty()); // there is no such file
-    scene.constraints_path = "etc/cudaenv/constraints.txt";
-    scene.constraints = "torch==2.5.0" + k_told + '\n';
+    scene.constraints.named = "/env/etc/cudaenv/constraints.txt";
+    scene.constraints.text = "torch==2.5.0" + k_told + '\n';
     CHECK(told().empty());
-    scene.constraints = "torch==2.4.0+cu121" + k_told + '\n';
+    scene.constraints.text = "torch==2.4.0+cu121" + k_told + '\n';
     CHECK(told() == Lines{"the constraints for pip no longer say what is here: torch is 2.5.0, "
                           "held at 2.4.0+cu121"});
-    scene.constraints = "torch==2.5.0" + k_told + '\n';
+    scene.constraints.text = "torch==2.5.0" + k_told + '\n';
     pip.version = "24.0";
     CHECK(told() == Lines{"pip 24.0 holds isolated builds to the constraints"});
+    scene.constraints.is_own = false;
+    CHECK(told() == Lines{"pip.conf names the constraints of another environment"});
+    scene.constraints.is_there = false;
+    CHECK(told() == Lines{"pip.conf names a constraints file that is not there"});
 }
 
 TEST_CASE("isolated builds can be kept apart from pip 25.3 on, by themselves from 26.2 on") {
