@@ -24,6 +24,21 @@ def without_words(files):
                                   ".dist-info/direct_url.json"))}
 
 
+def become(prefix, copy):
+    """The same environment with the files of the copy: what tells it from another one stays."""
+    own = {prefix / "pyvenv.cfg", prefix / "conda-meta"}
+    for path in prefix.iterdir():
+        if path in own:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    for path in (prefix / "conda-meta").glob("*"):
+        path.unlink()
+    shutil.copytree(copy, prefix, symlinks=True, dirs_exist_ok=True)
+
+
 class Interrupted(unittest.TestCase):
     maxDiff = None
 
@@ -54,8 +69,7 @@ class Interrupted(unittest.TestCase):
         shutil.copytree(memory, remembered)
         tried = 0
         for number in range(1, MOST):
-            shutil.rmtree(prefix)
-            shutil.copytree(kept_copy, prefix, symlinks=True)
+            become(prefix, kept_copy)
             shutil.rmtree(memory)
             shutil.copytree(remembered, memory)
             if not self.killed(prefix, number):
