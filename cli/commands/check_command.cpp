@@ -130,7 +130,7 @@ public:
         if (!m_agreed) {
             if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) {
                 return bad_input("not-asked", "nothing was done: there is no terminal to ask on",
-                                 "`cudaenv check --fix -y` does these steps without asking");
+                                 "the same with -y does these steps without asking");
             }
             if (m_output.json) {
                 CUDAENV_TRY_VOID(print(STDERR_FILENO, planned.object));

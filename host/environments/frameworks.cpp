@@ -2,6 +2,7 @@
 
 #include "base/ascii.hpp"
 #include "base/text.hpp"
+#include "solver/specs/cuda_label.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -56,7 +57,7 @@ ToldCuda told_by_label(std::string_view version) {
         return told;
     }
     const auto label = version.substr(plus + 1);
-    told.cuda = cuda_in(label);
+    told.cuda = specs::cuda_in(label);
     told.cpu = !told.cuda &&
                (label.starts_with("cpu") || label.starts_with("rocm") || label.starts_with("xpu"));
     return told;
@@ -65,7 +66,7 @@ ToldCuda told_by_label(std::string_view version) {
 ToldCuda told_by_build(const CondaRecord& record) {
     ToldCuda told;
     told.version = record.version;
-    told.cuda = cuda_in(record.build);
+    told.cuda = specs::cuda_in(record.build);
     const auto has = [&](std::string_view word) {
         return record.build.starts_with(word) ||
                record.build.find('_' + std::string(word)) != std::string::npos;
@@ -300,7 +301,7 @@ private:
                 if (!package.name.starts_with("jax_cuda") || !package.name.ends_with("_plugin")) {
                     continue;
                 }
-                auto of = cuda_in(std::string_view(package.name).substr(4));
+                auto of = specs::cuda_in(std::string_view(package.name).substr(4));
                 if (of && (!cuda || *of > *cuda)) {
                     cuda = std::move(of);
                     newest = &package;
@@ -320,7 +321,8 @@ private:
             for (const auto& package : site.packages) {
                 if (package.name.starts_with("cupy_cuda")) {
                     add("cupy",
-                        {package.version, cuda_in(std::string_view(package.name).substr(5)), false},
+                        {package.version, specs::cuda_in(std::string_view(package.name).substr(5)),
+                         false},
                         package.path);
                     return;
                 }

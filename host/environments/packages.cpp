@@ -21,31 +21,6 @@ constexpr std::array k_beginnings = {
     std::string_view("torch"),
 };
 
-std::string_view digits_at_start(std::string_view text) {
-    const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
-    return text.substr(0, static_cast<std::size_t>(end - text.begin()));
-}
-
-std::optional<DottedVersion> version_of_digits(std::string_view text) {
-    const auto first = digits_at_start(text);
-    if (first.empty() || first.size() > 3) {
-        return std::nullopt;
-    }
-    std::string version(first);
-    const auto rest = text.substr(first.size());
-    if (rest.starts_with('.') && first.size() < 3) {
-        const auto second = digits_at_start(rest.substr(1));
-        if (!second.empty()) {
-            version += '.';
-            version += second;
-        }
-    } else if (first.size() == 3 || (first.size() == 2 && first >= "70")) {
-        version.insert(version.size() - 1, "."); // 118, 92; 11 and 12 are majors
-    }
-    auto parsed = DottedVersion::parse(version);
-    return parsed ? std::optional(std::move(*parsed)) : std::nullopt;
-}
-
 } // namespace
 
 bool matters_for_cuda(std::string_view package_name) {
@@ -116,23 +91,6 @@ const DistInfo* Packages::dist_info(std::string_view name) const {
         }
     }
     return nullptr;
-}
-
-std::optional<DottedVersion> cuda_in(std::string_view text) {
-    for (std::size_t at = text.find("cu"); at != std::string_view::npos;
-         at = text.find("cu", at + 1)) {
-        if (at > 0 && is_letter(text[at - 1])) {
-            continue; // the middle of a word
-        }
-        auto rest = text.substr(at + 2);
-        if (rest.starts_with("da")) {
-            rest.remove_prefix(2);
-        }
-        if (auto version = version_of_digits(rest)) {
-            return version;
-        }
-    }
-    return std::nullopt;
 }
 
 } // namespace cudaenv::host

@@ -51,8 +51,4 @@ struct Packages {
 
 bool matters_for_cuda(std::string_view package_name);
 
-// The CUDA that a label or build string names: "cu118", "cuda11.8_cudnn8", "py39_cuda102": 11.8,
-// 10.2. Of one that names the major alone ("cuda12", "12x") that: 12. None where it names none.
-std::optional<DottedVersion> cuda_in(std::string_view text);
-
 } // namespace cudaenv::host

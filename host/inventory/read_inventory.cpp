@@ -38,6 +38,7 @@ public:
         m_told.sites = std::move(found.sites);
         m_told.base_sites = std::move(found.base_sites);
         m_told.notes = std::move(found.notes);
+        m_told.leftovers = std::move(found.leftovers);
         m_places = std::move(found.places);
         m_jobs = std::move(found.records);
         RefreshedInventory told;

@@ -66,6 +66,17 @@ private:
         }
         m_told.conda_prefix = true;
         for (auto& name : names_in(*open, "conda-meta")) {
+            // What conda takes away has this end until all of it is done.
+            constexpr std::string_view k_aside = ".c~";
+            if (name.ends_with(k_aside)) {
+                name.resize(name.size() - k_aside.size());
+                if (auto was = parse_conda_record(name)) {
+                    m_told.leftovers.push_back({facts::LeftoverKind::InterruptedConda,
+                                                "conda-meta/" + name + std::string(k_aside),
+                                                std::move(was->name), std::move(was->version)});
+                }
+                continue;
+            }
             const auto parsed = parse_conda_record(name);
             if (!parsed || name.starts_with('.')) {
                 continue;

@@ -24,6 +24,7 @@ struct FoundRecords {
     std::vector<std::string> sites;
     std::vector<std::string> base_sites;
     std::vector<facts::InventoryNote> notes;
+    std::vector<facts::Leftover> leftovers; // conda's records that were moved aside
     std::vector<RecordPlace> places;
     std::vector<FoundRecord> records;
 };

@@ -162,6 +162,7 @@ enum class LeftoverKind {
     InterruptedUninstall, // pip moves what it takes away to "~ame" first, and was killed
     NoMetadata,           // a dist-info without METADATA
     NoRecord,             // a dist-info without RECORD
+    InterruptedConda,     // conda's record, moved aside by a conda that was killed
 };
 
 // What may be left of an install or uninstall that did not come to its end. Not of every one: some
@@ -169,7 +170,7 @@ enum class LeftoverKind {
 struct Leftover {
     LeftoverKind kind = LeftoverKind::InterruptedUninstall;
     std::string path;
-    std::string name; // PEP 503, of the distribution it was; empty: not known
+    std::string name; // PEP 503, or conda's, of what it was; empty: not known
     std::string version;
 };
 

@@ -14,6 +14,7 @@ cudaenv_library(check
     ${CMAKE_CURRENT_LIST_DIR}/finding_text.cpp
     ${CMAKE_CURRENT_LIST_DIR}/foreign_modules.cpp
     ${CMAKE_CURRENT_LIST_DIR}/install_text.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/conda_leftovers.cpp
     ${CMAKE_CURRENT_LIST_DIR}/leftovers.cpp
     ${CMAKE_CURRENT_LIST_DIR}/lost_files.cpp
     ${CMAKE_CURRENT_LIST_DIR}/missing_nvcc.cpp

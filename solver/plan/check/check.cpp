@@ -16,6 +16,7 @@ constexpr auto k_rules = std::to_array<CheckRuleRow>({
     {"overwrites", find_overwrites, true},
     {"duplicates", find_duplicates, true},
     {"leftovers", find_leftovers, true},
+    {"conda's leftovers", find_conda_leftovers, true},
     {"torch family", find_torch_family, true},
     {"CUDA copies", find_cuda_copies, true},
     {"extensions", find_foreign_extensions, false},

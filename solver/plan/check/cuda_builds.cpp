@@ -2,6 +2,7 @@
 
 #include "base/ascii.hpp"
 #include "base/text.hpp"
+#include "solver/specs/cuda_label.hpp"
 #include "solver/specs/pep440.hpp"
 #include "solver/specs/requirement.hpp"
 
@@ -27,26 +28,6 @@ std::optional<DottedVersion> version_at_start(std::string_view text) {
     return parsed ? std::optional(std::move(*parsed)) : std::nullopt;
 }
 
-// "118" is 11.8, "92" 9.2, "12" 12, "1210" none.
-std::optional<DottedVersion> of_digits(std::string_view text) {
-    const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
-    const auto digits = text.substr(0, end);
-    if (end < text.size() && text[end] == '.' && digits.size() <= 2 && !digits.empty()) {
-        const auto dotted = version_at_start(text);
-        return dotted ? std::optional(DottedVersion::of(dotted->major_minor())) : std::nullopt;
-    }
-    if (digits.size() == 3 && digits.front() == '1') {
-        return DottedVersion::of(fmt::format("{}.{}", digits.substr(0, 2), digits.substr(2)));
-    }
-    if (digits.size() == 2 && digits.front() == '1') {
-        return DottedVersion::of(digits);
-    }
-    if (digits.size() == 2 && digits.front() >= '7') {
-        return DottedVersion::of(fmt::format("{}.{}", digits.substr(0, 1), digits.substr(1)));
-    }
-    return std::nullopt;
-}
-
 bool has_word(std::string_view text, std::string_view word) {
     for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
         const auto after = at + word.size();
@@ -65,7 +46,7 @@ BuildCuda by_label(std::string_view version) {
     }
     const auto label = version.substr(plus + 1);
     const auto told = fmt::format("its version {}", version);
-    if (auto cuda = cuda_named_in(label)) {
+    if (auto cuda = specs::cuda_in(label)) {
         return {BuildKind::Cuda, std::move(cuda), told};
     }
     if (has_word(label, "cpu")) {
@@ -120,7 +101,7 @@ std::optional<DottedVersion> cuda_of_constraint(std::string_view constraint) {
 
 BuildCuda by_conda(const facts::CondaPackage& package) {
     const auto told = fmt::format("its build string {}", package.build);
-    if (auto cuda = cuda_named_in(package.build)) {
+    if (auto cuda = specs::cuda_in(package.build)) {
         return {BuildKind::Cuda, std::move(cuda), told};
     }
     if (has_word(package.build, "cpu") || package.build.find("_cpu") != std::string::npos ||
@@ -342,22 +323,6 @@ std::optional<FamilyMember> find_member(const CheckScene& scene, std::string_vie
     member.released = is_release(member);
     member.build = build_of(scene, member);
     return member;
-}
-
-std::optional<DottedVersion> cuda_named_in(std::string_view text) {
-    for (auto at = text.find("cu"); at != std::string_view::npos; at = text.find("cu", at + 1)) {
-        if (at > 0 && is_letter(text[at - 1])) {
-            continue; // the middle of a word
-        }
-        auto rest = text.substr(at + 2);
-        if (rest.starts_with("da")) {
-            rest.remove_prefix(2);
-        }
-        if (auto version = of_digits(rest)) {
-            return version;
-        }
-    }
-    return std::nullopt;
 }
 
 std::string_view public_version(std::string_view version) {

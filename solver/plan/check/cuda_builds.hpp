@@ -36,10 +36,6 @@ struct FamilyMember {
 // Nothing where it is not there, or several versions of it are: others tell of that.
 std::optional<FamilyMember> find_member(const CheckScene& scene, std::string_view name);
 
-// "cu118", "cuda11.8_cudnn8", "py39_cuda102", "cuda126_generic": 11.8, 11.8, 10.2, 12.6; of one
-// that names the major alone ("cuda12") that.
-std::optional<DottedVersion> cuda_named_in(std::string_view text);
-
 // "2.8.0" of "2.8.0+cu126".
 std::string_view public_version(std::string_view version);
 

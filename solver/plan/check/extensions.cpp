@@ -100,6 +100,17 @@ Words of_other_python(const std::string& name, const ForeignModule& foreign) {
             "ModuleNotFoundError"};
 }
 
+// Without CUDA's half of torch what needs it cannot be built.
+std::optional<Fix> fix_of(const CheckScene& scene, const facts::Distribution& distribution,
+                          const ForeignModule& foreign) {
+    if (foreign.made_for == MadeFor::OtherCuda && foreign.torch_has_none) {
+        return Fix{"a build of torch with CUDA, its partners with it; CE122 names one where it is "
+                   "known",
+                   {}};
+    }
+    return rebuild(scene, distribution, foreign.made_for);
+}
+
 void tell(const CheckScene& scene, const std::vector<const ForeignModule*>& modules,
           std::vector<CheckFinding>& found) {
     constexpr std::size_t k_most_evidence = 4;
@@ -112,7 +123,7 @@ void tell(const CheckScene& scene, const std::vector<const ForeignModule*>& modu
     CheckFinding told;
     told.subject = distribution.name;
     told.finding = {words.code, words.severity, words.title,
-                    {},         words.cause,    rebuild(scene, distribution, first.made_for)};
+                    {},         words.cause,    fix_of(scene, distribution, first)};
     for (const auto* foreign : modules) {
         told.files.push_back(foreign->module->path);
         if (told.finding.evidence.size() < k_most_evidence) {

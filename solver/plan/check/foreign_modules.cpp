@@ -120,8 +120,8 @@ private:
                 std::ranges::find_if(module.missing_of_torch, is_cuda_library_of_torch);
             return found == module.missing_of_torch.end()
                        ? std::nullopt
-                       : std::optional(
-                             ForeignModule{&module, MadeFor::OtherCuda, *found, "a CPU build"});
+                       : std::optional(ForeignModule{&module, MadeFor::OtherCuda, *found,
+                                                     "a CPU build", true});
         }
         if (build.kind != BuildKind::Cuda || !build.cuda) {
             return std::nullopt;

@@ -17,6 +17,7 @@ struct ForeignModule {
     MadeFor made_for = MadeFor::OtherTorch;
     std::string wants; // "libcudart.so.11.0", "libc10_cuda.so", "Python 3.10", a mangled symbol
     std::string here;  // torch's version, what torch is ("for CUDA 12.6"), "Python 3.11"
+    bool torch_has_none = false; // OtherCuda: torch here is built without any
 };
 
 // In the order of the scene's modules; each once for each MadeFor.

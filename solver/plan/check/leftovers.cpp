@@ -1,8 +1,11 @@
+#include "solver/plan/check/leftovers.hpp"
+
 #include "base/shell_word.hpp"
 #include "solver/plan/check/evidence.hpp"
 #include "solver/plan/check/file_kind.hpp"
 #include "solver/plan/check/install_text.hpp"
 #include "solver/plan/check/origin.hpp"
+#include "solver/plan/check/parties.hpp"
 #include "solver/plan/check/repairs.hpp"
 #include "solver/plan/check/rules.hpp"
 #include "solver/plan/printable.hpp"
@@ -19,18 +22,6 @@ using facts::Distribution;
 using facts::DistributionKind;
 using facts::Leftover;
 using facts::LeftoverKind;
-
-CheckFinding begin(std::string subject) {
-    CheckFinding told;
-    told.finding.code = "CE106";
-    told.finding.severity = Severity::Note;
-    told.subject = std::move(subject);
-    return told;
-}
-
-std::string title_of(const Leftover& left) {
-    return printable(left.version.empty() ? left.name : left.name + ' ' + left.version);
-}
 
 Repair removal(const std::string& path) {
     Repair repair;
@@ -57,7 +48,7 @@ bool is_build(const CheckScene& scene, const Leftover& left) {
 
 // All of them at once: one uninstall leaves several, and not each says whose it was.
 void tell_interrupted(const CheckScene& scene, std::vector<CheckFinding>& found) {
-    auto told = begin({});
+    auto told = begin_leftover({});
     const Leftover* only_copy = nullptr;
     for (const auto& left : scene.inventory.leftovers) {
         if (left.kind != LeftoverKind::InterruptedUninstall) {
@@ -114,20 +105,9 @@ void tell_interrupted(const CheckScene& scene, std::vector<CheckFinding>& found)
     found.push_back(std::move(told));
 }
 
-bool is_claimed_by_conda(const CheckScene& scene, const std::string& metadata) {
-    const auto directory = metadata + '/';
-    return std::any_of(scene.inventory.conda.begin(), scene.inventory.conda.end(),
-                       [&](const facts::CondaPackage& package) {
-                           return std::any_of(
-                               package.files.begin(), package.files.end(), [&](const auto& file) {
-                                   return package.files.path(file).starts_with(directory);
-                               });
-                       });
-}
-
 void tell_without_metadata(const CheckScene& scene, const Distribution& distribution,
                            std::vector<CheckFinding>& found) {
-    auto told = begin(distribution.name);
+    auto told = begin_leftover(distribution.name);
     auto& finding = told.finding;
     finding.title = fmt::format("what is left of {} has no METADATA", plan::title_of(distribution));
     finding.evidence.push_back({absolute_path(scene, distribution.metadata), 0,
@@ -156,7 +136,7 @@ void tell_conda_without_metadata(const CheckScene& scene, std::uint32_t number,
     const auto package = *scene.ownership.of(number).conda;
     const auto lost = distribution.metadata + "/METADATA";
     const Party party{facts::Claim::By::Conda, package};
-    auto told = begin(distribution.name);
+    auto told = begin_leftover(distribution.name);
     auto& finding = told.finding;
     finding.title = fmt::format("{} has lost its METADATA", owned_title(scene, party));
     finding.evidence.push_back({absolute_path(scene, lost), 0, "a file that is gone"});
@@ -170,7 +150,7 @@ void tell_conda_without_metadata(const CheckScene& scene, std::uint32_t number,
 
 void tell_without_record(const CheckScene& scene, const Distribution& distribution,
                          std::vector<CheckFinding>& found) {
-    auto told = begin(distribution.name);
+    auto told = begin_leftover(distribution.name);
     auto& finding = told.finding;
     finding.title = fmt::format("{} has lost its RECORD", plan::title_of(distribution));
     finding.evidence.push_back(
@@ -205,66 +185,6 @@ bool has_conda_claim(const CheckScene& scene, std::uint32_t number, std::string_
     });
 }
 
-// Written last, and by half where conda was killed.
-void tell_damaged_conda(const CheckScene& scene, std::vector<CheckFinding>& found) {
-    for (const auto& note : scene.inventory.notes) {
-        constexpr std::string_view k_end = ".json";
-        if (!note.damaged || !note.path.starts_with("conda-meta/") || !note.path.ends_with(k_end)) {
-            continue;
-        }
-        auto stem = std::string(file_name(note.path));
-        stem.resize(stem.size() - k_end.size());
-        auto told = begin(stem);
-        auto& finding = told.finding;
-        finding.severity = Severity::Warning;
-        finding.title = fmt::format("conda's record of {} is damaged", printable(stem));
-        finding.evidence.push_back({absolute_path(scene, note.path), 0, note.reason});
-        finding.cause = "conda may stop at it whatever it is asked for, and nothing here is known "
-                        "to be of that package.";
-        finding.fix = Fix{"NAME-VERSION-BUILD are in the file's name: take the file away, and "
-                          "`conda install --force-reinstall NAME=VERSION=BUILD`",
-                          {}};
-        told.files.push_back(note.path);
-        found.push_back(std::move(told));
-    }
-}
-
-// Have all of conda's records been read?
-bool knows_condas_records(const facts::Inventory& inventory) {
-    return !inventory.conda.empty() &&
-           std::none_of(inventory.notes.begin(), inventory.notes.end(),
-                        [](const auto& note) { return note.path.starts_with("conda-meta"); });
-}
-
-// conda lays down the files first and its record last.
-void tell_unrecorded_conda(const CheckScene& scene, std::vector<CheckFinding>& found) {
-    if (!knows_condas_records(scene.inventory)) {
-        return;
-    }
-    for (const auto& distribution : scene.inventory.distributions) {
-        const auto& packages = scene.inventory.conda;
-        if (distribution.installer != "conda" || !distribution.has_metadata ||
-            is_claimed_by_conda(scene, distribution.metadata) ||
-            std::any_of(packages.begin(), packages.end(),
-                        [&](const auto& package) { return package.name == distribution.name; })) {
-            continue;
-        }
-        auto told = begin(distribution.name);
-        auto& finding = told.finding;
-        finding.severity = Severity::Warning;
-        finding.title = fmt::format("{} was laid down by conda, and conda has no record of it",
-                                    plan::title_of(distribution));
-        finding.evidence.push_back({absolute_path(scene, distribution.metadata), 0,
-                                    "INSTALLER says conda; no record in conda-meta names it"});
-        finding.cause = "An install by conda that did not come to its end leaves it so. Conda does "
-                        "not count it as installed, and it may not be there whole.";
-        finding.fix = Fix{"installs it",
-                          conda_install(scene, {distribution.name + '=' + distribution.version})};
-        told.files.push_back(distribution.metadata);
-        found.push_back(std::move(told));
-    }
-}
-
 // Each path once, though its METADATA and its RECORD are both missing.
 void tell_incomplete(const CheckScene& scene, std::vector<CheckFinding>& found) {
     const auto& all = scene.inventory.distributions;
@@ -286,7 +206,7 @@ void tell_incomplete(const CheckScene& scene, std::vector<CheckFinding>& found) 
             continue;
         }
         if (scene.ownership.of(i).owner != Owner::Pip || (!no_metadata && !no_record) ||
-            is_claimed_by_conda(scene, distribution.metadata)) {
+            conda_claims_below(scene, distribution.metadata)) {
             continue;
         }
         if (no_metadata) {
@@ -338,11 +258,21 @@ void tell_stale_egg_info(const CheckScene& scene, std::vector<CheckFinding>& fou
 
 } // namespace
 
+CheckFinding begin_leftover(std::string subject) {
+    CheckFinding told;
+    told.finding.code = "CE106";
+    told.finding.severity = Severity::Note;
+    told.subject = std::move(subject);
+    return told;
+}
+
+std::string title_of(const facts::Leftover& left) {
+    return printable(left.version.empty() ? left.name : left.name + ' ' + left.version);
+}
+
 void find_leftovers(const CheckScene& scene, std::vector<CheckFinding>& found) {
     tell_interrupted(scene, found);
     tell_incomplete(scene, found);
-    tell_unrecorded_conda(scene, found);
-    tell_damaged_conda(scene, found);
     tell_stale_egg_info(scene, found);
 }
 

@@ -80,4 +80,15 @@ bool Parties::is_order_known(const Party& party, const Party& other) const {
                                         : apart != 0;
 }
 
+bool conda_claims_below(const CheckScene& scene, const std::string& path) {
+    const auto directory = path + '/';
+    return std::any_of(scene.inventory.conda.begin(), scene.inventory.conda.end(),
+                       [&](const facts::CondaPackage& package) {
+                           return std::any_of(
+                               package.files.begin(), package.files.end(), [&](const auto& file) {
+                                   return package.files.path(file).starts_with(directory);
+                               });
+                       });
+}
+
 } // namespace cudaenv::plan

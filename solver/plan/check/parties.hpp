@@ -54,4 +54,7 @@ private:
     std::vector<bool> m_is_no_record; // by distribution
 };
 
+// Does a record of conda's name a file below that directory?
+bool conda_claims_below(const CheckScene& scene, const std::string& path);
+
 } // namespace cudaenv::plan

@@ -12,6 +12,8 @@ void find_overwrites(const CheckScene& scene, std::vector<CheckFinding>& found);
 void find_duplicates(const CheckScene& scene, std::vector<CheckFinding>& found);
 // leftovers.cpp: CE106 of an uninstall, CE114 stale egg-info of an editable install.
 void find_leftovers(const CheckScene& scene, std::vector<CheckFinding>& found);
+// conda_leftovers.cpp: CE106 of a conda that was killed.
+void find_conda_leftovers(const CheckScene& scene, std::vector<CheckFinding>& found);
 // replaced.cpp: CE104 a source-built or editable distribution replaced by a wheel.
 void find_replaced(const CheckScene& scene, std::vector<CheckFinding>& found);
 // extensions.cpp: CE110 another torch or C++ ABI, CE111 another CUDA, CE112 another Python.

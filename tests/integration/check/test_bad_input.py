@@ -452,7 +452,8 @@ class BadInput(unittest.TestCase):
                     record.write_text(json.dumps({**told, key: value}))
                     findings = self.home.run("check", "-p", prefix, "--json")
                     self.assertIn(findings.returncode, (0, 1), findings.stderr)
-                    self.assertEqual(json.loads(findings.stdout)["findings"], [])
+                    self.assertLessEqual({finding["code"] for finding in json.loads(findings.stdout)["findings"]},
+                                         {"CE106"})
                     shutil.rmtree(prefix)
 
     def test_conda_records_that_nest_too_deep_or_are_rubbish(self):

@@ -3,6 +3,7 @@ torch, with words that say who asks; attach and detach leave every file as it wa
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -207,6 +208,23 @@ class Constraints(CommandTest):
                 self.detach(prefix)
                 self.assertEqual(self.files(prefix), before)
                 self.assertFalse((prefix / "etc/cudaenv").exists())
+
+    def codes(self, prefix):
+        ran = self.run_cudaenv("check", "-p", str(prefix), "--json")
+        return [(finding["code"], finding["severity"]) for finding in json.loads(ran.stdout)["findings"]]
+
+    def test_of_an_environment_that_was_copied_the_constraints_are_anothers(self):
+        prefix = self.env(PIPS[-1])
+        self.attach(prefix)
+        self.assertEqual(self.codes(prefix), [])
+        copy = self.root / "a copy"
+        self.check(self.run_program(["cp", "-a", prefix, copy]))
+        self.assertEqual(self.codes(copy), [("CE160", "warning")])
+        shutil.rmtree(prefix)
+        self.assertEqual(self.codes(copy), [("CE160", "error")])
+        self.attach(copy)
+        self.assertEqual(self.codes(copy), [])
+        self.assertIn(str(copy).replace(" ", "%20"), (copy / "pip.conf").read_text())
 
     def test_what_the_user_wrote_meanwhile_stays(self):
         prefix = self.env(PIPS[-1])

@@ -8,24 +8,6 @@ namespace {
 
 using Codes = std::vector<std::string>;
 
-TEST_CASE("the CUDA that a label or build string names is read, and nothing from other words") {
-    const auto named = [](std::string_view text) {
-        const auto cuda = cuda_named_in(text);
-        return cuda ? cuda->str() : std::string();
-    };
-    CHECK(named("cu118") == "11.8");
-    CHECK(named("cu92") == "9.2");
-    CHECK(named("cu130") == "13.0");
-    CHECK(named("py3.11_cuda12.1_cudnn8.9.2_0") == "12.1");
-    CHECK(named("py39_cu113") == "11.3");
-    CHECK(named("cuda126_generic_py312h1234_200") == "12.6");
-    CHECK(named("cuda12") == "12");
-    CHECK(named("cpu_generic_py311h_0").empty());
-    CHECK(named("py311_accurate118").empty());
-    CHECK(named("cu").empty());
-    CHECK(named("git123cu").empty());
-}
-
 TEST_CASE("torch, torchvision and torchaudio of one release are no finding") {
     SceneBuilder env;
     SECTION("of PyPI") {

@@ -67,6 +67,22 @@ TEST_CASE("of a distribution that conda laid down its METADATA is put back") {
     CHECK(told.files == std::vector<std::string>{six.metadata + "/METADATA"});
 }
 
+TEST_CASE("a record that conda moved aside is told where the package has none any more") {
+    SceneBuilder env;
+    env.conda("python", "3.11.7");
+    env.inventory.leftovers = {
+        {LeftoverKind::InterruptedConda, "conda-meta/many-1.0-0.json.c~", "many", "1.0"}};
+    for (const auto depth : {CheckDepth::Records, CheckDepth::Everything}) {
+        REQUIRE(env.codes(depth) == Codes{"CE106"});
+    }
+    const auto told = env.found()[0];
+    CHECK(told.finding.title == "conda was replacing or removing many 1.0, and did not finish");
+    CHECK(told.finding.fix->command == "conda install -p /env many=1.0");
+    CHECK(told.repairs.empty());
+    env.conda("many", "2.0");
+    CHECK(env.codes().empty());
+}
+
 TEST_CASE("what conda laid down and has no record of is told where its records are known") {
     SceneBuilder env;
     env.conda("python", "3.11.7");

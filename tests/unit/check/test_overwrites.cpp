@@ -446,6 +446,26 @@ where it is not wanted, which loses the change | conda install -p /env --force-r
                                           "--no-deps six==1.16.0");
 }
 
+TEST_CASE("a file that holds conda's prefix is told where another of its package is as recorded") {
+    SceneBuilder env;
+    auto& package = env.conda("liba", "1");
+    for (const char* path : {"lib/liba.so.1", "lib/libb.so.1"}) {
+        facts::FileClaim claim;
+        claim.hash = facts::ClaimHash::Sha256;
+        claim.sha256 = cudaenv::testing::sha256("with the prefix");
+        claim.prefix_replaced = true;
+        package.files.add(path, claim);
+        env.disk[path] = "with the prefix";
+    }
+    CHECK(env.codes().empty());
+    env.disk["lib/liba.so.1"] = "cut";
+    REQUIRE(env.codes() == Codes{"CE109"});
+    CHECK(env.found()[0].files == Paths{"lib/liba.so.1"});
+    // As conda-pack leaves it in another place.
+    env.disk["lib/libb.so.1"] = "with another prefix";
+    CHECK(env.codes().empty());
+}
+
 TEST_CASE("a file of conda's that is only missing is put back") {
     SceneBuilder env;
     auto& package = env.conda("libx", "1");

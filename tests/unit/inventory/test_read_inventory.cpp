@@ -256,21 +256,27 @@ TEST_CASE("what an install or uninstall left half done is told") {
     tree.file(k_site + "/some-where-1.0.dist-info/RECORD", "a.py,,\n");
     tree.file(k_site + "/bare-2.dist-info/METADATA", metadata("bare", "2"));
     tree.file(k_site + "/_virtualenv.pth", "import _virtualenv");
+    tree.file("conda-meta/many-1.0-py_0.json.c~", "{}");
+    tree.file("conda-meta/history.c~", "");
     const auto inventory = read(tree.path());
     CHECK(names(inventory) == Texts{"bare 2", "some-where 1.0"});
     CHECK(inventory.distributions[1].written == "some-where");
     CHECK(inventory.distributions[1].files.size() == 1);
     CHECK(inventory.path_files.empty());
     CHECK(inventory.notes.empty());
-    REQUIRE(inventory.leftovers.size() == 4);
-    CHECK(inventory.leftovers[0].kind == LeftoverKind::NoRecord);
-    CHECK(inventory.leftovers[0].name == "bare");
-    CHECK(inventory.leftovers[1].kind == LeftoverKind::NoMetadata);
-    CHECK(inventory.leftovers[1].name == "some-where");
-    CHECK(inventory.leftovers[2].path == k_site + "/~orch");
-    CHECK(inventory.leftovers[2].name.empty());
-    CHECK(inventory.leftovers[3].name == "torch");
-    CHECK(inventory.leftovers[3].version == "2.1");
+    REQUIRE(inventory.leftovers.size() == 5);
+    CHECK(inventory.leftovers[0].kind == LeftoverKind::InterruptedConda);
+    CHECK(inventory.leftovers[0].path == "conda-meta/many-1.0-py_0.json.c~");
+    CHECK(inventory.leftovers[0].name == "many");
+    CHECK(inventory.leftovers[0].version == "1.0");
+    CHECK(inventory.leftovers[1].kind == LeftoverKind::NoRecord);
+    CHECK(inventory.leftovers[1].name == "bare");
+    CHECK(inventory.leftovers[2].kind == LeftoverKind::NoMetadata);
+    CHECK(inventory.leftovers[2].name == "some-where");
+    CHECK(inventory.leftovers[3].path == k_site + "/~orch");
+    CHECK(inventory.leftovers[3].name.empty());
+    CHECK(inventory.leftovers[4].name == "torch");
+    CHECK(inventory.leftovers[4].version == "2.1");
 }
 
 TEST_CASE("a .pth file that stays within site-packages leads to no source") {
