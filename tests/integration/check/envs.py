@@ -7,10 +7,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import unittest
 from pathlib import Path
 
 from conda import Conda, Unavailable  # noqa: F401
 from environments import tools
+from real_wheels import real_wheels
 from wheels import Index, make_wheel  # noqa: F401
 
 VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -91,6 +93,40 @@ class Home:
         return prefix
 
 
+class HomeTest(unittest.TestCase):
+    """One home for all tests of a class, with wheels to install from and, where there are any, conda's packages."""
+
+    maxDiff = None
+    has_real_wheels = True  # small ones of the index
+
+    @classmethod
+    def setUpClass(cls):
+        cls.home = Home()
+        cls.home.__enter__()
+        cls.addClassCleanup(lambda: cls.home.__exit__(None, None, None))
+        if cls.has_real_wheels:
+            try:
+                for wheel in real_wheels().iterdir():
+                    os.symlink(wheel, cls.home.root / "wheels" / wheel.name)
+            except Unavailable as reason:
+                raise unittest.SkipTest(str(reason)) from None
+        cls.make_wheels(cls.home)
+        if packages := cls.conda_packages():
+            conda = Conda(cls.home.root)
+            cls.conda = conda.__enter__()
+            cls.addClassCleanup(lambda: conda.__exit__(None, None, None))
+            cls.channel = cls.conda.channel("channel", packages)
+
+    @classmethod
+    def make_wheels(cls, home):
+        """What pip and uv can install beside the real ones."""
+
+    @classmethod
+    def conda_packages(cls):
+        """What conda can."""
+        return []
+
+
 def conda_python_package(name, version, files, depends=(), installer="conda\n", build="0"):
     """A Python package as conda's are, its dist-info laid down with it."""
     info = f"{name}-{version}.dist-info"
@@ -127,7 +163,6 @@ def tree(prefix, *, compiled=False):
 def run_tests(arguments):
     """`arguments`: --cudaenv FILE --cudaenvd FILE, and unittest's own."""
     import argparse
-    import unittest
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--cudaenv", required=True)

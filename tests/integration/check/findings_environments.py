@@ -2,10 +2,8 @@
 
 import json
 import os
-import unittest
 
-from envs import Conda, Home, conda_python_package
-from real_wheels import Unavailable, real_wheels
+from envs import HomeTest, conda_python_package
 
 
 def module(text):
@@ -17,35 +15,9 @@ def many(name, version, who):
             f"{name}/core.py": module(f"# core {version} {who}"), f"{name}/v{version[0]}.py": module(f"# {who}")}
 
 
-class FindingsTest(unittest.TestCase):
-    """One home, its wheels and its conda channel for all tests of a class."""
-
-    maxDiff = None
-
-    @classmethod
-    def setUpClass(cls):
-        cls.home = Home()
-        cls.home.__enter__()
-        cls.addClassCleanup(lambda: cls.home.__exit__(None, None, None))
-        wheels = cls.home.root / "wheels"
-        try:
-            for wheel in real_wheels().iterdir():
-                os.symlink(wheel, wheels / wheel.name)
-        except Unavailable as reason:
-            raise unittest.SkipTest(str(reason)) from None
-        cls.make_wheels(cls.home)
-        cls.conda_process = Conda(cls.home.root)
-        cls.conda = cls.conda_process.__enter__()
-        cls.addClassCleanup(lambda: cls.conda_process.__exit__(None, None, None))
-        cls.channel = cls.conda.channel("channel", cls.conda_packages())
-
-    @classmethod
-    def make_wheels(cls, home):
-        """What pip and uv can install."""
-
+class FindingsTest(HomeTest):
     @classmethod
     def conda_packages(cls):
-        """What conda can."""
         return [conda_python_package("other", "1.0", many("other", "1.0", "conda"))]
 
     def name(self, text="env"):

@@ -16,24 +16,21 @@ import subprocess
 import sys
 import threading
 import time
-import unittest
 
 import envs
-from envs import SITE, Conda, Home, conda_python_package, run_tests
+from envs import SITE, Conda, HomeTest, conda_python_package, run_tests
 
 NOBODY = 65534
 PROMPT_SECONDS = 0.5
 BYSTANDERS = {"bystander/__init__.py": "x = 1\n" * 20, "bystander/core.py": "y = 1\n" * 20}
 
 
-class BadInput(unittest.TestCase):
-    maxDiff = None
+class BadInput(HomeTest):
+    has_real_wheels = False
 
     @classmethod
     def setUpClass(cls):
-        cls.home = Home()
-        cls.home.__enter__()
-        cls.addClassCleanup(lambda: cls.home.__exit__(None, None, None))
+        super().setUpClass()
         cls.home.wheel("victim", "1.0", {"victim/__init__.py": "v = 1\n" * 20, "victim/core.py": "c = 1\n" * 20,
                                          "victim/data.bin": "d" * 5000, "victim/more.py": "m = 1\n" * 20})
         cls.home.wheel("bystander", "1.0", BYSTANDERS)

@@ -11,11 +11,9 @@ import shutil
 import subprocess
 import sys
 import time
-import unittest
 from pathlib import Path
 
-from envs import SITE, VERSION, Conda, Home, conda_python_package, quiet, run_tests, tools
-from real_wheels import Unavailable, real_wheels
+from envs import SITE, VERSION, Conda, HomeTest, conda_python_package, quiet, run_tests, tools
 from torchlike import (PLATFORM, SUFFIX, cudnn_files, extension, library, make_family, nccl_files,
                        torch_files, torchvision_files)
 
@@ -92,22 +90,11 @@ def conda_packages():
             "lib/terminfo/dangling": {"link": "../nowhere"}}}]
 
 
-class Healthy(unittest.TestCase):
-    maxDiff = None
-
+class Healthy(HomeTest):
     @classmethod
-    def setUpClass(cls):
-        cls.home = Home()
-        cls.home.__enter__()
-        cls.addClassCleanup(lambda: cls.home.__exit__(None, None, None))
-        wheels = cls.home.root / "wheels"
-        try:
-            for wheel in real_wheels().iterdir():
-                os.symlink(wheel, wheels / wheel.name)
-        except Unavailable as reason:
-            raise unittest.SkipTest(str(reason)) from None
+    def make_wheels(cls, home):
         for version in ("1.0", "2.0"):
-            cls.home.wheel("plain", version, {
+            home.wheel("plain", version, {
                 "plain/__init__.py": plain_module(f"v = {version}\n"), f"plain/only_{version[0]}.py": plain_module(),
                 "plain/sub/__init__.py": "",
                 f"plain-{version}.dist-info/entry_points.txt": "[console_scripts]\nplain = plain:main\n",
@@ -115,15 +102,19 @@ class Healthy(unittest.TestCase):
                 f"plain-{version}.data/data/etc/jupyter/plain.json": "{}\n",
                 f"plain-{version}.data/headers/plain.h": f"#define V {version}\n" * 10,
                 f"plain-{version}.data/scripts/plain-script": "#!python\nprint()\n"})
-        cls.home.wheel("nsone", "1.0", {"shared_ns/one/__init__.py": plain_module()})
-        cls.home.wheel("nstwo", "1.0", {"shared_ns/two/__init__.py": plain_module()})
+        home.wheel("nsone", "1.0", {"shared_ns/one/__init__.py": plain_module()})
+        home.wheel("nstwo", "1.0", {"shared_ns/two/__init__.py": plain_module()})
         declared = "__path__ = __import__('pkgutil').extend_path(__path__, __name__)\n"
-        cls.home.wheel("oldone", "1.0", {"old_ns/__init__.py": declared, "old_ns/one.py": plain_module()})
-        cls.home.wheel("oldtwo", "1.0", {"old_ns/__init__.py": declared, "old_ns/two.py": plain_module()})
-        cls.conda_process = Conda(cls.home.root)
-        cls.conda = cls.conda_process.__enter__()
-        cls.addClassCleanup(lambda: cls.conda_process.__exit__(None, None, None))
-        cls.channel = cls.conda.channel("channel", conda_packages())
+        home.wheel("oldone", "1.0", {"old_ns/__init__.py": declared, "old_ns/one.py": plain_module()})
+        home.wheel("oldtwo", "1.0", {"old_ns/__init__.py": declared, "old_ns/two.py": plain_module()})
+
+    @classmethod
+    def conda_packages(cls):
+        return conda_packages()
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
         cls.setuptools = cls.home.venv("with-setuptools")
         cls.home.uv(cls.setuptools, "install", "setuptools", "wheel")
 

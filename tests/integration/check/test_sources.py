@@ -9,10 +9,9 @@ import json
 import os
 import subprocess
 import sys
-import unittest
 from pathlib import Path
 
-from envs import SITE, Home, quiet, run_tests
+from envs import SITE, HomeTest, quiet, run_tests
 from real_wheels import Unavailable, kept, real_wheels, said
 from torchlike import CALL, PLATFORM, SUFFIX, extension, library, torch_files, torch_requires, torchvision_files
 
@@ -41,28 +40,17 @@ def seen_by_python(prefix, *flags):
     return json.loads(told)
 
 
-class Sources(unittest.TestCase):
-    maxDiff = None
-
+class Sources(HomeTest):
     @classmethod
-    def setUpClass(cls):
-        cls.home = Home()
-        cls.home.__enter__()
-        cls.addClassCleanup(lambda: cls.home.__exit__(None, None, None))
-        wheels = cls.home.root / "wheels"
-        try:
-            for wheel in real_wheels().iterdir():
-                os.symlink(wheel, wheels / wheel.name)
-        except Unavailable as reason:
-            raise unittest.SkipTest(str(reason)) from None
+    def make_wheels(cls, home):
         for version in ("2.8.0", "2.7.1"):
             whole = version + "+cu128"
-            cls.home.wheel("torch", whole, torch_files(whole, "12.8", "in_" + version.replace(".", "_")),
+            home.wheel("torch", whole, torch_files(whole, "12.8", "in_" + version.replace(".", "_")),
                            torch_requires("12.8"), PLATFORM)
-        cls.home.wheel("torchvision", "0.22.1+cu128", torchvision_files("0.22.1+cu128", "12.8"), ["torch==2.7.1"],
+        home.wheel("torchvision", "0.22.1+cu128", torchvision_files("0.22.1+cu128", "12.8"), ["torch==2.7.1"],
                        PLATFORM)
-        cls.home.wheel("flashing", "1.0", {"flashing.py": "x = 1\n"}, ["flash-attn"])
-        cls.home.wheel("flash-attn", "2.6.3", {"flash_attn/__init__.py": ""})
+        home.wheel("flashing", "1.0", {"flashing.py": "x = 1\n"}, ["flash-attn"])
+        home.wheel("flash-attn", "2.6.3", {"flash_attn/__init__.py": ""})
 
     def name(self, text="env"):
         return f"{self._testMethodName[5:50]}-{text}"
