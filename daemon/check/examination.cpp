@@ -37,6 +37,9 @@ std::string constraints_named_in(std::string_view pip_conf) {
     }
     auto line = pip_conf.substr(pip_conf.rfind('\n', at) + 1);
     line = line.substr(0, line.find('\n'));
+    if (line.starts_with('#') || line.starts_with(';')) {
+        return {};
+    }
     const auto equals = line.find('=');
     const auto value = trim(equals == std::string_view::npos ? line : line.substr(equals + 1));
     constexpr std::string_view k_scheme = "file://";

@@ -7,6 +7,7 @@
 #include "host/repair/installer_at_work.hpp"
 #include "host/repair/package_caches.hpp"
 #include "protocol/json_field.hpp"
+#include "solver/plan/check/install_text.hpp"
 #include "solver/plan/printable.hpp"
 
 #include <algorithm>
@@ -86,9 +87,11 @@ std::vector<std::string> Fixing::install_command(const Repair& repair) const {
 
 std::string Fixing::conda_command(const Repair& repair) const {
     const facts::CondaPackage& package = m_examination->inventory().conda[repair.package];
-    return conda_of(*m_caller) + " install -p " + shell_word(m_examination->inventory().prefix) +
-           " --force-reinstall " +
-           shell_word(package.name + '=' + package.version + '=' + package.build);
+    const auto what = plan::conda_requirement(package.name, package.version, package.build);
+    return what.empty() ? std::string()
+                        : conda_of(*m_caller) + " install -p " +
+                              shell_word(m_examination->inventory().prefix) +
+                              " --force-reinstall " + shell_word(what);
 }
 
 nlohmann::json Fixing::step_object(const host::RepairStep& step) const {
@@ -170,10 +173,12 @@ Result<nlohmann::json> Fixing::carry_out() {
         if (!outcomes[i].error.empty()) {
             step["error"] = protocol::bytes_to_json(plan::printable(outcomes[i].error));
             if (m_steps[i].repair.kind == Repair::Kind::RestoreConda) {
-                step["way_out"] = conda_command(m_steps[i].repair);
+                if (auto command = conda_command(m_steps[i].repair); !command.empty()) {
+                    step["way_out"] = std::move(command);
+                }
             }
         } else if (!outcomes[i].done && blocked(m_steps[i])) {
-            step["note"] = "not begun: it belongs with a step that failed";
+            step["note"] = "left: it belongs with a step that failed";
             step["command"] = nullptr;
         } else if (!outcomes[i].note.empty()) {
             step["note"] = protocol::bytes_to_json(plan::printable(outcomes[i].note));

@@ -109,6 +109,12 @@ Installs::Outcome Installs::read(const std::string& prefix, const protocol::Call
     return memories_of(caller).write(prefix, memory) ? Outcome::Kept : Outcome::Failed;
 }
 
+void Installs::drop_idle() {
+    if (m_looks.size() > k_most_looks) {
+        std::erase_if(m_looks, [](const auto& look) { return !look.second.reading.valid(); });
+    }
+}
+
 InstallNews Installs::news(const Activation& activation, const protocol::Caller& caller,
                            std::chrono::milliseconds patience) {
     const std::string& prefix = activation.project.prefix;
@@ -118,37 +124,55 @@ InstallNews Installs::news(const Activation& activation, const protocol::Caller&
     const bool says = activation.project.config.warns();
     const std::string stamp = stamp_of(activation);
     const host::EnvironmentMemories memories = memories_of(caller);
-    const std::scoped_lock lock(m_mutex);
-    if (m_looks.size() > k_most_looks) {
-        m_looks.clear();
-    }
-    Look& look = m_looks[memories.directory() + '\n' + prefix];
-    if (look.stamp != stamp) {
-        look = {stamp, {}, false};
-    }
-    if (look.done) {
-        return {};
-    }
-    if (!look.reading.valid() && memories.read(prefix).stamp != stamp) {
-        try {
-            look.reading =
-                std::async(std::launch::async, [prefix, caller, stamp, machine = m_machine] {
-                    return read(prefix, caller, stamp, *machine);
-                }).share();
-        } catch (const std::system_error&) {
-            return {"", says}; // no thread to be had
+    const auto until =
+        std::chrono::steady_clock::now() + (says ? patience : std::chrono::milliseconds(0));
+    const std::string key = memories.directory() + '\n' + prefix;
+    std::unique_lock lock(m_mutex);
+    drop_idle();
+    while (true) {
+        Look& look = m_looks[key];
+        if (!look.reading.valid()) {
+            if (look.stamp != stamp) {
+                look = {stamp, {}, false};
+            }
+            if (look.done) {
+                return {};
+            }
+            if (memories.read(prefix).stamp == stamp) {
+                break;
+            }
+            try {
+                look.reading =
+                    std::async(std::launch::async, [prefix, caller, stamp, machine = m_machine] {
+                        return read(prefix, caller, stamp, *machine);
+                    }).share();
+            } catch (const std::system_error&) {
+                return {"", says}; // no thread to be had
+            }
         }
-    }
-    if (look.reading.valid()) {
-        if (look.reading.wait_for(says ? patience : std::chrono::milliseconds(0)) !=
-            std::future_status::ready) {
+        // Also where another state is being read: to let go of that would be to wait for its end.
+        const auto reading = look.reading;
+        lock.unlock();
+        const bool ready = reading.wait_until(until) == std::future_status::ready;
+        lock.lock();
+        if (!ready) {
             return {"", says};
         }
-        if (std::exchange(look.reading, {}).get() == Outcome::BeingWritten) {
-            return {"", says};
+        // Whoever comes first takes it.
+        Look& again = m_looks[key];
+        if (!again.reading.valid() ||
+            again.reading.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+            continue;
+        }
+        const Outcome outcome = std::exchange(again.reading, {}).get();
+        if (again.stamp == stamp) {
+            if (outcome == Outcome::BeingWritten) {
+                return {"", says};
+            }
+            break;
         }
     }
-    look.done = says;
+    m_looks[key].done = says;
     return {says ? say_unsaid(activation, memories, stamp) : std::string(), false};
 }
 

@@ -32,11 +32,13 @@ public:
 
 private:
     enum class Outcome { Kept, BeingWritten, Failed };
+    // The last future of a thread waits for its end where it is let go of: none is before that.
     struct Look {
         std::string stamp;
         std::shared_future<Outcome> reading; // none: it is done
         bool done = false;                   // what was found has been said
     };
+    void drop_idle();
     static Outcome read(const std::string& prefix, const protocol::Caller& caller,
                         const std::string& stamp, Machine& machine);
 

@@ -1,6 +1,7 @@
 #include "host/memory/environment_memory.hpp"
 
 #include "base/fingerprint.hpp"
+#include "base/json_bytes.hpp"
 #include "base/private_files.hpp"
 #include "base/real_path.hpp"
 
@@ -52,6 +53,11 @@ Value value_at(const json& object, const char* name, Value fallback) {
     }
 }
 
+std::string bytes_at(const json& object, const char* name) {
+    const auto found = object.find(name);
+    return found == object.end() ? std::string() : bytes_of_json(*found).value_or("");
+}
+
 const json& list_at(const json& object, const char* name) {
     static const json none = json::array();
     const auto found = object.find(name);
@@ -99,8 +105,8 @@ EnvironmentMemory EnvironmentMemories::read(const std::string& prefix) const {
         seen.name = value_at<std::string>(entry, "name", "");
         seen.version = value_at<std::string>(entry, "version", "");
         seen.origin = origin_named(value_at<std::string>(entry, "origin", ""));
-        seen.source = value_at<std::string>(entry, "source", "");
-        seen.metadata = value_at<std::string>(entry, "metadata", "");
+        seen.source = bytes_at(entry, "source");
+        seen.metadata = bytes_at(entry, "metadata");
         seen.installed_ns = value_at<std::int64_t>(entry, "installed_ns", 0);
         seen.gone_ns = value_at<std::int64_t>(entry, "gone_ns", 0);
         seen.files = value_at<std::uint32_t>(entry, "files", 0);
@@ -133,8 +139,8 @@ bool EnvironmentMemories::write(const std::string& prefix, const EnvironmentMemo
         seen.push_back({{"name", one.name},
                         {"version", one.version},
                         {"origin", ::cudaenv::host::name_of(one.origin)},
-                        {"source", one.source},
-                        {"metadata", one.metadata},
+                        {"source", bytes_to_json(one.source)},
+                        {"metadata", bytes_to_json(one.metadata)},
                         {"installed_ns", one.installed_ns},
                         {"gone_ns", one.gone_ns},
                         {"files", one.files},

@@ -44,6 +44,8 @@ std::string_view base_of(std::string_view path) {
     return path.substr(path.rfind('/') + 1);
 }
 
+constexpr auto k_of_projects = std::to_array<std::string_view>({"uv", "pixi", "poetry", "pdm"});
+
 // "pip" of "/env/bin/python -m pip", "/env/bin/python3 /env/bin/pip3.11" and "pip"; empty: it is
 // none.
 std::string_view installer_in(const Words& words) {
@@ -69,10 +71,29 @@ std::string_view installer_in(const Words& words) {
     return {};
 }
 
-bool is_in(std::string_view text, std::string_view prefix) {
-    const auto at = text.find(prefix);
-    const auto end = at + prefix.size();
-    return at != std::string_view::npos && (end == text.size() || text[end] == '/');
+// "/env", "/env/bin/python" and "--prefix=/env" of "/env".
+bool is_in(std::string_view word, std::string_view prefix) {
+    const auto equals = word.find('=');
+    if (word.starts_with('-') && equals != std::string_view::npos) {
+        word.remove_prefix(equals + 1);
+    }
+    return word.starts_with(prefix) && (word.size() == prefix.size() || word[prefix.size()] == '/');
+}
+
+// "conda install -n NAME" of the environment of that name.
+bool names_environment(const Words& words, std::string_view prefix) {
+    for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+        if ((words[i] == "-n" || words[i] == "--name") && words[i + 1] == base_of(prefix)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// "uv sync", "pixi add": of the project that they were begun in.
+bool is_begun_above(const std::string& place, std::string_view prefix) {
+    const auto directory = real_path(place + "/cwd");
+    return directory.size() > 1 && prefix.starts_with(directory + '/');
 }
 
 } // namespace
@@ -95,6 +116,8 @@ std::optional<InstallerAtWork> installer_at_work(const std::string& prefix) {
         bool here = std::any_of(words.begin(), words.end(), [&](std::string_view word) {
             return is_in(word, prefixes[0]) || is_in(word, prefixes[1]);
         });
+        here = here || names_environment(words, prefixes[1]) ||
+               (is_one_of(installer, k_of_projects) && is_begun_above(place, prefixes[1]));
         if (!here) {
             const std::string environment = text_of(place + "/environ");
             for (const std::string_view variable : split(environment, '\0')) {

@@ -20,7 +20,7 @@ struct RepairStep {
     std::vector<std::size_t> findings; // of those that it is for
 };
 
-// In the order in which they are done: what goes, what comes back, what is a command. Each once:
+// In the order in which they are shown: what goes, what comes back, what is a command. Each once:
 // files of one conda package are put back together, and what a kept copy replaces is not
 // uninstalled before. Pure.
 std::vector<RepairStep> steps_of(std::span<const plan::CheckFinding> findings);

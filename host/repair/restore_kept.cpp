@@ -106,7 +106,6 @@ Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& stagi
         restoration.files.begin(), restoration.files.end(), [](const StagedFile& file) {
             return !file.path.ends_with("/METADATA") && !file.path.ends_with("/PKG-INFO");
         });
-    restoration.kept = std::move(*kept);
     return restoration;
 }
 

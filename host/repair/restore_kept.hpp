@@ -15,7 +15,6 @@
 namespace cudaenv::host {
 
 struct KeptRestoration {
-    KeptDistribution kept;
     std::vector<StagedFile> files;        // the metadata's last
     std::vector<Uninstallation> replaced; // what of others goes afterwards
 };

@@ -118,7 +118,7 @@ private:
             const Fd target(
                 ::openat(place.directory.get(), place.name.c_str(), O_PATH | O_CLOEXEC));
             if (!target) {
-                return true; // it leads to nothing any more
+                return errno == ENOENT; // it leads to nothing any more
             }
             const auto real = read_link(AT_FDCWD, "/proc/self/fd/" + std::to_string(target.get()));
             const auto digest = real ? digest_of(AT_FDCWD, *real)

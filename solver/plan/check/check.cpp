@@ -11,7 +11,14 @@ namespace cudaenv::plan {
 
 namespace {
 
-constexpr auto k_rules = std::to_array<CheckRuleRow>({
+struct RuleRow {
+    const char* name; // for people who add one
+    void (*rule)(const CheckScene&, std::vector<CheckFinding>&);
+    // It needs the records alone: it also runs at a prompt, with CheckScene::examined null.
+    bool by_records = false;
+};
+
+constexpr auto k_rules = std::to_array<RuleRow>({
     {"replaced", find_replaced, true},
     {"overwrites", find_overwrites, true},
     {"duplicates", find_duplicates, true},
@@ -45,13 +52,9 @@ void make_printable(CheckFinding& found) {
 
 } // namespace
 
-std::span<const CheckRuleRow> check_rules() {
-    return k_rules;
-}
-
 std::vector<CheckFinding> check(const CheckScene& scene, CheckDepth depth) {
     std::vector<CheckFinding> found;
-    for (const CheckRuleRow& row : k_rules) {
+    for (const RuleRow& row : k_rules) {
         if (row.by_records || depth == CheckDepth::Everything) {
             row.rule(scene, found);
         }

@@ -1,12 +1,12 @@
 // The findings about an environment (CE1xx, docs/findings.md). Law: a rule is a function of the
 // scene and adds findings; it says only what the scene proves, and nothing where something it needs
-// is not known. Another rule is a function and its row in `check_rules()`.
+// is not known. Another rule is a function
+// (rules.hpp) and its row in check.cpp.
 #pragma once
 
 #include "solver/plan/check/scene.hpp"
 #include "solver/plan/outcome.hpp"
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -43,16 +43,6 @@ struct CheckFinding {
     std::vector<std::string> files;
     std::vector<Repair> repairs; // empty: nothing that could be done safely
 };
-
-using CheckRule = void (*)(const CheckScene&, std::vector<CheckFinding>&);
-
-struct CheckRuleRow {
-    const char* name; // for people who add one
-    CheckRule rule;
-    // It needs the records alone: it also runs at a prompt, with CheckScene::examined null.
-    bool by_records = false;
-};
-std::span<const CheckRuleRow> check_rules();
 
 enum class CheckDepth { Records, Everything };
 // By severity, then by code, then by subject.

@@ -2,6 +2,7 @@
 
 #include "base/ascii.hpp"
 #include "base/text.hpp"
+#include "solver/plan/check/installers.hpp"
 #include "solver/specs/cuda_label.hpp"
 #include "solver/specs/pep440.hpp"
 #include "solver/specs/requirement.hpp"
@@ -188,8 +189,7 @@ BuildCuda by_carried_runtime(const facts::Distribution& distribution) {
 
 // A wheel of an index: nobody built it here, and it is for the machines of the tables.
 bool is_index_wheel(const facts::Distribution& distribution) {
-    return !distribution.direct_url &&
-           (distribution.installer == "pip" || distribution.installer == "uv") &&
+    return !distribution.direct_url && is_pip_or_uv(distribution.installer) &&
            std::ranges::any_of(distribution.tags, [](const std::string& tag) {
                return tag.find("linux") != std::string::npos && tag.ends_with("x86_64");
            });

@@ -6,6 +6,7 @@
 #include "solver/plan/check/cuda_builds.hpp"
 #include "solver/plan/check/finding_text.hpp"
 #include "solver/plan/check/install_text.hpp"
+#include "solver/plan/check/installers.hpp"
 #include "solver/plan/check/missing_nvcc.hpp"
 #include "solver/plan/check/rules.hpp"
 
@@ -210,8 +211,7 @@ const knowledge::Architectures* code_of(const FamilyMember& torch) {
         return nullptr;
     }
     const bool of_index =
-        torch.distribution != nullptr &&
-        (torch.distribution->installer == "pip" || torch.distribution->installer == "uv");
+        torch.distribution != nullptr && is_pip_or_uv(torch.distribution->installer);
     for (const auto& variant : release->variants) {
         if (variant.cuda.major_minor() != build.cuda->major_minor()) {
             continue;

@@ -2,6 +2,7 @@
 
 #include "base/shell_word.hpp"
 #include "solver/plan/check/install_text.hpp"
+#include "solver/plan/check/installers.hpp"
 #include "solver/plan/check/origin.hpp"
 #include "solver/plan/printable.hpp"
 
@@ -15,10 +16,6 @@ namespace cudaenv::plan {
 namespace {
 
 constexpr std::size_t k_most_quoted = 3;
-
-bool is_of_uv(const facts::Distribution& distribution) {
-    return distribution.installer.starts_with("uv");
-}
 
 std::string requirement_of(const facts::Distribution& distribution) {
     return pip_requirement(distribution.name, distribution.version);
@@ -111,7 +108,7 @@ std::string pip_uninstall(const CheckScene& scene, const facts::Distribution& di
     if (name.empty()) {
         return {};
     }
-    if (is_of_uv(distribution)) {
+    if (is_uv(distribution.installer)) {
         return "uv pip uninstall --python " + shell_word(scene.inventory.prefix) + ' ' + name;
     }
     return shell_word(absolute_path(scene, scene.inventory.python)) + " -m pip uninstall -y " +
@@ -120,8 +117,8 @@ std::string pip_uninstall(const CheckScene& scene, const facts::Distribution& di
 
 std::string pip_reinstall(const CheckScene& scene, const facts::Distribution& distribution) {
     return pip_install(scene, &distribution,
-                       {is_of_uv(distribution) ? "--reinstall" : "--force-reinstall", "--no-deps",
-                        requirement_of(distribution)});
+                       {is_uv(distribution.installer) ? "--reinstall" : "--force-reinstall",
+                        "--no-deps", requirement_of(distribution)});
 }
 
 std::string conda_reinstall(const CheckScene& scene, const facts::CondaPackage& package) {
@@ -135,10 +132,12 @@ bool is_of_an_index(const facts::Distribution& distribution) {
            !requirement_of(distribution).empty();
 }
 
+std::string selector(const CheckScene& scene) {
+    return scene.is_named ? " -p " + shell_word(scene.inventory.prefix) : std::string();
+}
+
 Fix own_fix(const CheckScene& scene, const Finding& finding, std::string text) {
-    return {std::move(text),
-            "cudaenv check --fix " + finding.code +
-                (scene.is_named ? " -p " + shell_word(scene.inventory.prefix) : std::string())};
+    return {std::move(text), "cudaenv check --fix " + finding.code + selector(scene)};
 }
 
 } // namespace cudaenv::plan

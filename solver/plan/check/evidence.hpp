@@ -44,6 +44,9 @@ std::string conda_reinstall(const CheckScene& scene, const facts::CondaPackage& 
 // It came from an index and can be had from it again: no local version, no URL of its own.
 bool is_of_an_index(const facts::Distribution& distribution);
 
+// " -p PREFIX" where the environment was named.
+std::string selector(const CheckScene& scene);
+
 // Fixed by `cudaenv check --fix CODE`, of the environment that was named.
 Fix own_fix(const CheckScene& scene, const Finding& finding, std::string text);
 

@@ -1,6 +1,7 @@
 #include "solver/plan/check/install_text.hpp"
 
 #include "base/shell_word.hpp"
+#include "solver/plan/check/installers.hpp"
 #include "solver/specs/pep440.hpp"
 
 #include <algorithm>
@@ -70,7 +71,7 @@ std::string both_commands(const std::string& first, const std::string& then) {
 
 std::string pip_install(const CheckScene& scene, const facts::Distribution* like,
                         const std::vector<std::string>& words) {
-    if (like != nullptr && like->installer == "uv") {
+    if (like != nullptr && is_uv(like->installer)) {
         return with_words("uv pip install --python " + shell_word(scene.inventory.prefix), words);
     }
     return with_words(shell_word(absolute_path(scene, scene.inventory.python)) + " -m pip install",

@@ -4,6 +4,7 @@
 #include "solver/plan/check/evidence.hpp"
 #include "solver/plan/check/file_kind.hpp"
 #include "solver/plan/check/install_text.hpp"
+#include "solver/plan/check/installers.hpp"
 #include "solver/plan/check/origin.hpp"
 #include "solver/plan/check/parties.hpp"
 #include "solver/plan/check/repairs.hpp"
@@ -162,7 +163,7 @@ void tell_without_record(const CheckScene& scene, const Distribution& distributi
         finding.fix = Fix{
             "brings a new one",
             pip_install(scene, &distribution,
-                        {distribution.installer == "uv" ? "--reinstall" : "--ignore-installed",
+                        {is_uv(distribution.installer) ? "--reinstall" : "--ignore-installed",
                          "--no-deps", pip_requirement(distribution.name, distribution.version)})};
     } else {
         const auto source = source_of(distribution);
@@ -198,8 +199,7 @@ void tell_incomplete(const CheckScene& scene, std::vector<CheckFinding>& found) 
         };
         const bool no_metadata = left(LeftoverKind::NoMetadata);
         // Of the makes that never write one, and of conda's and the system's, nothing is missing.
-        const bool no_record = left(LeftoverKind::NoRecord) &&
-                               (distribution.installer == "pip" || distribution.installer == "uv");
+        const bool no_record = left(LeftoverKind::NoRecord) && is_pip_or_uv(distribution.installer);
         if (no_metadata && distribution.has_record &&
             has_conda_claim(scene, i, distribution.metadata + "/METADATA")) {
             tell_conda_without_metadata(scene, i, found);

@@ -101,6 +101,7 @@ private:
             if (holding > static_cast<std::ptrdiff_t>(paths.size())) {
                 auto& changed = m_told.by_party[{Claim::By::Conda, package}].changed;
                 changed.insert(changed.end(), paths.begin(), paths.end());
+                std::sort(changed.begin(), changed.end());
             }
         }
     }

@@ -17,9 +17,7 @@ namespace cudaenv::plan {
 
 namespace {
 
-using facts::CondaPackage;
 using facts::Distribution;
-using facts::Origin;
 
 // "56 of its 97 files replaced, 3 gone"
 std::string extent_of(const Loss& loss) {
@@ -97,9 +95,8 @@ CheckFinding begin(const CheckScene& scene, const Loss& loss, const char* code, 
 }
 
 CheckFinding uninstalled_conda(const CheckScene& scene, const Loss& loss) {
-    auto told = begin(scene, loss, "CE102", Severity::Warning);
+    auto told = begin(scene, loss, "CE102", Severity::Error); // nothing is there in its place
     auto& finding = told.finding;
-    finding.severity = Severity::Error; // nothing is there in its place
     finding.title = owned_title(scene, loss.victim) + " was uninstalled, and not by conda";
     finding.cause =
         "Its files are gone, and conda still counts it as installed: what depends on it does "
@@ -129,7 +126,7 @@ CheckFinding wheel_over_conda(const CheckScene& scene, const Loss& loss) {
         finding.cause = fmt::format("Conda still counts {} as installed: its next install, update "
                                     "or removal writes over what {} put there, or takes it away.",
                                     title_of(package), manager_of(scene, writer));
-        if (is_own_work(scene, writer)) {
+        if (is_own_work(scene, writer) || is_kept(scene, wheel.name)) {
             finding.fix = two_environments();
         } else {
             finding.fix =
@@ -186,7 +183,8 @@ CheckFinding wheels_with_one_file(const CheckScene& scene, const Loss& loss, con
     finding.cause =
         "With other contents: one of the two now holds files of the other. Uninstalling "
         "either takes the files of both away.";
-    finding.fix = Fix{"tells which of them was overwritten", "cudaenv check " + finding.code};
+    finding.fix = Fix{"tells which of them was overwritten",
+                      "cudaenv check " + finding.code + selector(scene)};
     told.told_at_prompt = true;
     told.line = finding.title;
     return told;

@@ -1,5 +1,7 @@
 #include "solver/plan/check/parties.hpp"
 
+#include "solver/plan/check/installers.hpp"
+
 #include <algorithm>
 
 namespace cudaenv::plan {
@@ -73,7 +75,7 @@ bool Parties::is_order_known(const Party& party, const Party& other) const {
     }
     constexpr std::int64_t k_one_install_ns = 10'000'000'000;
     const auto by_uv = [&](const Party& one) {
-        return m_inventory.distributions[one.package].installer.starts_with("uv");
+        return is_uv(m_inventory.distributions[one.package].installer);
     };
     const auto apart = time_of(party) - time_of(other);
     return by_uv(party) && by_uv(other) ? apart > k_one_install_ns || apart < -k_one_install_ns

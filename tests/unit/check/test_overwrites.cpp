@@ -147,6 +147,18 @@ TEST_CASE("a conda package that pip uninstalled is told, and its files are put b
     CHECK(kinds(told) == std::vector{Repair::Kind::RestoreConda});
 }
 
+TEST_CASE("over conda's package nothing is put back where a build in its place is kept") {
+    SceneBuilder env;
+    const auto [package, own] = env.conda_python("torchlike", "1.0");
+    env.file(package, env.site() + "/torchlike/a.py", "conda's");
+    env.inventory.distributions.pop_back(); // pip has taken it away
+    env.file(env.pip("torchlike", "2.0"), env.site() + "/torchlike/a.py", "the wheel's");
+    REQUIRE(env.codes() == Codes{"CE102"});
+    CHECK_FALSE(env.found()[0].repairs.empty());
+    env.kept = {{"torchlike", "2.0+mine"}};
+    CHECK(env.found()[0].repairs.empty()); // CE104's repair is the kept build
+}
+
 TEST_CASE("a wheel of another name that wrote over conda's files leaves the choice to the user") {
     SceneBuilder env;
     auto& package = env.conda("libcudnn", "8.9.7");

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace cudaenv;
 namespace fs = std::filesystem;
@@ -67,6 +69,37 @@ TEST_CASE("what was remembered of an environment is there the next time, of that
     CHECK(read.seen[1].origin == facts::Origin::Editable);
     CHECK(read.seen[2].origin == facts::Origin::Wheel);
     CHECK(memories.read("/opt/b").stamp.empty());
+}
+
+TEST_CASE(
+    "names of files that are no UTF-8, and what is kept or gone, are remembered as they are") {
+    const Scratch scratch;
+    const host::EnvironmentMemories memories(scratch.path());
+    auto memory = some_memory();
+    memory.seen[0].source = "/home/u/caf\xe9";
+    memory.seen[0].gone_ns = 1'700'000'000'123'456'789;
+    memory.seen[1].origin = facts::Origin::Kept;
+    REQUIRE(memories.write("/opt/a", memory));
+    const auto read = memories.read("/opt/a");
+    REQUIRE(read.seen.size() == 3);
+    CHECK(read.seen[0].source == "/home/u/caf\xe9");
+    CHECK(read.seen[0].gone_ns == 1'700'000'000'123'456'789);
+    CHECK(read.seen[1].origin == facts::Origin::Kept);
+}
+
+TEST_CASE("an environment that was made anew in the place of another has no memory") {
+    const Scratch scratch;
+    const host::EnvironmentMemories memories(scratch.path());
+    const std::string prefix = scratch.path() + "/env";
+    REQUIRE(::mkdir(prefix.c_str(), 0700) == 0);
+    REQUIRE(memories.write(prefix, some_memory()));
+    CHECK(memories.read(prefix).stamp == "17");
+    const std::string link = scratch.path() + "/link";
+    REQUIRE(::symlink(prefix.c_str(), link.c_str()) == 0);
+    CHECK(memories.read(link).stamp == "17");
+    REQUIRE(::rename(prefix.c_str(), (scratch.path() + "/old").c_str()) == 0);
+    REQUIRE(::mkdir(prefix.c_str(), 0700) == 0);
+    CHECK(memories.read(prefix).stamp.empty());
 }
 
 TEST_CASE("a memory that is broken or not the user's alone is none") {
