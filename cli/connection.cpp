@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <poll.h>
 #include <string_view>
 #include <sys/auxv.h>
@@ -186,7 +187,7 @@ Connection::Connection(Connection&& other) noexcept
     : m_wishes(other.m_wishes), m_peer(std::exchange(other.m_peer, Peer::None)),
       m_socket(std::move(other.m_socket)), m_child(std::exchange(other.m_child, -1)),
       m_may_stay(other.m_may_stay), m_said_hello(other.m_said_hello),
-      m_greeting(std::move(other.m_greeting)), m_late(other.m_late),
+      m_greeting(std::move(other.m_greeting)), m_late(other.m_late), m_until(other.m_until),
       m_patient_until(other.m_patient_until), m_looks_again(other.m_looks_again),
       m_last_id(other.m_last_id), m_lines(std::move(other.m_lines)),
       m_why_no_daemon(std::move(other.m_why_no_daemon)) {}
@@ -233,8 +234,7 @@ void Connection::finish() {
                 ::kill(m_child,
                        SIGKILL); // leaves nothing half-written: files are renamed into place
             }
-            while (::waitpid(m_child, nullptr, 0) < 0 && errno == EINTR) {
-            }
+            wait_for_child();
         }
     }
     m_peer = Peer::None;
@@ -243,6 +243,19 @@ void Connection::finish() {
     m_greeting.reset();
     m_late = false;
     m_lines = protocol::LineReader();
+}
+
+void Connection::wait_for_child() const {
+    if (!m_wishes.let_finish) {
+        while (::waitpid(m_child, nullptr, 0) < 0 && errno == EINTR) {
+        }
+        return;
+    }
+    // Its session is closed, and mostly it has nothing else to do.
+    constexpr timespec k_while{0, 500'000};
+    while (::waitpid(m_child, nullptr, WNOHANG) == 0 && Clock::now() < m_until) {
+        ::nanosleep(&k_while, nullptr);
+    }
 }
 
 void Connection::leave_daemon(std::string why) {
@@ -484,6 +497,7 @@ Result<protocol::Reply> Connection::ask_peer(protocol::Request& request, Clock::
 
 Result<protocol::Reply> Connection::ask(protocol::Request request, milliseconds deadline) {
     const auto until = Clock::now() + deadline;
+    m_until = until;
     if (m_peer == Peer::None) { // the one before failed
         CUDAENV_TRY_VOID(fork_child(true));
     }

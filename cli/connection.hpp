@@ -40,8 +40,9 @@ struct ConnectWishes {
     // The longest that the listening daemon may be silent: in all where its answer is quick, else
     // before its greeting, and after that as long as it greets nobody else either.
     std::chrono::milliseconds patience{1000};
-    // true: a child that is late is left to finish what it began, for which it keeps what it found
-    // out, and is not waited for. For prompts: else a cold machine would begin anew at each.
+    // true: a child that is late, or that has answered and is still at work when the deadline is
+    // over, is left to finish what it began, for which it keeps what it found out, and is not
+    // waited for. For prompts: else a cold machine would begin anew at each.
     bool let_finish = false;
     // Hears how far a request is that asked for it.
     std::function<void(const protocol::Progress&)> on_progress = {};
@@ -90,6 +91,7 @@ private:
     Result<void> read_greeting(Clock::time_point until);
     [[nodiscard]] bool greets() const;
     Error died();
+    void wait_for_child() const;
 
     ConnectWishes m_wishes;
     Peer m_peer = Peer::None;
@@ -98,7 +100,8 @@ private:
     bool m_may_stay = false; // the child was started as one that may become the daemon
     bool m_said_hello = false;
     std::optional<protocol::Hello> m_greeting;
-    bool m_late = false; // the peer was waited for in vain
+    bool m_late = false;       // the peer was waited for in vain
+    Clock::time_point m_until; // of the last request
     Clock::time_point m_patient_until;
     bool m_looks_again = false; // after that, whether the daemon still greets
     std::int64_t m_last_id = 0;
