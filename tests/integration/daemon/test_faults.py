@@ -159,6 +159,20 @@ class Faults(DaemonTest):
                 self.check_prompt()
                 fake.end()
 
+    def test_a_child_that_has_answered_and_does_not_end_is_not_waited_for(self):
+        """As one that is still reading what an install has mixed."""
+        slow = self.root / "slow-cudaenvd"
+        real = support.PROGRAMS / "libexec/cudaenv/cudaenvd"
+        slow.write_text(f'#!/bin/sh\n"{real}" "$@"\necho ended >>"{self.root}/ended"\nexec sleep 5\n')
+        slow.chmod(0o755)
+        self.environment.update(CUDAENV_DAEMON=str(slow), CUDAENV_NO_DAEMON="1")
+        began = time.monotonic()
+        # The child keeps the standard error that it was given: of a terminal, as a shell's.
+        ran = subprocess.run([support.PROGRAMS / "bin/cudaenv", "prompt", "bash", "--say"], stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, env=self.environment, cwd=self.root, timeout=support.WAIT)
+        self.assertLess(time.monotonic() - began, 4)
+        self.assertTrue(ran.returncode == 0 or ran.stdout == b"", ran)
+
     def test_a_stopped_daemon_costs_a_prompt_less_than_50_ms_and_a_command_a_second(self):
         pid = self.start()["pid"]
         os.kill(pid, signal.SIGSTOP)
