@@ -126,6 +126,18 @@ class HomeTest(unittest.TestCase):
         """What conda can."""
         return []
 
+    def name(self, text="env"):
+        return f"{self._testMethodName[5:60]}-{text}"
+
+    def venv(self, *wanted, text="env"):
+        prefix = self.home.venv(self.name(text))
+        if wanted:
+            self.pip(prefix, *wanted)
+        return prefix
+
+    def pip(self, prefix, *wanted):
+        self.home.pip(prefix, "install", "--quiet", "--no-deps", *wanted)
+
 
 def conda_python_package(name, version, files, depends=(), installer="conda\n", build="0"):
     """A Python package as conda's are, its dist-info laid down with it."""

@@ -20,18 +20,6 @@ class FindingsTest(HomeTest):
     def conda_packages(cls):
         return [conda_python_package("other", "1.0", many("other", "1.0", "conda"))]
 
-    def name(self, text="env"):
-        return f"{self._testMethodName[5:60]}-{text}"
-
-    def venv(self, *wanted, text="env"):
-        prefix = self.home.venv(self.name(text))
-        if wanted:
-            self.pip(prefix, *wanted)
-        return prefix
-
-    def pip(self, prefix, *wanted):
-        self.home.pip(prefix, "install", "--quiet", "--no-deps", *wanted)
-
     def conda_env(self, *specs, text="env"):
         prefix = self.home.conda_env(self.name(text))
         self.conda.install(prefix, self.channel, *specs)

@@ -118,16 +118,10 @@ class Healthy(HomeTest):
         cls.setuptools = cls.home.venv("with-setuptools")
         cls.home.uv(cls.setuptools, "install", "setuptools", "wheel")
 
-    def name(self, text="env"):
-        return f"{self._testMethodName[5:60]}-{text}"
-
     def healthy(self, prefix, *words):
         told = self.home.check(prefix, *words)
         self.assertEqual(told["findings"], [], json.dumps(told["findings"], indent=1))
         return told
-
-    def venv(self):
-        return self.home.venv(self.name())
 
     def plain(self, *more):
         """A venv with a few packages by pip."""

@@ -52,18 +52,6 @@ class Sources(HomeTest):
         home.wheel("flashing", "1.0", {"flashing.py": "x = 1\n"}, ["flash-attn"])
         home.wheel("flash-attn", "2.6.3", {"flash_attn/__init__.py": ""})
 
-    def name(self, text="env"):
-        return f"{self._testMethodName[5:50]}-{text}"
-
-    def venv(self, *wanted, text="env"):
-        prefix = self.home.venv(self.name(text))
-        if wanted:
-            self.pip(prefix, *wanted)
-        return prefix
-
-    def pip(self, prefix, *wanted):
-        self.home.pip(prefix, "install", "--quiet", "--no-deps", *wanted)
-
     def source(self, name, version="1.0", module=None, needs=(), zip_safe=False, **more):
         """A checkout with a setup.py. `module`: the C++ of an extension NAME._C, which links `needs`."""
         root = self.home.root / self.name("source") / name
