@@ -83,8 +83,9 @@ std::vector<char*> environment_of_child() {
 
 // vfork, because it costs one system call where posix_spawn costs six, and because the child can
 // then try one path after another. Between vfork and exec the child only makes system calls.
-[[gnu::noinline]] pid_t start(const Candidates& candidates, const char* option, const char* value,
+[[gnu::noinline]] pid_t start(const Candidates& candidates, ChildKind kind, const char* value,
                               char* const* environment, int child_end) {
+    const char* const option = kind == ChildKind::Stays ? "--stay" : "--stdio";
     std::array<std::array<const char*, 4>, 3> arguments{};
     for (std::size_t i = 0; i < candidates.count; ++i) {
         arguments[i] = {candidates.paths[i].c_str(), option, value, nullptr};
@@ -92,6 +93,9 @@ std::vector<char*> environment_of_child() {
     const pid_t child = ::vfork();
     if (child != 0) {
         return child;
+    }
+    if (kind == ChildKind::Detached) {
+        ::setsid();
     }
     if (::dup2(child_end, 0) < 0 || ::dup2(child_end, 1) < 0) {
         ::_exit(k_status_not_started);
@@ -133,10 +137,10 @@ Result<ChildDaemon> start_child_daemon(ChildKind kind) {
         // One of another build would be made to leave by the next client of this one.
         const std::string build(protocol::build_id());
         const Kept kept = kept_environment();
-        pid = start(candidates, "--stay", build.c_str(), kept.data(), theirs.get());
+        pid = start(candidates, kind, build.c_str(), kept.data(), theirs.get());
     } else {
         const std::vector<char*> environment = environment_of_child();
-        pid = start(candidates, "--stdio", nullptr, environment.data(), theirs.get());
+        pid = start(candidates, kind, nullptr, environment.data(), theirs.get());
     }
     if (pid < 0) {
         return system_error("no-process", "cannot start cudaenvd");

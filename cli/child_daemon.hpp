@@ -13,8 +13,9 @@
 namespace cudaenv::cli {
 
 enum class ChildKind {
-    Session, // cudaenvd --stdio: ends with the connection
-    Stays,   // cudaenvd --stay BUILD: listens from now on, if nobody else does
+    Session,  // cudaenvd --stdio: ends with the connection
+    Detached, // the same, in a session of its own: an interrupt of the terminal does not reach it
+    Stays,    // cudaenvd --stay BUILD: listens from now on, if no other does
 };
 
 struct ChildDaemon {

@@ -2,23 +2,21 @@
 // own over a socket pair. Asked in JSON-RPC, one request at a time.
 //
 // Law: every wait has a deadline, and a daemon that is stopped, hangs, dies, talks nonsense or is
-// of another build costs at most `patience` before a child is asked instead; whatever either does,
-// `ask` returns a value or an Error. No descriptor but standard error reaches a child beside the
+// of another build costs at most `patience` before a child is asked; whatever either does, `ask`
+// returns a value or an Error. No descriptor but standard error reaches a child beside the
 // socket's end, and none at all the daemon that may become of it. A child that does not stay is
 // gone when the connection is.
 #pragma once
 
-#include "base/fd.hpp"
 #include "base/result.hpp"
-#include "protocol/frame.hpp"
+#include "cli/exchange.hpp"
 #include "protocol/message.hpp"
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <sys/types.h>
+#include <vector>
 
 namespace cudaenv::cli {
 
@@ -28,6 +26,12 @@ enum class StartDaemon {
     IfTerminal,  // commands: where standard input and standard error are a terminal
     Interactive, // hooks that know that their shell is interactive
     Asked,       // `cudaenv daemon start`: only the administrator can refuse
+};
+
+// What happens to a daemon that was silent for `patience`.
+enum class SilentDaemon {
+    IsLeft,  // a child is asked in its place
+    IsRaced, // a child is asked beside it, and the first answer counts. For what may be done twice
 };
 
 struct ConnectWishes {
@@ -40,12 +44,17 @@ struct ConnectWishes {
     // The longest that the listening daemon may be silent: in all where its answer is quick, else
     // before its greeting, and after that as long as it greets nobody else either.
     std::chrono::milliseconds patience{1000};
-    // true: a child that is late, or that has answered and is still at work when the deadline is
-    // over, is left to finish what it began, for which it keeps what it found out, and is not
-    // waited for. For prompts: else a cold machine would begin anew at each.
+    SilentDaemon silent_daemon = SilentDaemon::IsLeft;
+    // true: a child that is late is left to finish what it began and keeps what it found out, also
+    // where the terminal is interrupted or closed. For prompts: else a slow machine would begin
+    // again at each.
     bool let_finish = false;
-    // Hears how far a request is that asked for it.
-    std::function<void(const protocol::Progress&)> on_progress = {};
+    ProgressListener on_progress = {};
+    // Called once where the answer takes longer than `slow_after`.
+    std::chrono::milliseconds slow_after{0};
+    std::function<void()> on_slow = {};
+    // Asked from time to time after `on_slow`: true ends the wait ("interrupted").
+    std::function<bool()> is_interrupted = {};
 };
 
 class Connection {
@@ -65,9 +74,12 @@ public:
 
     // Sends `hello` before the first request, in the same write. A request that the listening
     // daemon did not answer is asked of a child, in the time that is left. Errors: the daemon's
-    // own; "daemon-not-found", "daemon-died", "bad-response" (Defect); "timed-out",
+    // own; "daemon-not-found", "daemon-died", "bad-response" (Defect); "timed-out", "interrupted",
     // "daemon-does-not-load" (Unavailable).
     Result<protocol::Reply> ask(protocol::Request request, std::chrono::milliseconds deadline);
+
+    // Sends a request whose answer is not waited for, and leaves a child at work on it.
+    Result<void> tell(protocol::Request request);
 
     // Of the last answer: whether it came from a daemon that listens, the one that was there or the
     // child that stays; and why it did not, empty where nobody looked for one.
@@ -76,36 +88,30 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
-    enum class Peer { None, Daemon, Child };
+    // One that is asked: the listening daemon, or a child.
+    struct Peer {
+        Exchange exchange;
+        pid_t child = -1;      // -1: the listening daemon
+        bool may_stay = false; // the child was started as one that may become the daemon
+        [[nodiscard]] bool is_daemon() const { return child < 0; }
+    };
 
     explicit Connection(const ConnectWishes& wishes) : m_wishes(wishes) {}
     bool connect_to_daemon();
-    Result<void> fork_child(bool may_stay);
-    void leave_daemon(std::string why);
-    void finish();
-    Result<void> send(std::string_view bytes, Clock::time_point until);
-    Result<void> wait_for(short events, Clock::time_point until);
-    Result<void> wait_for_answer(Clock::time_point until);
-    Result<protocol::Response> receive(Clock::time_point until);
-    Result<protocol::Reply> ask_peer(protocol::Request& request, Clock::time_point until);
-    Result<void> read_greeting(Clock::time_point until);
+    Result<void> add_child(bool may_stay);
+    Result<void> ask_child_too(protocol::Request& request, bool may_stay);
+    Result<void> leave_or_race(protocol::Request& request, Clock::time_point& patient_until);
+    Result<void> wait_for_any(Clock::time_point until, std::vector<short>& ready) const;
+    Result<void> replace_failed(std::size_t index, const Error& error, protocol::Request& request);
+    Result<protocol::Reply> first_answer(protocol::Request& request);
+    void keep_only(std::size_t index);
+    void drop(Peer& peer) const;
     [[nodiscard]] bool greets() const;
-    Error died();
-    void wait_for_child() const;
 
     ConnectWishes m_wishes;
-    Peer m_peer = Peer::None;
-    Fd m_socket;
-    pid_t m_child = -1;
-    bool m_may_stay = false; // the child was started as one that may become the daemon
-    bool m_said_hello = false;
-    std::optional<protocol::Hello> m_greeting;
-    bool m_late = false;       // the peer was waited for in vain
+    std::vector<Peer> m_peers; // those asked now; at most a daemon and a child
+    bool m_late = false;       // they were waited for in vain
     Clock::time_point m_until; // of the last request
-    Clock::time_point m_patient_until;
-    bool m_looks_again = false; // after that, whether the daemon still greets
-    std::int64_t m_last_id = 0;
-    protocol::LineReader m_lines;
     std::string m_why_no_daemon;
 };
 

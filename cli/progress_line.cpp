@@ -36,11 +36,15 @@ bool ProgressLine::can_be_shown() {
            terminal_of(STDERR_FILENO).is_terminal;
 }
 
-void ProgressLine::show(const protocol::Progress& progress) {
+void ProgressLine::show(std::string_view text) {
     const auto width = static_cast<std::size_t>(terminal_of(STDERR_FILENO).columns) - 1;
     m_shown = true;
     static_cast<void>(
-        write_all(STDERR_FILENO, std::string(k_erase) + text_of(progress).substr(0, width)));
+        write_all(STDERR_FILENO, std::string(k_erase) + std::string(text.substr(0, width))));
+}
+
+void ProgressLine::show(const protocol::Progress& progress) {
+    show(text_of(progress));
 }
 
 void ProgressLine::clear() {

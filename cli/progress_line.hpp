@@ -4,6 +4,8 @@
 
 #include "protocol/message.hpp"
 
+#include <string_view>
+
 namespace cudaenv::cli {
 
 class ProgressLine {
@@ -16,6 +18,7 @@ public:
     // A terminal that can go back to a line's begin.
     static bool can_be_shown();
 
+    void show(std::string_view text);
     void show(const protocol::Progress& progress);
     void clear();
 

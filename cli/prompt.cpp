@@ -1,17 +1,21 @@
 #include "cli/prompt.hpp"
 
+#include "base/fingerprint.hpp"
 #include "base/text.hpp"
 #include "cli/caller.hpp"
 #include "cli/connection.hpp"
 #include "cli/output.hpp"
 #include "cli/own_path.hpp"
 #include "cli/private_script.hpp"
+#include "cli/progress_line.hpp"
 #include "protocol/json_field.hpp"
 #include "shellhooks/render.hpp"
+#include "solver/plan/activation/managed.hpp"
 #include "solver/plan/activation/update.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -22,14 +26,17 @@ namespace cudaenv::cli {
 
 namespace {
 
-// With this much for the daemon, the shell's own share and a slow machine's, a prompt is back
-// within 50 ms. Where nobody waits for a prompt, being right is worth longer.
-constexpr std::chrono::milliseconds k_prompt_deadline{40};
+// A prompt at which the question changed waits this long, since the next command may be a build.
+constexpr std::chrono::milliseconds k_prompt_deadline{2000};
+// A question that was waited for before and has not changed: only an answer that is there counts.
+constexpr std::chrono::milliseconds k_repeated_deadline{40};
 constexpr std::chrono::milliseconds k_script_deadline{5000};
-// After `conda activate`, which took some hundred itself and may stand before `&& nvcc`.
-constexpr std::chrono::milliseconds k_command_deadline{1000};
-// For a daemon that is there and does not answer; what is left is for a child.
-constexpr std::chrono::milliseconds k_patience{12};
+// A daemon that is silent for so long has a child started beside it.
+constexpr std::chrono::milliseconds k_patience{15};
+// After this the terminal says that something is being waited for.
+constexpr std::chrono::milliseconds k_silence{150};
+
+constexpr int k_status_ask_again = 4;
 
 struct PromptWords {
     std::string_view shell_name;
@@ -39,8 +46,10 @@ struct PromptWords {
     bool whole_seconds = false; // the shell compares files' times by the second
     std::string_view watch;
     std::string_view keep;
-    bool after_command = false; // a command of conda's or ours was run: more than a prompt's time
-    std::string_view was;       // the journal before that command; empty: nothing was active
+    std::string_view was;         // the journal before a command of conda's or ours; empty: none
+    std::string_view waited;      // the question for which an answer was waited in vain
+    bool cut_off = false;         // the last wait was interrupted
+    bool take_back_first = false; // the shell cannot take back what a wait would leave
 };
 
 std::optional<PromptWords> read_words(std::span<const char* const> words) {
@@ -68,8 +77,13 @@ std::optional<PromptWords> read_words(std::span<const char* const> words) {
         } else if (word == "--keep" && more) {
             read.keep = words[++i];
         } else if (word == "--was" && more) {
-            read.after_command = true;
             read.was = words[++i];
+        } else if (word == "--waited" && more) {
+            read.waited = words[++i];
+        } else if (word == "--cut-off") {
+            read.cut_off = true;
+        } else if (word == "--take-back-first") {
+            read.take_back_first = true;
         } else {
             return std::nullopt;
         }
@@ -109,19 +123,33 @@ bool print_text(shellhooks::Shell shell, const std::string& text) {
     return script && write_all(STDOUT_FILENO, *script + '\n').has_value();
 }
 
-// What the client can say by itself: our changes are taken back.
+// What the client can decide by itself: our changes are taken back, or with `keep` they stay. The
+// watch holds nowhere, so that the next prompt asks; `waited` goes to it.
+enum class Changes { TakeBack, Keep };
+bool print_without_answer(const PromptWords& words, const protocol::Caller& caller, Changes changes,
+                          std::string waited) {
+    std::string text;
+    if (changes == Changes::TakeBack) {
+        text = shellhooks::render_changes(
+            words.shell, plan::difference(caller.environment, plan::undo(caller.environment)));
+    }
+    shellhooks::Watch watch;
+    watch.waited = std::move(waited);
+    return print_text(words.shell, text + shellhooks::render_watch(words.shell, watch));
+}
+
 int leave(const PromptWords& words, const protocol::Caller& caller) {
-    const auto changes = plan::difference(caller.environment, plan::undo(caller.environment));
-    // A watch that holds nowhere, so that the next prompt asks.
-    const std::string text = shellhooks::render_changes(words.shell, changes) +
-                             shellhooks::render_watch(words.shell, {});
-    return print_text(words.shell, text) ? 0 : 3;
+    return print_without_answer(words, caller, Changes::TakeBack, {}) ? 0 : 3;
+}
+
+bool is_quiet() {
+    const char* quiet = std::getenv("CUDAENV_QUIET");
+    return quiet != nullptr && *quiet != '\0';
 }
 
 // Somebody is there to read a line.
 bool is_heard(const PromptWords& words) {
-    const char* quiet = std::getenv("CUDAENV_QUIET");
-    return words.say && (quiet == nullptr || *quiet == '\0') && ::isatty(STDERR_FILENO) != 0;
+    return words.say && !is_quiet() && ::isatty(STDERR_FILENO) != 0;
 }
 
 void say(const PromptWords& words, const std::string& line) {
@@ -132,16 +160,50 @@ void say(const PromptWords& words, const std::string& line) {
     static_cast<void>(write_all(STDERR_FILENO, "cudaenv: " + line + '\n'));
 }
 
-// Without an answer nothing new is decided; what was set for a place that the shell has left is
-// taken back.
-int without_answer(const PromptWords& words, const protocol::Caller& caller, const Error& error) {
-    say(words, error.message + "; asked again at the next prompt");
+// What an answer is wanted for, as one word: where the shell stands and what was set in it, without
+// our own changes. Files are not part of it.
+std::string question_of(const protocol::Caller& caller) {
+    const plan::Variables base = plan::undo(caller.environment);
+    std::string text = caller.cwd;
+    for (const std::string_view name : plan::watched_variables()) {
+        const auto found = base.find(name);
+        text += '\n';
+        text += found == base.end() ? "-" : '=' + found->second;
+    }
+    return fingerprint(text);
+}
+
+// The shell is still where our changes were made for; or there are none.
+bool is_still_there(const protocol::Caller& caller) {
     const auto text = caller.variable(plan::k_journal_variable);
     const auto journal = text ? plan::read_journal(*text) : bad_input("none", "");
-    if (!journal || plan::still_in(journal->context, caller.environment, caller.cwd)) {
-        return 3;
+    return !journal || plan::still_in(journal->context, caller.environment, caller.cwd);
+}
+
+bool is_waiting_repeated(const PromptWords& words, const std::string& question) {
+    return words.cut_off || words.waited == question;
+}
+
+std::string reason_without_answer(const PromptWords& words, const Error& error) {
+    const std::string what = words.cut_off               ? "Interrupted"
+                             : error.code == "timed-out" ? "Machine is busy"
+                                                         : error.message;
+    return what + ": CUDA is not set" + (words.say ? " yet, retrying at the next prompt" : "");
+}
+
+// Without an answer nothing new is decided; what was set for a place that the shell has left is
+// taken back. It is said once for each question: in a script to whoever reads its messages, and of
+// an interrupt by the prompt after it, since the shell drops what this one prints.
+int without_answer(const PromptWords& words, const protocol::Caller& caller,
+                   const std::string& question, const Error& error) {
+    const bool said_before = words.waited == question || error.code == "interrupted";
+    if (!said_before && (is_heard(words) || (!words.say && !is_quiet()))) {
+        // Where it cannot be said there is nobody to hear it.
+        static_cast<void>(
+            write_all(STDERR_FILENO, "cudaenv: " + reason_without_answer(words, error) + '\n'));
     }
-    return leave(words, caller);
+    const auto changes = is_still_there(caller) ? Changes::Keep : Changes::TakeBack;
+    return print_without_answer(words, caller, changes, question) ? 0 : 3;
 }
 
 // A wrapped command that changed nothing of ours: what was taken back before it is there again.
@@ -154,17 +216,51 @@ bool is_as_it_was(const nlohmann::json& object, const PromptWords& words) {
            });
 }
 
-Result<protocol::Reply> ask(nlohmann::json params, const protocol::Caller& caller,
-                            const PromptWords& words) {
+volatile std::sig_atomic_t g_interrupted = 0;
+
+// From now on an interrupt ends the wait, and the shell is still answered; the terminal cannot stop
+// this process, for which a shell would wait for ever.
+void catch_interrupts() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { g_interrupted = 1; };
+    ::sigaction(SIGINT, &action, nullptr);
+    action.sa_handler = SIG_IGN;
+    ::sigaction(SIGTSTP, &action, nullptr);
+}
+
+// What was asked, and who answered.
+struct Conversation {
+    Connection connection;
+    protocol::Reply reply;
+};
+
+Result<Conversation> ask(nlohmann::json params, const protocol::Caller& caller,
+                         const PromptWords& words, std::chrono::milliseconds deadline) {
+    ProgressLine line;
     ConnectWishes wishes;
     wishes.start = words.say ? StartDaemon::Interactive : StartDaemon::Never;
     wishes.patience = k_patience;
-    wishes.let_finish = words.say;
+    wishes.silent_daemon = SilentDaemon::IsRaced;
+    wishes.let_finish = true;
+    wishes.slow_after = k_silence;
+    wishes.on_slow = [&] {
+        catch_interrupts();
+        if (is_heard(words) && ProgressLine::can_be_shown()) {
+            line.show("cudaenv: working out which CUDA fits ...");
+        }
+    };
+    wishes.is_interrupted = [] { return g_interrupted != 0; };
     CUDAENV_TRY(auto daemon, Connection::open(wishes));
-    const auto deadline = !words.say            ? k_script_deadline
-                          : words.after_command ? k_command_deadline
-                                                : k_prompt_deadline;
-    return daemon.ask({0, "activate", std::move(params), caller}, deadline);
+    CUDAENV_TRY(auto reply, daemon.ask({0, "activate", std::move(params), caller}, deadline));
+    return Conversation{std::move(daemon), std::move(reply)};
+}
+
+// What an install has mixed is said once, by whoever says it first: it stays unsaid until here.
+void confirm_said(Conversation& conversation, const protocol::Caller& caller) {
+    const auto said = conversation.reply.object.find("installs_said");
+    if (said != conversation.reply.object.end()) {
+        static_cast<void>(conversation.connection.tell({0, "activate.said", *said, caller}));
+    }
 }
 
 } // namespace
@@ -199,20 +295,28 @@ int run_prompt(std::span<const char* const> arguments) {
     if (words->whole_seconds) {
         params["whole_seconds"] = true;
     }
-    const auto reply = ask(std::move(params), caller, *words);
-    if (!reply) {
-        return without_answer(*words, caller, reply.error());
+    const std::string question = question_of(caller);
+    const bool repeated = is_waiting_repeated(*words, question);
+    if (words->take_back_first && !repeated && !is_still_there(caller)) {
+        return print_without_answer(*words, caller, Changes::TakeBack, {}) ? k_status_ask_again : 3;
     }
-    const auto text =
-        protocol::bytes_from_json(reply->object.value("text", nlohmann::json()), "text");
+    const auto deadline = !words->say ? k_script_deadline
+                          : repeated  ? k_repeated_deadline
+                                      : k_prompt_deadline;
+    auto conversation = ask(std::move(params), caller, *words, deadline);
+    if (!conversation) {
+        return without_answer(*words, caller, question, conversation.error());
+    }
+    const nlohmann::json& object = conversation->reply.object;
+    const auto text = protocol::bytes_from_json(object.value("text", nlohmann::json()), "text");
     if (!text || !print_text(words->shell, *text)) {
         return 3;
     }
-    nlohmann::json lines = is_as_it_was(reply->object, *words)
+    nlohmann::json lines = is_as_it_was(object, *words)
                                ? nlohmann::json::array()
-                               : reply->object.value("say", nlohmann::json::array());
-    if (const auto installs = reply->object.find("installs");
-        installs != reply->object.end() && !installs->is_null()) {
+                               : object.value("say", nlohmann::json::array());
+    if (const auto installs = object.find("installs");
+        installs != object.end() && !installs->is_null()) {
         lines.push_back(*installs);
     }
     for (const nlohmann::json& line : lines) {
@@ -220,6 +324,7 @@ int run_prompt(std::span<const char* const> arguments) {
             say(*words, *words_of_line);
         }
     }
+    confirm_said(*conversation, caller);
     return 0;
 }
 

@@ -9,8 +9,11 @@ namespace cudaenv::cli {
 
 constexpr std::string_view k_prompt_command = "prompt";
 
-// `words` after "prompt". Prints the text that the shell evaluates; exit status 0, or not 0 with
-// nothing on standard output: then the shell is to change nothing. Takes at most 50 ms.
+// `words` after "prompt". Prints the text that the shell evaluates; exit status 0. Waits at most 2
+// s for an answer (5 s in a script), until an interrupt ends it; without one the text takes back
+// what was active for another environment. With --take-back-first that text comes at once, where
+// there is something to take back, with status 4: then the shell is to ask again. Any other status
+// comes with nothing on standard output.
 int run_prompt(std::span<const char* const> words);
 
 } // namespace cudaenv::cli

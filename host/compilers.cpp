@@ -236,34 +236,76 @@ struct ToldVersion {
     std::string source;
 };
 
-// clang up to 15 keeps its headers in lib/clang/14.0.6 beside its bin; newer ones name only the
-// major there, and several clangs may share a prefix: then it has to be asked (25 ms, the loading
-// of LLVM; the directory takes 0.1 ms).
-ToldVersion told_by_directory(FileSystem& files, const Candidate& candidate) {
-    if (candidate.name.family != facts::CompilerFamily::Clang) {
-        return {};
-    }
+// Where a compiler keeps what is of its version alone, beside its bin: lib/clang/14.0.6 (clang up
+// to 15; newer ones name only the major there) and lib/gcc/x86_64-linux-gnu/12 (conda's and
+// self-built ones: 12.3.0). To ask a clang takes 25 ms, the loading of LLVM; the directory takes
+// 0.1 ms.
+std::vector<std::string> version_directories(FileSystem& files, const Candidate& candidate,
+                                             const std::string& machine) {
     const auto real = files.real_path(candidate.path);
     if (!real) {
         return {};
     }
-    const auto directory = std::string(parent_path(parent_path(*real))) + "/lib/clang";
-    const auto names = files.list_directory(directory);
-    if (!names || names->size() != 1) {
+    const std::string lib = std::string(parent_path(parent_path(*real))) + "/lib/";
+    std::vector<std::string> parents;
+    if (candidate.name.family == facts::CompilerFamily::Clang) {
+        parents.push_back(lib + "clang");
+    } else if (const auto targets = files.list_directory(lib + "gcc")) {
+        for (const std::string& target : *targets) {
+            if (target.starts_with(machine + '-')) {
+                parents.push_back(lib + "gcc/" + target);
+            }
+        }
+    }
+    std::vector<std::string> found;
+    for (const std::string& parent : parents) {
+        if (const auto names = files.list_directory(parent)) {
+            for (const std::string& name : *names) {
+                if (is_version(name)) {
+                    found.push_back(parent + '/' + name);
+                }
+            }
+        }
+    }
+    return found;
+}
+
+// Only where one version is there, which the program's name does not contradict: several compilers
+// may share a prefix.
+ToldVersion told_by_directory(FileSystem& files, const Candidate& candidate,
+                              const std::string& machine, CompilerVersions versions) {
+    const auto found = version_directories(files, candidate, machine);
+    if (found.size() != 1) {
         return {};
     }
-    const auto& name = names->front();
-    if (!is_version(name) || std::count(name.begin(), name.end(), '.') != 2 ||
+    const std::string name(base_name(found.front()));
+    const bool full = std::count(name.begin(), name.end(), '.') == 2;
+    if ((!full && versions == CompilerVersions::Full) ||
         (!candidate.name.version.empty() && !name.starts_with(candidate.name.version + '.'))) {
         return {};
     }
-    return {name, directory + '/' + name};
+    return {name, found.front()};
+}
+
+ToldVersion told_without_asking(FileSystem& files, const Candidate& candidate,
+                                const std::string& machine, const VersionAsker& asker,
+                                CompilerVersions versions) {
+    if (asker.cache.find(version_key(candidate.status))) {
+        return {}; // asking costs nothing
+    }
+    auto told = told_by_directory(files, candidate, machine, versions);
+    if (told.version.empty() && versions == CompilerVersions::Major &&
+        !candidate.name.version.empty()) {
+        return {candidate.name.version, candidate.path};
+    }
+    return told;
 }
 
 } // namespace
 
 CompilerFindings find_compilers(FileSystem& files, const Environment& environment,
-                                const std::string& machine, const VersionAsker& asker) {
+                                const std::string& machine, const VersionAsker& asker,
+                                CompilerVersions versions) {
     CompilerFindings findings;
     Programs programs(files, machine, findings.notes);
     for (const auto& place : directories_of(value_of(environment, "PATH"))) {
@@ -285,7 +327,8 @@ CompilerFindings find_compilers(FileSystem& files, const Environment& environmen
     std::vector<VersionQuestion> questions;
     std::vector<const Candidate*> asked;
     for (const auto& candidate : candidates) {
-        if (auto told = told_by_directory(files, candidate); !told.version.empty()) {
+        if (auto told = told_without_asking(files, candidate, machine, asker, versions);
+            !told.version.empty()) {
             if (auto version = DottedVersion::parse(told.version)) {
                 add(candidate, std::move(*version), std::move(told.source));
                 continue;

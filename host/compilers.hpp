@@ -31,8 +31,12 @@ struct CompilerFindings {
     std::string absent;
     std::vector<std::string> notes;
 };
+// How much of a compiler's version has to be known. nvcc's own check is of the major alone, which
+// most names tell: then no program is asked, and a version is "12" where nothing is kept of it.
+enum class CompilerVersions { Full, Major };
 // `machine` as uname has it: cross compilers, for other machines, are left out.
 CompilerFindings find_compilers(FileSystem& files, const Environment& environment,
-                                const std::string& machine, const VersionAsker& asker);
+                                const std::string& machine, const VersionAsker& asker,
+                                CompilerVersions versions = CompilerVersions::Full);
 
 } // namespace cudaenv::host

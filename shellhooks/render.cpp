@@ -24,7 +24,29 @@ std::string render_changes(Shell shell, std::span<const plan::Change> changes) {
     return render_changes_posix(shell, changes);
 }
 
-std::string render_watch(Shell shell, const Watch& watch) {
+namespace {
+
+// The variable of the shell that keeps `Watch::waited`; it is not exported.
+std::string render_waited(Shell shell, const std::string& waited) {
+    const std::string assignment = "__cudaenv_waited=" + waited;
+    switch (shell) {
+    case Shell::Posix:
+        break;
+    case Shell::Bash:
+        return assignment + "\n\\command export -n __cudaenv_waited\n";
+    case Shell::Zsh:
+        return "typeset -g +x " + assignment + '\n';
+    case Shell::Fish:
+        return "set -g __cudaenv_waited " + waited + '\n';
+    case Shell::Tcsh:
+        return "set " + assignment + " ;\n";
+    case Shell::Xonsh:
+        return "__cudaenv_waited = '" + waited + "'\n";
+    }
+    return {};
+}
+
+std::string render_what_to_compare(Shell shell, const Watch& watch) {
     switch (shell) {
     case Shell::Posix: // has no prompt to compare at
         break;
@@ -40,6 +62,13 @@ std::string render_watch(Shell shell, const Watch& watch) {
         return render_watch_xonsh(watch);
     }
     return {};
+}
+
+} // namespace
+
+std::string render_watch(Shell shell, const Watch& watch) {
+    std::string text = render_what_to_compare(shell, watch);
+    return watch.waited.empty() ? text : text + render_waited(shell, watch.waited);
 }
 
 bool is_variable_name(std::string_view name) {

@@ -38,6 +38,9 @@ struct Watch {
     std::string directory;               // $PWD
     std::vector<plan::Change> variables; // name and value, no value: unset
     std::vector<WatchedFile> files;
+    // The question that was waited for in vain, one plain word, for `cudaenv prompt --waited`;
+    // empty: none. The shell keeps it until the next answer.
+    std::string waited;
 };
 // Defines what the hook asks at each prompt: for bash and zsh the function `__cudaenv_stale`
 // (builtins only; true when anything differs); for the others a variable that is not exported and

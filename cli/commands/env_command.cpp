@@ -114,6 +114,9 @@ Result<int> write_environment(Invocation& invocation) {
     if (tells && !installs.is_null()) {
         CUDAENV_TRY(const auto line, protocol::bytes_from_json(installs, "installs"));
         say(line);
+        // Whether or not it can be kept that it was said, the environment is printed.
+        static_cast<void>(
+            ask_daemon("activate.said", member(reply.object, "installs_said"), caller));
     }
     return 0;
 }

@@ -46,9 +46,11 @@ Result<facts::Host> machine_of(const nlohmann::json& params, const protocol::Cal
         return host_of(params, caller, looks);
     }
     const bool builds = activation.project.config.purpose() == plan::Purpose::Build;
+    CUDAENV_TRY(const bool prompts, protocol::bool_field(params, "watch", false));
     return machine.host(activation.situation.base, activation.project.prefix,
                         activation.project.config.toolkit_directories(),
-                        builds ? Gpus::Needed : Gpus::NotNeeded);
+                        builds ? Gpus::Needed : Gpus::NotNeeded,
+                        prompts ? Depth::Decision : Depth::Whole);
 }
 
 } // namespace

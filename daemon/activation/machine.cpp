@@ -41,7 +41,7 @@ host::Environment machines_view(const plan::Variables& shell, const std::string&
 
 facts::Host look(host::FileSystem& files, const host::Environment& view,
                  const std::string& cache_directory,
-                 const std::vector<std::string>& toolkit_directories, Gpus gpus) {
+                 const std::vector<std::string>& toolkit_directories, Gpus gpus, Depth depth) {
     host::ChildProcessRunner processes;
     const host::SystemIdentity identity = host::system_identity();
     host::VersionCache versions(cache_directory, std::time(nullptr));
@@ -49,7 +49,10 @@ facts::Host look(host::FileSystem& files, const host::Environment& view,
     facts::Host host;
     host.hostname = identity.hostname;
     host.machine = identity.machine;
-    host.compilers = host::find_compilers(files, view, identity.machine, asker).compilers;
+    host.compilers = host::find_compilers(files, view, identity.machine, asker,
+                                          depth == Depth::Whole ? host::CompilerVersions::Full
+                                                                : host::CompilerVersions::Major)
+                         .compilers;
     host.toolkits =
         host::find_toolkits(
             files, view, {toolkit_directories, {}, host::value_of(view, "HOME"), identity.machine},
@@ -68,11 +71,13 @@ facts::Host look(host::FileSystem& files, const host::Environment& view,
 } // namespace
 
 facts::Host Machine::host(const plan::Variables& shell, const std::string& prefix,
-                          const std::vector<std::string>& toolkit_directories, Gpus gpus) {
+                          const std::vector<std::string>& toolkit_directories, Gpus gpus,
+                          Depth depth) {
     const host::Environment view = machines_view(shell, prefix);
     const std::string cache_directory =
         host::default_cache_directory(shell, host::value_of(shell, "HOME"));
     std::string key = gpus == Gpus::Needed ? "gpus" : "";
+    key += depth == Depth::Whole ? "whole" : "";
     for (const auto& [name, value] : view) {
         key += '\n' + name + '=' + value;
     }
@@ -80,7 +85,7 @@ facts::Host Machine::host(const plan::Variables& shell, const std::string& prefi
         key += '\n' + directory;
     }
     return m_hosts.get(key, m_files, k_longest, [&](host::FileSystem& files) {
-        return look(files, view, cache_directory, toolkit_directories, gpus);
+        return look(files, view, cache_directory, toolkit_directories, gpus, depth);
     });
 }
 

@@ -15,6 +15,8 @@
 namespace cudaenv::daemon {
 
 enum class Gpus { NotNeeded, Needed };
+// What is asked for: a prompt waits for the decision alone, `status` for the whole versions too.
+enum class Depth { Decision, Whole };
 
 class Machine {
 public:
@@ -22,7 +24,7 @@ public:
     // these are `environment`'s. `shell` is an environment without our changes. GPUs are asked for
     // only where needed: that may start a child.
     facts::Host host(const plan::Variables& shell, const std::string& prefix,
-                     const std::vector<std::string>& toolkit_directories, Gpus gpus);
+                     const std::vector<std::string>& toolkit_directories, Gpus gpus, Depth depth);
     std::optional<facts::EnvironmentFacts> environment(const std::string& prefix);
     facts::ToolkitLayout layout(const std::string& toolkit);
     Inventories& inventories() { return m_inventories; }

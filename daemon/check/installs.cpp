@@ -15,6 +15,8 @@ namespace cudaenv::daemon {
 namespace {
 
 constexpr std::size_t k_most_looks = 64;
+// After an install, which took seconds, a prompt may take this long.
+constexpr std::chrono::milliseconds k_patience_after_install{150};
 // So long after its last change a record that is not whole may still be written.
 constexpr std::int64_t k_being_written_ns = 60'000'000'000;
 
@@ -53,23 +55,22 @@ bool is_one_of(const std::string& text, const std::vector<std::string>& list) {
     return std::ranges::find(list, text) != list.end();
 }
 
-// Says what is unsaid, once: empty where there is nothing, or where it cannot be kept that it was.
-std::string say_unsaid(const Activation& activation, const host::EnvironmentMemories& memories,
-                       const std::string& stamp) {
+// What is unsaid and not ignored: empty where there is nothing, or where the memory cannot be
+// written, so that it would be said at each prompt.
+std::string unsaid_line(const Activation& activation, const host::EnvironmentMemories& memories,
+                        const std::string& stamp) {
     const std::string& prefix = activation.project.prefix;
-    host::EnvironmentMemory memory = memories.read(prefix);
-    if (memory.stamp != stamp || memory.unsaid.empty()) {
+    const host::EnvironmentMemory memory = memories.read(prefix);
+    if (memory.stamp != stamp) {
         return {};
     }
-    const auto found = std::exchange(memory.unsaid, {});
     std::vector<const host::UnsaidFinding*> said;
-    for (const host::UnsaidFinding& one : found) {
-        memory.told.push_back(one.key);
+    for (const host::UnsaidFinding& one : memory.unsaid) {
         if (!is_one_of(one.code, activation.project.config.ignored_findings())) {
             said.push_back(&one);
         }
     }
-    if (!memories.write(prefix, memory) || said.empty()) {
+    if (said.empty() || !memories.write(prefix, memory)) {
         return {};
     }
     const std::string line = said.front()->code + ' ' + said.front()->line;
@@ -124,8 +125,8 @@ InstallNews Installs::news(const Activation& activation, const protocol::Caller&
     const bool says = activation.project.config.warns();
     const std::string stamp = stamp_of(activation);
     const host::EnvironmentMemories memories = memories_of(caller);
-    const auto until =
-        std::chrono::steady_clock::now() + (says ? patience : std::chrono::milliseconds(0));
+    const auto now = std::chrono::steady_clock::now();
+    auto until = now + (says ? patience : std::chrono::milliseconds(0));
     const std::string key = memories.directory() + '\n' + prefix;
     std::unique_lock lock(m_mutex);
     drop_idle();
@@ -138,8 +139,12 @@ InstallNews Installs::news(const Activation& activation, const protocol::Caller&
             if (look.done) {
                 return {};
             }
-            if (memories.read(prefix).stamp == stamp) {
+            const std::string known = memories.read(prefix).stamp;
+            if (known == stamp) {
                 break;
+            }
+            if (says && !known.empty()) { // other than before: something was installed
+                until = std::max(until, now + k_patience_after_install);
             }
             try {
                 look.reading =
@@ -147,7 +152,7 @@ InstallNews Installs::news(const Activation& activation, const protocol::Caller&
                         return read(prefix, caller, stamp, *machine);
                     }).share();
             } catch (const std::system_error&) {
-                return {"", says}; // no thread to be had
+                return {{}, {}, says}; // no thread to be had
             }
         }
         // Also where another state is being read: to let go of that would be to wait for its end.
@@ -156,7 +161,7 @@ InstallNews Installs::news(const Activation& activation, const protocol::Caller&
         const bool ready = reading.wait_until(until) == std::future_status::ready;
         lock.lock();
         if (!ready) {
-            return {"", says};
+            return {{}, {}, says};
         }
         // Whoever comes first takes it.
         Look& again = m_looks[key];
@@ -167,13 +172,30 @@ InstallNews Installs::news(const Activation& activation, const protocol::Caller&
         const Outcome outcome = std::exchange(again.reading, {}).get();
         if (again.stamp == stamp) {
             if (outcome == Outcome::BeingWritten) {
-                return {"", says};
+                return {{}, {}, says};
             }
             break;
         }
     }
-    m_looks[key].done = says;
-    return {says ? say_unsaid(activation, memories, stamp) : std::string(), false};
+    std::string line = says ? unsaid_line(activation, memories, stamp) : std::string();
+    m_looks[key].done = says && line.empty();
+    return {std::move(line), stamp, false};
+}
+
+void Installs::said(const std::string& prefix, const std::string& stamp,
+                    const protocol::Caller& caller) {
+    const host::EnvironmentMemories memories = memories_of(caller);
+    host::EnvironmentMemory memory = memories.read(prefix);
+    const std::lock_guard lock(m_mutex);
+    if (memory.stamp == stamp) {
+        for (host::UnsaidFinding& one : std::exchange(memory.unsaid, {})) {
+            memory.told.push_back(std::move(one.key));
+        }
+        static_cast<void>(memories.write(prefix, memory)); // else it is said again
+    }
+    if (Look& look = m_looks[memories.directory() + '\n' + prefix]; look.stamp == stamp) {
+        look.done = true;
+    }
 }
 
 } // namespace cudaenv::daemon

@@ -17,6 +17,7 @@ namespace cudaenv::daemon {
 
 struct InstallNews {
     std::string line;     // empty: nothing new
+    std::string stamp{};  // with the line: what `said` wants
     bool pending = false; // the environment is still being read, or written: ask again
 };
 
@@ -24,11 +25,13 @@ class Installs {
 public:
     explicit Installs(std::shared_ptr<Machine> machine) : m_machine(std::move(machine)) {}
 
-    // Of the activation's environment. No line where the settings forbid it, or where what was told
-    // cannot be kept. What is found too late is kept with the environment's memory, so that the
-    // next prompt has it also from another process.
+    // Of the activation's environment. No line where the settings forbid it, or where it could not
+    // be kept that it was said. What is found too late is kept with the environment's memory, so
+    // that the next prompt has it also from another process. The line comes again until `said`: the
+    // prompt that asked may have taken another process's answer.
     InstallNews news(const Activation& activation, const protocol::Caller& caller,
                      std::chrono::milliseconds patience);
+    void said(const std::string& prefix, const std::string& stamp, const protocol::Caller& caller);
 
 private:
     enum class Outcome { Kept, BeingWritten, Failed };

@@ -177,6 +177,10 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
     }
     object["say"] = lines_to_say(*activation, object, caller);
     object["installs"] = news.line.empty() ? nlohmann::json() : protocol::bytes_to_json(news.line);
+    if (!news.line.empty()) {
+        object["installs_said"] = {{"prefix", protocol::bytes_to_json(activation->project.prefix)},
+                                   {"stamp", news.stamp}};
+    }
     if (background != nullptr) {
         background->consider(params, caller, *activation, machine);
     }
@@ -196,6 +200,16 @@ void add_activate_methods(Service& service, const std::shared_ptr<Machine>& mach
             return activate(params, caller, machine, *installs, background);
         },
         Lane::Quick);
+    service.add("activate.said",
+                [installs](const nlohmann::json& params,
+                           const protocol::Caller& caller) -> Result<protocol::Reply> {
+                    CUDAENV_TRY(const auto prefix,
+                                protocol::bytes_from_json(params.value("prefix", nlohmann::json()),
+                                                          "prefix"));
+                    CUDAENV_TRY(const auto stamp, protocol::string_field(params, "stamp"));
+                    installs->said(prefix, stamp.value_or(""), caller);
+                    return protocol::Reply{0, nlohmann::json::object()};
+                });
 }
 
 } // namespace cudaenv::daemon

@@ -22,6 +22,10 @@ function __cudaenv_is_interactive { [[ $- == *i* && ! -v BASH_EXECUTION_STRING ]
 # Asks the program and evaluates its answer; always true. Arguments go to the program. The one fork
 # also brings the user's INT trap (an interrupt must not leave half of the changes) and the bodies
 # of conda's functions (which show whether conda.sh was sourced again).
+#
+# An interrupt ends this function wherever it is, and bash runs PROMPT_COMMAND once more: then
+# __cudaenv_asking is still there, and the program takes back what is not for this place instead of
+# waiting again. It does the same where it failed.
 function __cudaenv_update {
     [[ -x $__cudaenv_program ]] || return 0
     local __cudaenv_text __cudaenv_failed=0 __cudaenv_name __cudaenv_keep=
@@ -37,6 +41,10 @@ function __cudaenv_update {
     # Before 5.0, -nt and -ot compare seconds.
     if ((BASH_VERSINFO[0] < 5)); then set -- "$@" --whole-seconds; fi
     if [[ -n $__cudaenv_keep ]]; then set -- "$@" --keep "${__cudaenv_keep#,}"; fi
+    if [[ -v __cudaenv_asking ]]; then set -- "$@" --cut-off; fi
+    if [[ -v __cudaenv_waited ]]; then set -- "$@" --waited "$__cudaenv_waited"; fi
+    __cudaenv_asking=1
+    \builtin export -n __cudaenv_asking
     # _OLD_VIRTUAL_PATH is exported for the program alone, where it is set.
     __cudaenv_text=$(
         \builtin trap -p INT
@@ -52,10 +60,13 @@ function __cudaenv_update {
         __cudaenv_wrap_all "${__cudaenv_text%%$'\n__cudaenv:answer'*}"
     fi
     if [[ $__cudaenv_failed == 1 || $__cudaenv_text != *$'\n__cudaenv:answer\n'?* ]]; then
+        if [[ $* != *--cut-off* && $__cudaenv_failed == 1 ]]; then __cudaenv_update "$@"; fi
+        \builtin unset -v __cudaenv_asking
         return 0
     fi
     local __cudaenv_interrupt=${__cudaenv_text%%$'\n__cudaenv:functions'*}
     \builtin trap '' INT
+    \builtin unset -v __cudaenv_asking __cudaenv_waited
     \builtin eval "${__cudaenv_text#*$'\n__cudaenv:answer\n'}" || :
     __cudaenv_define_prompt
     \builtin export -nf __cudaenv_stale __cudaenv_prompt || : # set -a would have exported them

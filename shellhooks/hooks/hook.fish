@@ -2,11 +2,12 @@
 set -g __cudaenv_program @CUDAENV_PROGRAM@
 set -g __cudaenv_wrap @CUDAENV_WRAP@
 
-# Asks the program and carries out its answer. With --leave our changes are taken back.
+# Asks the program and carries out its answer. With --leave our changes are taken back. An interrupt
+# ends all of this, so what is not for this place is taken back before there is a wait (status 4).
 function __cudaenv_ask
     set -l words prompt fish
-    # Once prompts are shown there is somebody to tell, and no rc file is being read.
-    set -q __cudaenv_prompted; and set -a words --say
+    # Once prompts are shown there is somebody to read, and no rc file is being read.
+    set -q __cudaenv_prompted; and set -a words --say --take-back-first
     set -a words $argv
     # What the shell has without exporting it is the user's.
     set -l keep
@@ -14,15 +15,25 @@ function __cudaenv_ask
         set -q $name; and not set -qx $name; and set -a keep $name
     end
     test -n "$keep"; and set -a words --keep (string join , $keep)
+    set -q __cudaenv_asking; and set -a words --cut-off
+    set -q __cudaenv_waited; and set -a words --waited $__cudaenv_waited
     test -x $__cudaenv_program; or return 0
+    set -g __cudaenv_asking
     begin
         set -q _OLD_VIRTUAL_PATH; and set -lx _OLD_VIRTUAL_PATH $_OLD_VIRTUAL_PATH
         set -l IFS \n
         set -g __cudaenv_answer (command $__cudaenv_program $words)
-        or set -g __cudaenv_answer
+        set -g __cudaenv_code $status
     end
-    string join -- \n $__cudaenv_answer | source
+    set -eg __cudaenv_asking
+    contains -- $__cudaenv_code 0 4; or set -g __cudaenv_answer
+    if test -n "$__cudaenv_answer"
+        set -eg __cudaenv_waited
+        string join -- \n $__cudaenv_answer | source
+    end
     set -eg __cudaenv_answer
+    test $__cudaenv_code = 4; and __cudaenv_ask $argv
+    return 0
 end
 
 function __cudaenv_update

@@ -4,16 +4,19 @@ set __cudaenv_wrap=@CUDAENV_WRAP@ ;
 set __cudaenv_say='' ;
 set __cudaenv_looked='' ;
 set __cudaenv_more=() ;
+set __cudaenv_cut=() ;
+set __cudaenv_waited=- ;
+set __cudaenv_code=0 ;
 if (! $?__cudaenv_watch) set __cudaenv_watch=- ;
 
-: An answer is the path of a private file, which is read. It removes itself: nothing that is merely named is ever removed here ;
-alias __cudaenv_ask 'set __cudaenv_file=(`if ($?_OLD_VIRTUAL_PATH) eval __cudaenv_pass; $__cudaenv_program:q prompt tcsh $__cudaenv_say \!*`); if ($#__cudaenv_file == 1) eval __cudaenv_take' ;
+: An answer is the path of a private file, which is read. It removes itself: nothing that is merely named is ever removed here. An interrupt ends all of this, so what is not for this place is taken back before there is a wait, with status 4 ;
+alias __cudaenv_ask 'set __cudaenv_flags=($__cudaenv_cut --waited $__cudaenv_waited:q \!*); set __cudaenv_cut=(--cut-off); set __cudaenv_file=(`if ($?_OLD_VIRTUAL_PATH) eval __cudaenv_pass; $__cudaenv_program:q prompt tcsh $__cudaenv_say $__cudaenv_flags:q`); set __cudaenv_code=$status; set __cudaenv_cut=(); if ($#__cudaenv_file == 1) eval __cudaenv_take' ;
 alias __cudaenv_pass 'setenv _OLD_VIRTUAL_PATH $_OLD_VIRTUAL_PATH:q' ;
-alias __cudaenv_take 'if (-o $__cudaenv_file:q && -f $__cudaenv_file:q) source $__cudaenv_file:q; set __cudaenv_looked=""' ;
+alias __cudaenv_take 'set __cudaenv_waited=-; if (-o $__cudaenv_file:q && -f $__cudaenv_file:q) source $__cudaenv_file:q; set __cudaenv_looked=""' ;
 alias __cudaenv_leave 'if ($?__CUDAENV_UNDO) eval __cudaenv_ask --leave' ;
-alias __cudaenv_ask_again '__cudaenv_ask --watch $__cudaenv_watch:q $__cudaenv_more:q' ;
+alias __cudaenv_ask_again '__cudaenv_ask --take-back-first --watch $__cudaenv_watch:q $__cudaenv_more:q' ;
 alias __cudaenv_note_off 'if ("$CUDAENV_DISABLE" != "") set __cudaenv_off=1' ;
-alias __cudaenv_update 'set __cudaenv_off=0; if ($?CUDAENV_DISABLE) eval __cudaenv_note_off; if ($__cudaenv_off) eval __cudaenv_leave; if (! $__cudaenv_off) eval __cudaenv_ask_again; __cudaenv_look' ;
+alias __cudaenv_update 'set __cudaenv_off=0; if ($?CUDAENV_DISABLE) eval __cudaenv_note_off; if ($__cudaenv_off) eval __cudaenv_leave; if (! $__cudaenv_off) eval __cudaenv_ask_again; if ($__cudaenv_code == 4) eval __cudaenv_ask_again; __cudaenv_look' ;
 
 : The precmd of the user comes first, so that what direnv does there is seen at once and is not done to what is ours. It finds the status as it is, and for the prompt tcsh itself keeps it ;
 alias __cudaenv_precmd 'set __cudaenv_say=--say; __cudaenv_update' ;

@@ -21,7 +21,8 @@ function __cudaenv_stale {
 # True in a shell that a person types into; `zsh -ic` is none.
 function __cudaenv_is_interactive { [[ -o interactive && ! -v ZSH_EXECUTION_STRING ]] }
 
-# Asks the program and evaluates its answer; always true. Arguments go to the program.
+# Asks the program and evaluates its answer; always true. Arguments go to the program. Where the
+# wait is interrupted, or the program fails, it is asked to take back what is not for this place.
 function __cudaenv_update {
     emulate -L zsh
     setopt no_aliases no_err_return
@@ -34,16 +35,28 @@ function __cudaenv_update {
         fi
     done
     if (( $#__cudaenv_keep )); then set -- "$@" --keep ${(j:,:)__cudaenv_keep}; fi
-    # _OLD_VIRTUAL_PATH is exported for the program alone.
-    if __cudaenv_text=$(
-        if [[ -v _OLD_VIRTUAL_PATH ]]; then builtin export _OLD_VIRTUAL_PATH; fi
-        exec "$__cudaenv_program" prompt zsh "$@"
-    ); then
-        # An interrupt must not leave half of the changes. The user's own trap is back afterwards:
-        # emulate -L has set localtraps.
-        trap '' INT
-        builtin eval "$__cudaenv_text" || :
-    fi
+    if [[ -v __cudaenv_asking ]]; then set -- "$@" --cut-off; fi
+    if [[ -v __cudaenv_waited ]]; then set -- "$@" --waited $__cudaenv_waited; fi
+    typeset -g +x __cudaenv_asking=1
+    {
+        # _OLD_VIRTUAL_PATH is exported for the program alone.
+        if __cudaenv_text=$(
+            if [[ -v _OLD_VIRTUAL_PATH ]]; then builtin export _OLD_VIRTUAL_PATH; fi
+            exec "$__cudaenv_program" prompt zsh "$@"
+        ); then
+            # An interrupt must not leave half of the changes. The user's own trap is back
+            # afterwards: emulate -L has set localtraps.
+            trap '' INT
+            unset __cudaenv_asking __cudaenv_waited
+            builtin eval "$__cudaenv_text" || :
+        fi
+    } always {
+        if [[ -v __cudaenv_asking ]]; then
+            TRY_BLOCK_INTERRUPT=0
+            if [[ "$*" != *--cut-off* ]]; then __cudaenv_update "$@"; fi
+            unset __cudaenv_asking
+        fi
+    }
     if [[ $__cudaenv_wrap == 1 ]]; then __cudaenv_wrap_all; fi
     __cudaenv_define_prompt
     return 0

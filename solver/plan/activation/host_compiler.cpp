@@ -221,9 +221,12 @@ private:
     // The environment's own, then the default g++, then the newest g++, then clang.
     [[nodiscard]] std::optional<facts::Compiler> best() const {
         const Known* found = nullptr;
+        // The major alone: of the rest a prompt may know less than `status`, and both must choose
+        // the same one.
         const auto rank = [](const Known& known) {
             const bool gcc = known.compiler.family == facts::CompilerFamily::Gcc;
-            return std::tuple(known.environments_own, gcc, known.compiler.is_default);
+            return std::tuple(known.environments_own, gcc, known.compiler.is_default,
+                              known.compiler.version.major());
         };
         for (const Known& known : m_compilers) {
             const auto parts = taken_apart(known.compiler.path);
@@ -234,7 +237,7 @@ private:
                 continue;
             }
             if (found == nullptr || rank(known) > rank(*found) ||
-                (rank(known) == rank(*found) && known.compiler.version > found->compiler.version)) {
+                (rank(known) == rank(*found) && known.compiler.path < found->compiler.path)) {
                 found = &known;
             }
         }
