@@ -1,5 +1,6 @@
 #include "cli/child_daemon.hpp"
 
+#include "base/time_slices.hpp"
 #include "cli/own_path.hpp"
 #include "protocol/build_id.hpp"
 
@@ -132,6 +133,7 @@ Result<ChildDaemon> start_child_daemon(ChildKind kind) {
         return system_error("no-socket", "cannot make a socket pair");
     }
     const Candidates candidates = daemon_candidates();
+    ask_for_short_time_slices(); // of the child too, from its first instruction on
     pid_t pid = -1;
     if (kind == ChildKind::Stays) {
         // One of another build would be made to leave by the next client of this one.

@@ -7,6 +7,7 @@
 //   --idle-seconds N   leave after this time without requests (900)
 //   --version
 #include "base/state_directory.hpp"
+#include "base/time_slices.hpp"
 #include "daemon/background.hpp"
 #include "daemon/server.hpp"
 #include "host/project/config_files.hpp"
@@ -145,6 +146,7 @@ bool is_socket_activated() {
 
 int run_daemon(const Options& options) {
     const Start start;
+    ask_for_short_time_slices();
     daemon::hold_end_signals();
     auto listener = is_socket_activated() ? daemon::Listener::inherited(3, start.xdg_runtime_dir())
                                           : daemon::Listener::claim(start.xdg_runtime_dir());
