@@ -67,8 +67,9 @@ set history = 5
 """,
     "xonsh": """\
 # xonsh 0.13 closes the pipes of an alias twice, the second time when Python collects what held them;
-# the number may be another command's pipe by then. Here nothing is collected.
-import gc as _gc, os as _os, random as _random
+# the number may be another command's pipe by then. Here nothing is collected. (conda's function
+# removes the name `_os`.)
+import gc as _gc, os as _driver_os, random as _random
 _gc.disable()
 class _Driver:
     count = _random.randrange(1 << 15)
@@ -78,7 +79,7 @@ class _Driver:
     @staticmethod
     def prompt():
         last = __xonsh__.history[-1].rtn if __xonsh__.history and len(__xonsh__.history) else 0
-        return f"<<TOKEN;{_os.getpid()};{_Driver.count};{int(last or 0)}>>"
+        return f"<<TOKEN;{_driver_os.getpid()};{_Driver.count};{int(last or 0)}>>"
 events.on_pre_prompt(_Driver.counts)
 $PROMPT_FIELDS["driver"] = _Driver.prompt
 $PROMPT = "{driver}"
@@ -163,7 +164,8 @@ class Shell:
     """One process in one pseudo-terminal. Nested shells are the caller's concern: `kind` says which
     one reads the next line."""
 
-    def __init__(self, kind, environment, directory, scratch, deadline=30.0):
+    def __init__(self, kind, environment, directory, scratch, deadline=30.0, become=None):
+        """`become` is called in the child before the shell is: it makes it another user's."""
         self.kinds = [kind]
         self.scratch = Path(scratch)
         self.deadline = deadline
@@ -178,6 +180,8 @@ class Shell:
                 modes = termios.tcgetattr(0)
                 modes[3] &= ~termios.ECHO
                 termios.tcsetattr(0, termios.TCSANOW, modes)
+                if become:
+                    become()
                 os.chdir(directory)
                 os.execvpe(ARGUMENTS[kind][0], ARGUMENTS[kind], environment)
             finally:
