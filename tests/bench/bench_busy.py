@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Right at the first prompt on a cold and busy machine: how often, and after which wait.
 
-usage: bench_busy.py [--build DIR] [--count N] [--shells LIST] [--kinds LIST] [--loads LIST] [--daemon no|yes|both]
-                     [--users LIST] [--cpus N] [--drop-caches] [--json FILE] ...
+usage: bench_busy.py [--scene busy|slow-disk|hanging-toolkit|unchanged] [--build DIR] [--count N] [--shells LIST]
+                     [--kinds LIST] [--loads LIST] [--daemon no|yes|both] [--users LIST] [--cpus N] [--drop-caches]
+                     [--json FILE] ...
 
 Each activation is made in a new interactive shell in a pseudo-terminal, with an empty state directory, cache and
 runtime directory: the activation's line and `nvcc --version; echo "[$CUDA_HOME]"` are written at once. The kinds:
@@ -17,13 +18,19 @@ shell that finds none, shows.
 Beside cudaenv, in alternation: the same shell without a hook (conda's row without a hook is conda's own time), and
 direnv's hook with an .envrc. `--daemon yes`: one starts at the shell's first prompt, cold like all else.
 The load is N processes that spin, of the same user and of niceness 0, each in a session of its own.
-Of other users than the own only root can be measured: run it as root for `--users nobody,root`.
-Exit status: 0 measured and always right or said; 1 something was wrong or silent.
+Only root can measure as another user: run it as root for `--users nobody,root`.
+Other scenes than `busy`, with 20 activations each and no load if not said otherwise:
+  slow-disk        programs, toolkits, environments and projects are on a disk that takes --delay for each operation
+  hanging-toolkit  a listed directory with the toolkit of CUDA 12.4 answers no request; the environment wants 11.8,
+                   which is on a good disk, or 12.4
+  unchanged        bench_prompt.py: what a prompt costs where nothing has changed
+In the first two, "over" counts what took longer than --limit, and "prompts" is the longest of five prompts afterwards.
+Exit status: 0 measured, and always right or said, in time; 1 not so; 77 skipped.
 """
 import argparse
 import concurrent.futures
-import contextlib
 import dataclasses
+import itertools
 import json
 import math
 import multiprocessing
@@ -32,16 +39,20 @@ import platform
 import pwd
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import busy_disk
 import busy_shell
 import busy_world
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 COLUMNS = ["shell", "kind", "by", "user", "load", "right", "wrong", "empty", "hung", "said", "silent", "later",
            "min", "median", "p95", "p99", "max"]
+OF_SCENES = [*COLUMNS, "over", "prompts"]
+SCENES = ["busy", "slow-disk", "hanging-toolkit", "unchanged"]
 
 
 def words(text):
@@ -50,12 +61,13 @@ def words(text):
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scene", choices=SCENES, default="busy")
     parser.add_argument("--build", type=Path, default=REPOSITORY / "build/release",
                         help="build tree or installed prefix (build/release)")
-    parser.add_argument("--count", type=int, default=200, help="activations of each kind (200)")
+    parser.add_argument("--count", type=int, help="activations of each kind (200)")
     parser.add_argument("--shells", type=words, default=busy_world.driver.SHELLS)
-    parser.add_argument("--kinds", type=words, default=busy_world.KINDS)
-    parser.add_argument("--loads", type=lambda text: [int(word) for word in words(text)], default=[0, 8, 16])
+    parser.add_argument("--kinds", type=words, help=",".join(busy_world.KINDS))
+    parser.add_argument("--loads", type=lambda text: [int(word) for word in words(text)], help="0,8,16")
     parser.add_argument("--daemon", choices=["yes", "no", "both"], default="both")
     parser.add_argument("--beside", type=words, default=["plain", "direnv"], help="plain,direnv; empty: cudaenv alone")
     own = pwd.getpwuid(os.getuid()).pw_name
@@ -66,9 +78,20 @@ def arguments():
     parser.add_argument("--packages", type=int, default=150, help="other packages in each environment (150)")
     parser.add_argument("--conda", default=shutil.which("conda"), help="conda's program")
     parser.add_argument("--deadline", type=float, default=60.0, help="seconds (60)")
+    parser.add_argument("--delay", type=float, default=0.005, help="seconds, of the slow disk (0.005)")
+    parser.add_argument("--limit", type=float, default=2.5, help="seconds, of a wait in a scene (2.5)")
     parser.add_argument("--root", type=Path, default=Path("/var/tmp"), help="where the files are (/var/tmp)")
     parser.add_argument("--json", type=Path, help="all that was measured, into this file")
-    return parser.parse_args()
+    options = parser.parse_args()
+    busy = options.scene == "busy"
+    options.count = options.count or (200 if busy else 20)
+    options.kinds = options.kinds or (busy_world.KINDS if busy else ["venv", "pin"])
+    options.loads = options.loads or ([0, 8, 16] if busy else [0])
+    if options.scene == "slow-disk":
+        options.drop_caches = os.getuid() == 0
+    if options.scene == "hanging-toolkit":
+        options.beside = []
+    return options
 
 
 def drop_caches():
@@ -76,14 +99,14 @@ def drop_caches():
     Path("/proc/sys/vm/drop_caches").write_text("3\n")
 
 
-def one(world, cell, owner, wanted, options):
+def one(world, cell, owner, options):
     """One activation, in a worker."""
-    home = world.home(cell["shell"], cell["kind"], cell["tool"], cell["daemon"], owner)
+    home = world.home(cell["shell"], cell["kind"], cell["tool"], cell["daemon"], owner, cell["version"])
     try:
         if options.drop_caches:
             drop_caches()
-        expected = cell["tool"] != "plain"
-        return busy_shell.activate(cell["shell"], home, owner, wanted, options.deadline, 5 if expected else 0)
+        return busy_shell.activate(cell["shell"], home, owner, world.right(cell["version"]), options.deadline,
+                                   follow=0 if cell["tool"] == "plain" else 5, all_of_them=options.scene != "busy")
     finally:
         shutil.rmtree(home.root, ignore_errors=True)
 
@@ -93,10 +116,13 @@ def percentile(times, part):
     return times[max(0, math.ceil(part * len(times)) - 1)]
 
 
-def row_of(cell, seen):
+def row_of(cell, seen, options):
     waits = sorted(one.wait for one in seen if one.wait is not None)
-    row = {**cell, "by": cell["tool"] if cell["tool"] != "cudaenv" else
-           "cudaenv, daemon" if cell["daemon"] == "yes" else "cudaenv"}
+    row = {**cell, "by": "cudaenv, daemon" if cell["daemon"] == "yes" else cell["tool"]}
+    if options.scene != "busy":
+        row["kind"] += f" {cell['version']}"
+        row["over"] = sum(wait > options.limit * 1000 for wait in waits)
+        row["prompts"] = round(max((ms for one in seen for ms in one.prompts), default=0))
     missed = [one for one in seen if one.outcome != "right"]
     for outcome in ("right", "wrong", "empty", "hung"):
         row[outcome] = sum(one.outcome == outcome for one in seen)
@@ -111,6 +137,10 @@ def row_of(cell, seen):
     return row
 
 
+def columns_of(options):
+    return COLUMNS if options.scene == "busy" else OF_SCENES
+
+
 def table(rows, columns):
     lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     lines += ["| " + " | ".join(str(row[name]) for name in columns) + " |" for row in rows]
@@ -122,61 +152,82 @@ def machine(options):
     return {
         "cores": os.cpu_count(), "used": len(os.sched_getaffinity(0)), "kernel": platform.release(),
         "autogroup": autogroup.read_text().strip() if autogroup.exists() else "not in this kernel",
-        "loadavg": os.getloadavg()[0], "build": str(options.build), "count": options.count, "jobs": options.jobs,
+        "scene": options.scene, "load before": round(os.getloadavg()[0], 1), "build": str(options.build), "count": options.count, "jobs": options.jobs,
         "caches": "dropped before each shell" if options.drop_caches else "warm",
     }
 
 
-def cells_of(world, options, user, load):
-    """The cells that are measured in alternation, and those that cannot be, with the reason."""
+def cells_of(world, options, versions, user, load):
+    """The cells that are measured in alternation, and why others cannot be measured."""
     daemons = {"both": ["no", "yes"]}.get(options.daemon, [options.daemon])
     tools = [("cudaenv", daemon) for daemon in daemons] + [(tool, "no") for tool in options.beside]
-    for shell in options.shells:
-        for kind in options.kinds:
-            cells = []
-            for tool, daemon in tools:
-                # Without a hook `switch` is as `pin`, and direnv's is about directories.
-                if tool == "plain" and kind == "switch" or tool == "direnv" and kind in ("venv", "conda"):
-                    continue
-                if why := world.why_not(shell, kind, tool):
-                    yield [], f"{shell}, {kind}, {tool}: {why}"
-                else:
-                    cells.append({"shell": shell, "kind": kind, "tool": tool, "daemon": daemon, "user": user,
-                                  "load": load})
-            if cells:
-                yield cells, None
+    for shell, kind, version in itertools.product(options.shells, options.kinds, versions):
+        cells = []
+        reasons = []
+        for tool, daemon in tools:
+            # Without a hook `switch` is as `pin`, and direnv's is about directories.
+            if tool == "plain" and kind == "switch" or tool == "direnv" and kind in ("venv", "conda"):
+                continue
+            if why := world.why_not(shell, kind, tool):
+                reasons.append(f"{shell}, {kind}, {tool}: {why}")
+                continue
+            cells.append({"shell": shell, "kind": kind, "version": version, "tool": tool, "daemon": daemon,
+                          "user": user, "load": load})
+        yield cells, reasons
 
 
-def measure(world, options):
+def measure(world, options, versions=(busy_world.WANTED,)):
     rows = []
-    skipped = []
+    skipped = {}  # for its order
     measured = []
-    wanted = (busy_world.WANTED, str(world.toolkits[0] / f"cuda-{busy_world.WANTED}"))
-    for user in options.users:
+    for user, load in itertools.product(options.users, options.loads):
         owner = busy_shell.Owner.named(user)
-        for load in options.loads:
-            with busy_shell.Load(load, owner):
-                for cells, why in cells_of(world, options, user, load):
-                    if why:
-                        skipped += [why] if why not in skipped else []
-                        continue
-                    seen = [[] for _ in cells]
-                    with concurrent.futures.ProcessPoolExecutor(
-                            options.jobs, multiprocessing.get_context("fork"), busy_shell.prepare_worker) as pool:
-                        asked = [[pool.submit(one, world, cell, owner, wanted, options) for cell in cells]
-                                 for _ in range(options.count)]
-                        for turn in asked:
-                            for place, answer in enumerate(turn):
-                                seen[place].append(answer.result())
-                    for cell, all_of_cell in zip(cells, seen):
-                        rows.append(row_of(cell, all_of_cell))
-                        measured.append({**cell, "loadavg": os.getloadavg()[0],
-                                         "activations": [dataclasses.asdict(each) for each in all_of_cell]})
-                        print(table(rows[-1:], COLUMNS).splitlines()[-1], file=sys.stderr, flush=True)
-                    if options.json:
-                        options.json.write_text(json.dumps({"machine": machine(options), "rows": rows,
-                                                            "skipped": skipped, "measured": measured}, indent=1))
+        with busy_shell.Load(load, owner):
+            for cells, reasons in cells_of(world, options, versions, user, load):
+                skipped |= dict.fromkeys(reasons)
+                for cell, seen in zip(cells, alternated(world, cells, owner, options)):
+                    rows.append(row_of(cell, seen, options))
+                    measured.append({**cell, "activations": [dataclasses.asdict(each) for each in seen]})
+                    print(table(rows[-1:], columns_of(options)).splitlines()[-1], file=sys.stderr, flush=True)
+                if options.json:
+                    options.json.write_text(json.dumps({"machine": machine(options), "rows": rows,
+                                                        "skipped": list(skipped), "measured": measured}, indent=1))
     return rows, skipped
+
+
+def alternated(world, cells, owner, options):
+    """What was seen in each cell: one activation of each, then the next of each, and so on."""
+    with concurrent.futures.ProcessPoolExecutor(options.jobs, multiprocessing.get_context("fork"),
+                                                busy_shell.prepare_worker) as pool:
+        turns = [[pool.submit(one, world, cell, owner, options) for cell in cells] for _ in range(options.count)]
+        return [[turn[place].result() for turn in turns] for place in range(len(cells))]
+
+
+def played(options, root):
+    """The scene's rows, and why others are missing."""
+    place = root / "world"
+    far = root / "far" if options.scene == "hanging-toolkit" else None
+    world = busy_world.World(place, root / "homes", options.build, options.packages, options.conda, far)
+    if options.scene == "busy":
+        return measure(world, options)
+    program = busy_disk.compiled(root / "slow_disk")
+    seen = far or place
+    behind = seen.rename(root / "disk")
+    with busy_disk.Disk(program, behind, seen, 0 if far else options.delay) as disk:
+        if not far:
+            return measure(world, options)
+        disk.stop()
+        return measure(world, options, [busy_world.WANTED, busy_world.OTHER])
+
+
+def unchanged(options):
+    program = next(path for path in (options.build / "bin/cudaenv", options.build / "cli/cudaenv") if path.exists())
+    return subprocess.run([sys.executable, Path(__file__).with_name("bench_prompt.py"), "--cudaenv", program,
+                           "--calls", "100000"], check=False).returncode
+
+
+def is_bad(row):
+    return row["tool"] == "cudaenv" and (row["wrong"] or row["silent"] or row["hung"] or row.get("over"))
 
 
 def main():
@@ -186,15 +237,21 @@ def main():
         sys.exit("--drop-caches needs root")
     if options.cpus:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.cpus])
+    if options.scene == "unchanged":
+        return unchanged(options)
+    says = machine(options)
     with tempfile.TemporaryDirectory(prefix="cudaenv-busy-", dir=options.root) as name:
-        world = busy_world.World(Path(name), options.build, options.packages, options.conda)
-        says = machine(options)
-        rows, skipped = measure(world, options)
+        os.chmod(name, 0o755)
+        try:
+            rows, skipped = played(options, Path(name))
+        except busy_disk.Unavailable as why:
+            print(f"skipped: {why}")
+            return 77
     print("waits in ms; " + ", ".join(f"{key} {value}" for key, value in says.items()) + "\n")
-    print(table(rows, COLUMNS))
+    print(table(rows, columns_of(options)))
     for why in skipped:
         print(f"\nnot measured: {why}")
-    return 1 if any(row["by"].startswith("cudaenv") and (row["wrong"] or row["silent"] or row["hung"]) for row in rows) else 0
+    return 1 if any(map(is_bad, rows)) else 0
 
 
 if __name__ == "__main__":

@@ -58,31 +58,29 @@ class Home:
 
 
 class World:
-    """`toolkit_root` is another place for the wanted toolkit (a mount), where given."""
+    """`far`: a directory for OTHER's toolkit in place of the one where the others are."""
 
-    def __init__(self, root: Path, build: Path, packages: int, conda=None, toolkit_places=None):
+    def __init__(self, root: Path, homes: Path, build: Path, packages: int, conda=None, far=None):
         self.root = root
+        self.homes = homes
         self.conda = conda
-        (root / "homes").mkdir()
-        root.chmod(0o755)
+        self.load_conda = {}
+        for directory in (root, homes):
+            directory.mkdir(mode=0o755)
         self.program = programs(build, root / "prefix")
-        place = root / "toolkits"
-        place.mkdir()
-        for version in ("11.3", WANTED, OTHER):
-            world.stand_in(f"{version}.0" if version != "11.3" else "11.3.109", place / f"cuda-{version}")
-        self.toolkits = toolkit_places or [place]
+        self.toolkits = {"11.3": root / "toolkits/cuda-11.3", WANTED: root / f"toolkits/cuda-{WANTED}",
+                         OTHER: (far or root / "toolkits") / f"cuda-{OTHER}"}
         wheels = root / "wheels"
         wheels.mkdir()
-        self.wheel = world.torch_wheel(*world.FRAMEWORKS["t118"], wheels)
-        self._make_venv(root / "envs/t118", packages)
-        self._make_conda(root / "conda/t118", packages)
-        for version in (WANTED, OTHER):
+        for version, toolkit in self.toolkits.items():
+            world.stand_in(f"{version}.{109 if version == '11.3' else 0}", toolkit)
             project = root / f"projects/p{version}"
             project.mkdir(parents=True)
             (project / "cudaenv.toml").write_text(f'[pins]\ncuda = "{version}"\n')
-            toolkit = place / f"cuda-{version}"
             (project / ".envrc").write_text(f"export CUDA_HOME={toolkit}\nPATH_add {toolkit}/bin\n")
-        self.load_conda = {}
+            self.wheel = world.torch_wheel(*world.FRAMEWORKS[f"t{version.replace('.', '')}"], wheels)
+            self._make_venv(root / f"envs/t{version}", packages)
+            self._make_conda(root / f"conda/t{version}", packages)
 
     def _site(self, site: Path, packages):
         """torch as pip leaves it, and what else an environment of that size has."""
@@ -143,7 +141,7 @@ class World:
                 raise environments.Unavailable(f"no conda on PATH or by --conda, and no stand-in in {shell}")
             return test_environments.stand_in(shell)
         name = {"bash": "posix", "zsh": "zsh"}.get(shell, shell)
-        home = self.root / "conda-home"
+        home = self.homes / "conda"
         home.mkdir(exist_ok=True)
         (home / ".condarc").write_text("auto_activate: false\n")
         text = driver.run_quietly([self.conda, f"shell.{name}", "hook"],
@@ -155,13 +153,17 @@ class World:
                     text += f"\nalias conda '{line}'\n"
         return text
 
-    def home(self, shell, kind, tool, daemon, owner):
+    def right(self, version):
+        """What the typed line has to see: the release and CUDA_HOME."""
+        return version, str(self.toolkits[version])
+
+    def home(self, shell, kind, tool, daemon, owner, version=WANTED):
         """A home for one shell, its owner's, with nothing remembered in it."""
-        root = Path(tempfile.mkdtemp(dir=self.root / "homes"))
+        root = Path(tempfile.mkdtemp(dir=self.homes))
         root.chmod(0o755)
         for name in ("home", "run", "config/cudaenv", "config/fish", "cache", "state", "data", "scratch"):
             (root / name).mkdir(parents=True)
-        listed = ", ".join(world.toml_string(str(path)) for path in self.toolkits)
+        listed = ", ".join(sorted({world.toml_string(str(path.parent)) for path in self.toolkits.values()}))
         (root / "config/cudaenv/config.toml").write_text(f"[toolkits]\ndirectories = [{listed}]\n")
         environment = {
             "HOME": str(root / "home"), "PATH": PATH, "TERM": "dumb", "LANG": "C.UTF-8", "SHELL": "/bin/sh",
@@ -187,11 +189,11 @@ class World:
                 os.chown(os.path.join(folder, name), owner.uid, owner.gid)
         (root / "run").chmod(0o700)
         if tool == "direnv":
-            for version in (WANTED, OTHER):
-                subprocess.run(["direnv", "allow", str(self.root / f"projects/p{version}")], env=environment, check=True,
+            for name in (WANTED, OTHER):
+                subprocess.run(["direnv", "allow", str(self.root / f"projects/p{name}")], env=environment, check=True,
                                capture_output=True, **owner.of_child())
         words = translate.WORDS[shell]
-        line = {"venv": words.activate(str(self.root / "envs/t118")),
-                "conda": f"conda activate {self.root}/conda/t118"}.get(kind, f"cd {self.root}/projects/p{WANTED}")
+        line = {"venv": words.activate(f"{self.root}/envs/t{version}"),
+                "conda": f"conda activate {self.root}/conda/t{version}"}.get(kind, f"cd {self.root}/projects/p{version}")
         first = [f"cd {self.root}/projects/p{OTHER}"] if kind == "switch" else []
         return Home(root, environment, root / "home", first, line)
