@@ -9,7 +9,9 @@ toolkit is active where this machine has one. In each the shell evaluates the ho
 prompt function is called N times (10000 if not said), 20 at a time between two readings of the clock; the calls
 before and after are checked to have asked the program nothing. direnv's hook (`eval "$(direnv export SHELL)"`) is
 called in the same directories, with a loaded and allowed .envrc in the project. Prints medians and ratios.
-Exit status: 0 measured, 1 a median of ours is over the limit (30 microseconds), 2 the prompt was not a skipped one.
+That the calls start no process is seen in what the kernel counts of the shell's ended children: their page faults.
+Exit status: 0 measured, 1 a median of ours is over the limit (30 microseconds), 2 the prompt was not a skipped one, or
+started a process.
 """
 import argparse
 import json
@@ -34,10 +36,13 @@ cd "%(place)s" && __cudaenv_update
 if __cudaenv_stale; then exit 20; fi
 echo active ${CUDA_HOME-none}
 batch() { %(calls)s; }
+children() { read -r a b c d e f g h i of_process of_children rest < /proc/$$/stat; }
+children; before=$of_children
 k=0
 while [ $k -lt %(batches)d ]; do
     k=$((k+1)); t=$EPOCHREALTIME; batch; echo ours $t $EPOCHREALTIME
 done
+children; [ "$of_children" = "$before" ] || exit 22
 if __cudaenv_stale; then exit 21; fi
 """
 DIRENV = """\
