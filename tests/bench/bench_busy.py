@@ -2,8 +2,8 @@
 """Right at the first prompt on a cold and busy machine: how often, and after which wait.
 
 usage: bench_busy.py [--scene busy|slow-disk|hanging-toolkit|unchanged] [--build DIR] [--count N] [--shells LIST]
-                     [--kinds LIST] [--loads LIST] [--daemon no|yes|both] [--users LIST] [--cpus N] [--drop-caches]
-                     [--json FILE] ...
+                     [--kinds LIST] [--loads LIST] [--daemon no|yes|both|warm|all] [--users LIST] [--cpus N]
+                     [--drop-caches] [--json FILE] ...
 
 Each activation is made in a new interactive shell in a pseudo-terminal, with an empty state directory, cache and
 runtime directory: the activation's line and `nvcc --version; echo "[$CUDA_HOME]"` are written at once. The kinds:
@@ -16,7 +16,8 @@ Counted is what the second line saw: right; wrong (another release or another CU
 prompt at which it was (of five that follow). The wait is from the writing of both lines to the first that nvcc, or the
 shell that finds none, shows.
 Beside cudaenv, in alternation: the same shell without a hook (conda's row without a hook is conda's own time), and
-direnv's hook with an .envrc. `--daemon yes`: one starts at the shell's first prompt, cold like all else.
+direnv's hook with an .envrc. `--daemon yes`: one starts at the shell's first prompt, cold like all else; `warm`: one
+is there before, which all shells share, with its state; `both` is no and yes, `all` the three.
 The load is N processes that spin, of the same user and of niceness 0, each in a session of its own.
 Only root can measure as another user: run it as root for `--users nobody,root`.
 Other scenes than `busy`, with 20 activations each and no load if not said otherwise:
@@ -29,6 +30,7 @@ Exit status: 0 measured, and always right or said, in time; 1 not so; 77 skipped
 """
 import argparse
 import concurrent.futures
+import contextlib
 import dataclasses
 import itertools
 import json
@@ -68,7 +70,7 @@ def arguments():
     parser.add_argument("--shells", type=words, default=busy_world.driver.SHELLS)
     parser.add_argument("--kinds", type=words, help=",".join(busy_world.KINDS))
     parser.add_argument("--loads", type=lambda text: [int(word) for word in words(text)], help="0,8,16")
-    parser.add_argument("--daemon", choices=["yes", "no", "both"], default="both")
+    parser.add_argument("--daemon", choices=["no", "yes", "both", "warm", "all"], default="both")
     parser.add_argument("--beside", type=words, default=["plain", "direnv"], help="plain,direnv; empty: cudaenv alone")
     own = pwd.getpwuid(os.getuid()).pw_name
     parser.add_argument("--users", type=words, default=["nobody", "root"] if own == "root" else [own])
@@ -96,7 +98,10 @@ def arguments():
 
 def drop_caches():
     os.sync()
-    Path("/proc/sys/vm/drop_caches").write_text("3\n")
+    try:
+        Path("/proc/sys/vm/drop_caches").write_text("3\n")
+    except OSError as error:
+        sys.exit(f"the kernel's caches cannot be dropped here: {error}")
 
 
 def one(world, cell, owner, options):
@@ -118,7 +123,7 @@ def percentile(times, part):
 
 def row_of(cell, seen, options):
     waits = sorted(one.wait for one in seen if one.wait is not None)
-    row = {**cell, "by": "cudaenv, daemon" if cell["daemon"] == "yes" else cell["tool"]}
+    row = {**cell, "by": cell["tool"] + {"no": "", "yes": ", daemon", "warm": ", warm daemon"}[cell["daemon"]]}
     if options.scene != "busy":
         row["kind"] += f" {cell['version']}"
         row["over"] = sum(wait > options.limit * 1000 for wait in waits)
@@ -152,14 +157,15 @@ def machine(options):
     return {
         "cores": os.cpu_count(), "used": len(os.sched_getaffinity(0)), "kernel": platform.release(),
         "autogroup": autogroup.read_text().strip() if autogroup.exists() else "not in this kernel",
-        "scene": options.scene, "load before": round(os.getloadavg()[0], 1), "build": str(options.build), "count": options.count, "jobs": options.jobs,
+        "scene": options.scene, "load before": round(os.getloadavg()[0], 1),
+        "build": str(options.build), "count": options.count, "jobs": options.jobs,
         "caches": "dropped before each shell" if options.drop_caches else "warm",
     }
 
 
 def cells_of(world, options, versions, user, load):
     """The cells that are measured in alternation, and why others cannot be measured."""
-    daemons = {"both": ["no", "yes"]}.get(options.daemon, [options.daemon])
+    daemons = {"both": ["no", "yes"], "all": ["no", "yes", "warm"]}.get(options.daemon, [options.daemon])
     tools = [("cudaenv", daemon) for daemon in daemons] + [(tool, "no") for tool in options.beside]
     for shell, kind, version in itertools.product(options.shells, options.kinds, versions):
         cells = []
@@ -182,7 +188,8 @@ def measure(world, options, versions=(busy_world.WANTED,)):
     measured = []
     for user, load in itertools.product(options.users, options.loads):
         owner = busy_shell.Owner.named(user)
-        with busy_shell.Load(load, owner):
+        warm = world.warm_daemon(owner) if options.daemon in ("warm", "all") else contextlib.nullcontext()
+        with warm, busy_shell.Load(load, owner):
             for cells, reasons in cells_of(world, options, versions, user, load):
                 skipped |= dict.fromkeys(reasons)
                 for cell, seen in zip(cells, alternated(world, cells, owner, options)):
@@ -233,8 +240,8 @@ def is_bad(row):
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options = arguments()
-    if options.drop_caches and os.getuid() != 0:
-        sys.exit("--drop-caches needs root")
+    if options.drop_caches:
+        drop_caches()
     if options.cpus:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.cpus])
     if options.scene == "unchanged":

@@ -19,8 +19,8 @@ def compiled(into: Path):
     if not shutil.which("fusermount3") or not os.access("/dev/fuse", os.R_OK | os.W_OK):
         raise Unavailable("FUSE is not here (Debian package fuse3, and /dev/fuse)")
     try:
-        flags = subprocess.run(["pkg-config", "fuse3", "--cflags", "--libs"], capture_output=True, text=True, check=True)
-        subprocess.run(["cc", "-O1", "-o", str(into), str(SOURCE), *flags.stdout.split()], check=True)
+        flags = subprocess.check_output(["pkg-config", "fuse3", "--cflags", "--libs"], text=True).split()
+        subprocess.run(["cc", "-O1", "-o", str(into), str(SOURCE), *flags], check=True)
     except (OSError, subprocess.CalledProcessError):
         raise Unavailable("slow_disk.c cannot be built (Debian packages gcc, pkg-config and libfuse3-dev)") from None
     return into

@@ -18,7 +18,7 @@ TYPED_AHEAD = 'nvcc --version; echo "[$CUDA_HOME]"'
 NVCC_SPEAKS = re.compile(r"^nvcc: NVIDIA|command not found|[Cc]ommand not found|Unknown command", re.M)
 RELEASE = re.compile(r"^Cuda compilation tools, release ([0-9.]+)", re.M)
 HOME_SHOWN = re.compile(r"^\[([^\]$]*)\]\s*$", re.M)
-NO_HOME = re.compile(r"CUDA_HOME: Undefined variable|^\[\$CUDA_HOME\]\s*$|Unknown environment variable: \$?CUDA_HOME", re.M)
+NO_HOME = re.compile(r"CUDA_HOME: Undefined variable|^\[\$CUDA_HOME\]\s*$", re.M)
 # A message that the CUDA is not set, in the words of any version.
 SAID = re.compile(r"cudaenv: .*(busy|in time|not set|retry|asked again|not answer)")
 

@@ -2,6 +2,7 @@
 toolkits side by side, environments whose torch says a CUDA, pinned projects; and for each shell a home of its own with
 nothing in its caches, state and runtime directories.
 """
+import contextlib
 import json
 import os
 import shutil
@@ -90,7 +91,8 @@ class World:
         for number in range(packages):
             info = site / f"package_{number}-1.0.dist-info"
             info.mkdir()
-            (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: package-{number}\nVersion: 1.0\n" + "x\n" * 999)
+            (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: package-{number}\nVersion: 1.0\n"
+                                           + "x\n" * 999)
             (info / "RECORD").write_text("".join(f"package_{number}/m{i}.py,sha256=x,1\n" for i in range(50)))
             (info / "INSTALLER").write_text("pip\n")
 
@@ -153,6 +155,30 @@ class World:
                     text += f"\nalias conda '{line}'\n"
         return text
 
+    def of_warm_daemon(self, owner):
+        """The directories that all shells with a warm daemon share."""
+        root = self.homes / f"warm-{owner.name}"
+        places = {"XDG_RUNTIME_DIR": root / "run", "XDG_STATE_HOME": root / "state"}
+        if not root.exists():
+            for place in [root, *places.values()]:
+                place.mkdir(mode=0o700)
+                os.chown(place, owner.uid, owner.gid)
+        return {name: str(place) for name, place in places.items()}
+
+    @contextlib.contextmanager
+    def warm_daemon(self, owner):
+        """A daemon that listens, and knows this machine."""
+        def ask(*words):
+            subprocess.run([self.program, *words], capture_output=True, check=True, **owner.of_child(),
+                           env={"HOME": str(self.homes), "PATH": PATH, **self.of_warm_daemon(owner)})
+
+        ask("daemon", "start")
+        try:
+            ask("host")
+            yield
+        finally:
+            ask("daemon", "stop")
+
     def right(self, version):
         """What the typed line has to see: the release and CUDA_HOME."""
         return version, str(self.toolkits[version])
@@ -174,6 +200,8 @@ class World:
         }
         # In a container, and for root, none starts by itself.
         environment |= {"CUDAENV_NO_DAEMON": "1"} if daemon == "no" else {"CUDAENV_START_DAEMON": "1"}
+        if daemon == "warm":
+            environment |= self.of_warm_daemon(owner)
         before = ""
         if kind == "conda":
             load = root / f"scratch/conda{'.xsh' if shell == 'xonsh' else ''}"
@@ -193,7 +221,8 @@ class World:
                 subprocess.run(["direnv", "allow", str(self.root / f"projects/p{name}")], env=environment, check=True,
                                capture_output=True, **owner.of_child())
         words = translate.WORDS[shell]
-        line = {"venv": words.activate(f"{self.root}/envs/t{version}"),
-                "conda": f"conda activate {self.root}/conda/t{version}"}.get(kind, f"cd {self.root}/projects/p{version}")
+        project = f"cd {self.root}/projects/p{version}"
+        line = {"venv": words.activate(f"{self.root}/envs/t{version}"), "pin": project, "switch": project,
+                "conda": f"conda activate {self.root}/conda/t{version}"}[kind]
         first = [f"cd {self.root}/projects/p{OTHER}"] if kind == "switch" else []
         return Home(root, environment, root / "home", first, line)
