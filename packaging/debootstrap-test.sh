@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # README's two commands on a bare Debian 12 that is made for it, from a path with a space in it, twice
-# in a row. usage: packaging/debootstrap-test.sh DIR [--install-only] [--keep]
-# DIR/root becomes the system (about 2 GB) and is removed at the end, except with --keep.
+# in a row. usage: packaging/debootstrap-test.sh DIR [--install-only] [--busy] [--ccache CACHE] [--keep]
+# DIR/root becomes the system (about 2 GB) and is removed at the end, except with --keep. With --busy two
+# processes spin beside the commands. With --ccache what CACHE holds is not compiled again.
 # Needs root and debootstrap. What is tested is the commit at HEAD, in a clone. This machine's mirror,
 # proxies, certificates and pip settings are passed on; its extra apt sources are not.
 set -euo pipefail
@@ -10,7 +11,7 @@ say() { printf '== %s\n' "$*" >&2; }
 fail() { printf 'debootstrap-test.sh: %s\n' "$*" >&2; exit "${2:-1}"; }
 
 if [ -z "${CUDAENV_DEBOOTSTRAP_INSIDE:-}" ]; then
-    [ $# -ge 1 ] || fail "usage: packaging/debootstrap-test.sh DIR [--install-only] [--keep]" 2
+    [ $# -ge 1 ] || fail "usage: packaging/debootstrap-test.sh DIR [--install-only] [--busy] [--ccache CACHE] [--keep]" 2
     [ "$(id -u)" = 0 ] || fail "needs root (debootstrap, chroot)" 3
     command -v debootstrap >/dev/null || fail "debootstrap is missing: packaging/debian.sh full" 3
     # In a mount namespace of its own: whatever happens, no mount is left behind.
@@ -23,12 +24,21 @@ work=$(cd "$1" && pwd)
 shift
 scope=all
 keep=no
-for argument in "$@"; do
-    case $argument in
+busy=no
+ccache=
+while [ $# -gt 0 ]; do
+    case $1 in
         --install-only) scope=install ;;
         --keep) keep=yes ;;
-        *) fail "unknown argument \"$argument\"" 2 ;;
+        --busy) busy=yes ;;
+        --ccache)
+            [ -d "${2:-}" ] || fail "--ccache needs a directory" 2
+            ccache=$2
+            shift
+            ;;
+        *) fail "unknown argument \"$1\"" 2 ;;
     esac
+    shift
 done
 system=$work/root
 suite=bookworm
@@ -44,7 +54,10 @@ debootstrap --variant=minbase "$suite" "$system" "$mirror" >"$work/debootstrap.l
     tail -n 20 "$work/debootstrap.log" >&2
     fail "debootstrap failed" 3
 }
+spinners=()
 cleanup() {
+    kill ${spinners[@]+"${spinners[@]}"} 2>/dev/null || true
+    umount --lazy "$system/var/cache/ccache" 2>/dev/null || true
     umount --lazy --recursive "$system/proc" || true
     umount --lazy --recursive "$system/dev" || true
     if [ $keep = no ]; then
@@ -91,6 +104,15 @@ inside() {
         ${settings[@]+"${settings[@]}"} "$@" </dev/null
 }
 
+if [ -n "$ccache" ]; then
+    say "ccache, with $ccache"
+    inside sh -c 'apt-get -qq update && apt-get -qq install --no-install-recommends -y ccache' >"$work/ccache.log" 2>&1 ||
+        fail "apt could not install ccache: $work/ccache.log" 3
+    mkdir -p "$system/var/cache/ccache"
+    mount --bind "$ccache" "$system/var/cache/ccache"
+    settings+=(CCACHE_DIR=/var/cache/ccache CCACHE_BASEDIR=/root CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=20G)
+fi
+
 # --- the repository ----------------------------------------------------------------------------
 place="/root/a path/cudaenv"
 mkdir -p "$system/root/a path"
@@ -104,6 +126,13 @@ inside setpriv --reuid 65534 --regid 65534 --clear-groups /srv/packaging/install
     >"$work/refused.log" 2>&1 || status=$?
 [ $status = 3 ] || fail "install.sh without root ended with status $status, not 3"
 grep -q 'apt-get install .*libsimdjson-dev' "$work/refused.log" || fail "install.sh without root did not say what it needs"
+
+if [ $busy = yes ]; then
+    for _ in 1 2; do
+        (while :; do :; done) &
+        spinners+=($!)
+    done
+fi
 
 # --- README's commands ---------------------------------------------------------------------------
 for round in first second; do
