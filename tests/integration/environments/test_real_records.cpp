@@ -2,6 +2,7 @@
 #include "base/fd.hpp"
 #include "host/channels/zstd_stream.hpp"
 #include "host/environments/environments.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temporary_tree.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -20,13 +21,10 @@ namespace fs = std::filesystem;
 
 // The records of a channel, by file name without its ending; skips where they are not there.
 std::map<std::string, nlohmann::json> records_of(const std::string& channel) {
-    const char* told = std::getenv("CUDAENV_SHARED"); // NOLINT(concurrency-mt-unsafe)
-    const auto path = fs::path(told != nullptr ? told : CUDAENV_SHARED_DEFAULT) / "repodata/slice" /
-                      channel / "linux-64/repodata.json.zst";
+    const auto path =
+        test::shared_path(fs::path("repodata/slice") / channel / "linux-64/repodata.json.zst");
     const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file) {
-        SKIP("no " + path.string() + "; set CUDAENV_SHARED to the directory that has repodata/");
-    }
+    REQUIRE(file);
     std::string text;
     REQUIRE(
         channels::decompress(file.get(), std::uint64_t{1} << 30, [&](std::span<const char> part) {

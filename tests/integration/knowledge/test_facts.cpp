@@ -1,6 +1,7 @@
 // The shipped tables against the facts they were made from: nothing lost, nothing invented.
 #include "data/tables.hpp"
 #include "solver/knowledge/knowledge.hpp"
+#include "tests/support/places.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
@@ -20,14 +21,7 @@ using nlohmann::json;
 namespace {
 
 json facts(const std::string& name) {
-    const char* shared = std::getenv("CUDAENV_SHARED");
-    const std::filesystem::path path =
-        std::filesystem::path(shared ? shared : CUDAENV_SHARED_DEFAULT) / "facts" /
-        (name + ".json");
-    std::ifstream file(path);
-    if (!file) {
-        SKIP("no " + path.string() + "; set CUDAENV_SHARED to a folder with facts/");
-    }
+    std::ifstream file(test::shared_path("facts/" + name + ".json"));
     return json::parse(file);
 }
 

@@ -4,6 +4,7 @@
 #include "solver/plan/resolve.hpp"
 #include "solver/specs/match_spec.hpp"
 #include "tests/support/checker.hpp"
+#include "tests/support/places.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
@@ -22,12 +23,11 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 fs::path slices() {
-    const char* told = std::getenv("CUDAENV_SHARED");
-    return fs::path(told != nullptr ? told : CUDAENV_SHARED_DEFAULT) / "repodata/slice";
+    return test::shared_path("repodata/slice");
 }
 
 json peer_file(const char* name) {
-    std::ifstream file(fs::path(CUDAENV_SOURCE_DIR) / "tests/integration/peer" / name);
+    std::ifstream file(test::source_directory() / "tests/integration/peer" / name);
     return json::parse(file);
 }
 
@@ -145,10 +145,6 @@ constexpr std::size_t k_one_of = 1;
 
 TEST_CASE(
     "cudaenv and py-rattler agree, but for the differences written down, and every answer holds") {
-    if (!fs::exists(slices())) {
-        SKIP("no " + slices().string() +
-             "; set CUDAENV_SHARED to the directory that has repodata/slice");
-    }
     const json answers = peer_file("peer_answers.json").at("answers");
     const json known = peer_file("known_differences.json").at("differences");
     const char* only = std::getenv("CUDAENV_PEER_ONLY");   // one case by name, while working on it

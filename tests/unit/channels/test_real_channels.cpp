@@ -1,5 +1,6 @@
 // Every record of the real channel slices, as our reader and as nlohmann's see it.
 #include "host/channels/channel_source.hpp"
+#include "tests/support/places.hpp"
 #include "tests/unit/channels/temporary_directory.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -16,8 +17,7 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 fs::path repodata_root() {
-    const char* told = std::getenv("CUDAENV_SHARED");
-    return fs::path(told != nullptr ? told : CUDAENV_SHARED_DEFAULT) / "repodata";
+    return test::shared_path("repodata");
 }
 
 std::string decompressed(const fs::path& path) {
@@ -62,10 +62,6 @@ std::string told(const specs::PackageRecord& record) {
 }
 
 TEST_CASE("every record of the real channels arrives, and nothing else") {
-    if (!fs::exists(repodata_root())) {
-        SKIP("no " + repodata_root().string() +
-             "; set CUDAENV_SHARED to the directory that has repodata/");
-    }
     std::size_t compared = 0;
     for (const char* collection : {"slice", "snap"}) {
         for (const auto& entry : fs::directory_iterator(repodata_root() / collection)) {

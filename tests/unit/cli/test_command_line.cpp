@@ -1,6 +1,7 @@
 #include "cli/command_line.hpp"
 #include "cli/command_table.hpp"
 #include "cli/help.hpp"
+#include "tests/support/places.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -167,7 +168,7 @@ TEST_CASE("every example of the help is a command line that is understood") {
 TEST_CASE("cudaenv schema offers every schema that the daemon has, and no other") {
     std::vector<std::string> known;
     for (const auto& entry :
-         std::filesystem::directory_iterator(CUDAENV_SOURCE_DIR "/daemon/schemas")) {
+         std::filesystem::directory_iterator(test::source_directory() / "daemon/schemas")) {
         if (entry.path().extension() == ".json") {
             known.push_back(entry.path().stem().string());
         }

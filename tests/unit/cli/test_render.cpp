@@ -1,6 +1,7 @@
 // Golden tests: tests/golden/render/NAME.json -> NAME.txt (UTF-8), NAME.ascii.txt (other locales).
 // CUDAENV_UPDATE_GOLDEN=1 writes them anew; they are reviewed like code.
 #include "cli/render/render.hpp"
+#include "tests/support/places.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -16,7 +17,7 @@ using namespace cudaenv::cli;
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path k_golden = fs::path(CUDAENV_SOURCE_DIR) / "tests/golden/render";
+const fs::path k_golden = cudaenv::test::source_directory() / "tests/golden/render";
 
 std::string read(const fs::path& path) {
     std::ifstream file(path);

@@ -1,6 +1,7 @@
 // The tables of docs/probe.md are the rules: each cell is walked.
 #include "base/text.hpp"
 #include "host/probe/verdict_rules.hpp"
+#include "tests/support/places.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -15,7 +16,7 @@ namespace {
 
 // Its rows without the line under the header; a table begins with its header's first cell.
 std::vector<std::vector<std::string>> table_that_begins(const std::string& first_cell) {
-    std::ifstream file(CUDAENV_SOURCE_DIRECTORY "/docs/probe.md");
+    std::ifstream file(test::source_directory() / "docs/probe.md");
     std::vector<std::vector<std::string>> rows;
     for (std::string line; std::getline(file, line);) {
         if (rows.empty() ? !line.starts_with("| " + first_cell + " |") : !line.starts_with('|')) {

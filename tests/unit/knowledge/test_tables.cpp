@@ -1,6 +1,7 @@
 // The law of data/README.md, over the text of every embedded table.
 #include "data/tables.hpp"
 #include "solver/knowledge/knowledge.hpp"
+#include "tests/support/places.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
@@ -92,7 +93,7 @@ TEST_CASE("a table stands one row to a line, so that a diff shows a row") {
 TEST_CASE("an embedded table is the file, byte for byte, and is followed by the padding") {
     for (const std::string_view name : data::table_names()) {
         CAPTURE(name);
-        std::ifstream file(CUDAENV_SOURCE_DIR "/data/" + std::string(name) + ".json",
+        std::ifstream file(test::source_directory() / "data" / (std::string(name) + ".json"),
                            std::ios::binary);
         REQUIRE(file);
         const std::string bytes{std::istreambuf_iterator<char>(file), {}};

@@ -1,3 +1,4 @@
+#include "tests/support/places.hpp"
 #include "tests/unit/probe/cases.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -159,7 +160,7 @@ TEST_CASE(
 }
 
 TEST_CASE("docs/findings.md has a row for each code of the probe, and every row was met here") {
-    std::ifstream file(CUDAENV_SOURCE_DIR "/docs/findings.md");
+    std::ifstream file(cudaenv::test::source_directory() / "docs/findings.md");
     REQUIRE(file.good());
     std::map<std::string, std::string> documented; // code -> severity
     const std::regex row_of_code(R"(^\| (CE3\d\d) \| (\w+))");

@@ -1,5 +1,6 @@
 #include "host/probe/probe_report.hpp"
 #include "host/process.hpp"
+#include "tests/support/places.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -38,7 +39,7 @@ constexpr const char* k_finished = "\n{\"event\": \"finished\"}\n";
 } // namespace
 
 TEST_CASE("the lines of a whole ladder are read with all their members") {
-    std::ifstream file(CUDAENV_SOURCE_DIR "/tests/fuzz/corpus/probe_report/h200.jsonl");
+    std::ifstream file(test::source_directory() / "tests/fuzz/corpus/probe_report/h200.jsonl");
     const auto report = read(std::string(std::istreambuf_iterator<char>(file), {}));
     CHECK(report.ending == Ending::Finished);
     REQUIRE(report.rungs.size() == 6);
@@ -58,7 +59,7 @@ TEST_CASE("the lines of a whole ladder are read with all their members") {
 }
 
 TEST_CASE("what was loaded is read from the last line, absolute paths only") {
-    std::ifstream file(CUDAENV_SOURCE_DIR "/tests/fuzz/corpus/probe_report/h200.jsonl");
+    std::ifstream file(test::source_directory() / "tests/fuzz/corpus/probe_report/h200.jsonl");
     const auto report = read(std::string(std::istreambuf_iterator<char>(file), {}));
     CHECK(report.loaded ==
           std::vector<std::string>{

@@ -1,5 +1,6 @@
 // conda's own answers, and the lines that ask for them.
 #include "solver/specs/oracle.hpp"
+#include "tests/support/places.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -35,12 +36,7 @@ std::string read_oracle(const fs::path& path) {
 } // namespace
 
 TEST_CASE("every answer of conda itself is ours too") {
-    const char* told = std::getenv("CUDAENV_SHARED");
-    const fs::path path =
-        fs::path(told != nullptr ? told : CUDAENV_SHARED_DEFAULT) / "facts/conda-oracle.jsonl.zst";
-    if (!fs::exists(path)) {
-        SKIP("no " + path.string() + "; set CUDAENV_SHARED to the directory that has facts/");
-    }
+    const fs::path path = cudaenv::test::shared_path("facts/conda-oracle.jsonl.zst");
     const std::string text = read_oracle(path);
     if (text.empty()) {
         SKIP("cannot unpack " + path.string() + "; install the zstd program");
