@@ -47,12 +47,13 @@ alias __cudaenv_look_again 'set __cudaenv_looked="$?_CONDA_EXE$?MAMBA_EXE"; set 
 alias __cudaenv_look_at 'set __cudaenv_found=("`alias \!:1`"); if ("$__cudaenv_found" != "") set __cudaenv_seen=1; if ("$__cudaenv_found" != "" && "$__cudaenv_found" !~ *__cudaenv_*) eval __cudaenv_put_before \!:1' ;
 alias __cudaenv_put_before 'alias __cudaenv_original_\!:1 "$__cudaenv_found"; alias \!:1 __cudaenv_around_\!:1' ;
 
-: Stands before the program. use changes this shell, and whatever else was changed shows at once ;
+: Stands before the program. use changes this shell, and whatever else was changed shows at once. Within double quotes and backquotes :q is not heeded, but within an alias there ;
 alias cudaenv 'eval $__cudaenv_words:q \!*:q $__cudaenv_begin:q __cudaenv_start_own $__cudaenv_then:q $__cudaenv_own:q \!*:q $__cudaenv_else:q $__cudaenv_own:q \!*:q $__cudaenv_end:q __cudaenv_finish_own $__cudaenv_return:q' ;
 set __cudaenv_own='$__cudaenv_program:q' ;
 alias __cudaenv_start_own 'if ("$__cudaenv_word" == use) eval "set __cudaenv_direct=1; set __cudaenv_piped=1"' ;
 alias __cudaenv_finish_own 'if ("$__cudaenv_word" == use) eval __cudaenv_use; set __cudaenv_was=-; __cudaenv_update_now' ;
-alias __cudaenv_use 'set __cudaenv_text=("`$__cudaenv_program:q use --shell tcsh $__cudaenv_args[3-]:q`"); set __cudaenv_result=$status; if ($__cudaenv_result == 0) eval "$__cudaenv_text"' ;
+alias __cudaenv_use_text '$__cudaenv_program:q use --shell tcsh $__cudaenv_args[3-]:q' ;
+alias __cudaenv_use 'set __cudaenv_text=("`__cudaenv_use_text`"); set __cudaenv_result=$status; if ($__cudaenv_result == 0) eval "$__cudaenv_text"' ;
 
 : As if the hook had never been ;
 alias __cudaenv_unhook '__cudaenv_leave; __cudaenv_give_back precmd __cudaenv_user_precmd; __cudaenv_give_back conda __cudaenv_original_conda; __cudaenv_give_back mamba __cudaenv_original_mamba; __cudaenv_give_back micromamba __cudaenv_original_micromamba; unalias cudaenv "__cudaenv_*"; unset "__cudaenv_*"' ;

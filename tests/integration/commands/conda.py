@@ -41,7 +41,8 @@ end
 """,
     # An alias, as conda's is; the scripts are files.
     "csh": """
-alias conda '@COMMAND@ csh \\!* >! @SCRATCH@; source @SCRATCH@'
+set __conda=(@COMMAND@)
+alias conda '$__conda:q csh \\!* >! @SCRATCH@; source @SCRATCH@'
 """,
 }
 EXTENSION = {"sh": "sh", "fish": "fish", "csh": "csh"}

@@ -18,7 +18,7 @@ import unittest
 
 HOOKS = pathlib.Path(__file__).resolve().parents[3] / "shellhooks" / "hooks"
 STAND_IN = r"""#!/bin/sh
-here=${0%/*}
+here=${0%/*/*}
 printf '%s|%s\n' "$*" "$_OLD_VIRTUAL_PATH" >>"$here/calls"
 answer() {
     if [ "$(cat "$here/shell")" = tcsh ] && [ "$2" = file ]; then
@@ -46,6 +46,7 @@ esac
 class Fish:
     name = "fish"
     program = ["fish", "--no-config"]
+    quoted = "'{}'"
     enter = ("set -gx CUDA_HOME '/ours $(id) it\\'s'\nset -gx __CUDAENV_UNDO j\n"
              "set -g __cudaenv_watch w1\n")
     leave = "set -eg CUDA_HOME\nset -eg __CUDAENV_UNDO\nset -g __cudaenv_watch w0\n"
@@ -69,6 +70,7 @@ class Fish:
 class Tcsh:
     name = "tcsh"
     program = ["tcsh", "-f"]
+    quoted = "'{}'"
     enter = ("setenv CUDA_HOME '/ours $(id) it'\\''s' ;\nsetenv __CUDAENV_UNDO j ;\n"
              "set __cudaenv_watch=w1 ;\n")
     leave = "unsetenv CUDA_HOME ;\nunsetenv __CUDAENV_UNDO ;\nset __cudaenv_watch=w0 ;\n"
@@ -91,6 +93,7 @@ class Tcsh:
 class Xonsh:
     name = "xonsh"
     program = ["xonsh", "--no-rc"]
+    quoted = "@('{}')"
     change = "from xonsh.built_ins import XSH\n"
     watch = "__cudaenv_watch = (__import__('os').getcwdb(), [('STALE', {0})], [])\n"
     enter = (change + "XSH.env['CUDA_HOME'] = \"/ours $(id) it's\"\n"
@@ -137,13 +140,15 @@ class HookTest(unittest.TestCase):
         (here / "calls").write_text("")
         (here / "conda.csh").write_text("echo original $argv:q\nif ($1 == list) cat\n"
                                         "sh -c 'exit 6'\n")
-        program = here / "cudaenv"
-        program.write_text(STAND_IN)
-        program.chmod(0o755)
+        self.program = here / "a path/cudaenv"
+        self.program.parent.mkdir()
+        self.program.write_text(STAND_IN)
+        self.program.chmod(0o755)
         text = (HOOKS / f"hook.{self.shell.name}").read_text()
         for wrap in (0, 1):
             (here / f"hook{wrap}").write_text(text.replace("@CUDAENV_WRAP@", str(wrap))
-                                              .replace("@CUDAENV_PROGRAM@", str(program)))
+                                              .replace("@CUDAENV_PROGRAM@",
+                                                       self.shell.quoted.format(self.program)))
         self.environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(here),
                             "LC_ALL": "C.UTF-8", "TERM": "dumb", "XONSH_SHOW_TRACEBACK": "1"}
 
@@ -415,9 +420,8 @@ class TcshTest(HookTest):
     def test_an_answer_that_is_no_private_file_is_neither_read_nor_removed(self):
         kept = self.directory / "kept"
         kept.write_text("echo read\n")
-        program = self.directory / "cudaenv"
         for answer in (f"setenv CC {kept} ;", f"{kept} {kept}", "/etc/passwd/", str(self.directory)):
-            program.write_text(f"#!/bin/sh\necho '{answer}'\n")
+            self.program.write_text(f"#!/bin/sh\necho '{answer}'\n")
             self.assertEqual(self.script(self.shell.hook, self.shell.show), ["[]"])
             self.assertTrue(kept.exists())
 
