@@ -27,7 +27,6 @@ from pathlib import Path
 
 ORDINARY_USER = 23456  # any that owns nothing here
 PROGRAMS = None  # a directory with bin/cudaenv and libexec/cudaenv/cudaenvd
-SANITIZED = False
 WAIT = 60  # seconds for what is expected to happen at once; a loaded machine is slow
 
 
@@ -265,15 +264,12 @@ def copy_programs(cudaenv, cudaenvd, probe):
 def run_tests(as_root=False):
     """Runs the tests of the main module, as an ordinary user if not otherwise said; status 4 where
     all were skipped."""
-    global PROGRAMS, SANITIZED
+    global PROGRAMS
     parser = argparse.ArgumentParser()
     parser.add_argument("--cudaenv", required=True)
     parser.add_argument("--cudaenvd", required=True)
     parser.add_argument("--probe")
-    parser.add_argument("--sanitized", action="store_true",
-                        help="the programs are instrumented: their times are not looked at")
     arguments, words = parser.parse_known_args()
-    SANITIZED = arguments.sanitized
     PROGRAMS = copy_programs(arguments.cudaenv, arguments.cudaenvd, arguments.probe)
     try:
         child = os.fork()

@@ -6,18 +6,12 @@ import fcntl
 import os
 import signal
 import socket
-import statistics
 import subprocess
 import time
 from pathlib import Path
 
 import support
 from support import CALLER, DaemonTest, FakeDaemon, hello, line, requests_of, response, run_tests
-
-# The whole of it: the client's own limit is 40 ms; the rest is starting and ending it. On an idle
-# machine of two cores the median is below 25 ms, and single tries are slow where others have the cores.
-PROMPT = 0.050
-TRIES = 15
 
 
 class Faults(DaemonTest):
@@ -37,17 +31,12 @@ class Faults(DaemonTest):
         self.assertEqual(self.ask("env"), self.right)
 
     def check_prompt(self, fail_again=lambda: None):
-        """It comes back in time with the right text or with none: the median of a fixed number of
-        tries, before each of which what is tried is made to fail again."""
-        took = []
-        for _ in range(1 if support.SANITIZED else TRIES):
+        """It comes back, with the right text or with none; before each try what is tried is made to fail again. How
+        long that takes is for tests/bench."""
+        for _ in range(3):
             fail_again()
-            began = time.monotonic()
             ran = self.run_client("prompt", "bash", "--say")
-            took.append(time.monotonic() - began)
             self.assertTrue(ran.returncode == 0 or ran.stdout == b"", ran)
-        if not support.SANITIZED:
-            self.assertLess(statistics.median(took), PROMPT, sorted(took))
 
     def transcript(self, client_bytes):
         """What a real daemon answers to these. Asked for once: a second program at each try would be
@@ -163,17 +152,15 @@ class Faults(DaemonTest):
         """As one that is still reading what an install has mixed."""
         slow = self.root / "slow-cudaenvd"
         real = support.PROGRAMS / "libexec/cudaenv/cudaenvd"
-        slow.write_text(f'#!/bin/sh\n"{real}" "$@"\necho ended >>"{self.root}/ended"\nexec sleep 5\n')
+        slow.write_text(f'#!/bin/sh\n"{real}" "$@"\necho ended >>"{self.root}/ended"\nexec sleep 600\n')
         slow.chmod(0o755)
         self.environment.update(CUDAENV_DAEMON=str(slow), CUDAENV_NO_DAEMON="1")
-        began = time.monotonic()
         # The child keeps the standard error that it was given: of a terminal, as a shell's.
         ran = subprocess.run([support.PROGRAMS / "bin/cudaenv", "prompt", "bash", "--say"], stdout=subprocess.PIPE,
                              stderr=subprocess.DEVNULL, env=self.environment, cwd=self.root, timeout=support.WAIT)
-        self.assertLess(time.monotonic() - began, 4)
         self.assertTrue(ran.returncode == 0 or ran.stdout == b"", ran)
 
-    def test_a_stopped_daemon_costs_a_prompt_less_than_50_ms_and_a_command_a_second(self):
+    def test_beside_a_stopped_daemon_a_prompt_comes_back_and_a_command_answers_after_a_second(self):
         pid = self.start()["pid"]
         os.kill(pid, signal.SIGSTOP)
         self.check_prompt()

@@ -115,7 +115,7 @@ class Going(DaemonTest):
         self.assertFalse(os.path.exists(self.socket_path))
 
     def test_idle_it_goes_and_was_not_woken_meanwhile(self):
-        child = self.start_in_foreground("--idle-seconds", "3")
+        child = self.start_in_foreground("--idle-seconds", "8")
 
         def switches():
             return sum(int(row.split()[1]) for task in Path(f"/proc/{child.pid}/task").iterdir()
@@ -123,7 +123,8 @@ class Going(DaemonTest):
                        if "ctxt_switches" in row)
 
         self.assertTrue(self.status()["running"])
-        self.wait_until(lambda: "S (sleeping)" in Path(f"/proc/{child.pid}/status").read_text())
+        self.wait_until(lambda: all("S (sleeping)" in (task / "status").read_text()
+                                    for task in Path(f"/proc/{child.pid}/task").iterdir()))
         before, began = switches(), time.monotonic()
         time.sleep(1.5)  # what is measured is that nothing happens
         self.assertEqual(switches(), before)

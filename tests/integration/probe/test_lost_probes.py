@@ -71,9 +71,7 @@ class Hangs(VerdictTest):
             return int(stat.read().rpartition(")")[2].split()[1])
 
     def check_timeout(self, child, name):
-        begun = time.monotonic()
         out, err = child.communicate(timeout=QUICK_DEADLINE + WAIT)
-        self.assertLess(time.monotonic() - begun, QUICK_DEADLINE + 10)
         answer = json.loads(out)
         step = self.check(answer, "timeout", name, code="CE380")
         self.assertTrue(step["cause"].endswith("its last words: nothing"), step)
@@ -105,12 +103,10 @@ class Hangs(VerdictTest):
         child = self.start("cuInit")
         self.addCleanup(child.communicate)
         self.addCleanup(child.kill)
-        begun = time.monotonic()
         for _ in range(3):
             said = subprocess.run([PROGRAMS["cudaenv"], "status", "--json"], capture_output=True,
                                   env=self.environment, cwd=self.root, timeout=WAIT)
             self.assertEqual(said.returncode, 0, said.stderr)
-        self.assertLess(time.monotonic() - begun, 10)
         self.assertIsNone(child.poll(), "the probe hangs still")
         self.assertEqual(self.parents_of_probes(daemon, child), [daemon.pid])
         # Nobody waits for it any more.

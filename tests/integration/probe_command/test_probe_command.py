@@ -333,10 +333,8 @@ class BackgroundTest(CommandTest):
         return {"VIRTUAL_ENV": str(other)}
 
     def prompt(self, **variables):
-        began = time.monotonic()
         ran = self.cudaenv("prompt", "bash", **variables)
         self.assertEqual(ran.returncode, 0, ran.stderr)
-        return time.monotonic() - began
 
     def kept(self, **variables):
         return json.loads(self.cudaenv("status", "--json", **variables).stdout)["probe"]
@@ -475,11 +473,10 @@ class BackgroundTest(CommandTest):
         self.turn_on()
         self.prompt()
         self.wait_until(lambda: "hangs" in self.calls())
-        self.assertLess(self.prompt(), 10)
-        began = time.monotonic()
+        self.prompt()
+        self.assertIsNone(self.kept(), "the prompt waited for the probe")
         self.assertEqual(self.cudaenv("daemon", "stop").returncode, 0)
         self.daemon.wait(timeout=WAIT)
-        self.assertLess(time.monotonic() - began, 10)  # the probe had 20 s
         self.assertEqual(self.daemon.returncode, 0)
         self.assertIsNone(self.kept(CUDAENV_NO_DAEMON="1"))
 

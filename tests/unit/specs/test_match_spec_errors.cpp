@@ -3,7 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
-#include <chrono>
+#include <ctime>
 #include <string>
 
 using namespace cudaenv::specs;
@@ -59,7 +59,7 @@ TEST_CASE("a password in a refused spec is not repeated") {
 }
 
 TEST_CASE("hostile specs cost little") {
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();
     const std::string deep(50'000, '(');
     CHECK_FALSE(MatchSpec::parse("numpy[version='" + deep + "1" + std::string(50'000, ')') + "']"));
     CHECK_FALSE(MatchSpec::parse("numpy[version='" + deep));
@@ -89,5 +89,5 @@ TEST_CASE("hostile specs cost little") {
     const std::string long_tail = "numpy " + std::string(200'000, '<');
     CHECK_FALSE(MatchSpec::parse(long_tail));
     // Generous: sanitizers slow this down tenfold. Without the guards it would take hours.
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
+    CHECK((std::clock() - begin) / CLOCKS_PER_SEC < 30);
 }
