@@ -164,7 +164,7 @@ class Shell:
     """One process in one pseudo-terminal. Nested shells are the caller's concern: `kind` says which
     one reads the next line."""
 
-    def __init__(self, kind, environment, directory, scratch, deadline=30.0, become=None):
+    def __init__(self, kind, environment, directory, scratch, deadline=120.0, become=None):
         """`become` is called in the child before the shell is: it makes it another user's."""
         self.kinds = [kind]
         self.scratch = Path(scratch)

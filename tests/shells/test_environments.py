@@ -7,6 +7,7 @@ Status 77: the shell is not here, or PyPI cannot be reached.
 """
 
 import os
+import shlex
 import shutil
 import sys
 import tomllib
@@ -82,7 +83,7 @@ def stand_in(shell):
     text = STAND_IN[shell]
     for name, value in {"@PYTHON@": str(environments.tools() / "python"), "@SHELL@": shell,
                         "@MAKE@": str(environments.MAKE_CONDA)}.items():
-        text = text.replace(name, value)
+        text = text.replace(name, shlex.quote(value))
     return text
 
 
