@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 import driver
@@ -25,6 +26,7 @@ OURS = re.compile(rb"__CUDAENV|__cudaenv|CUDAENV_")
 USERS_OWN = {b"CUDAENV_CUDA", b"CUDAENV_DISABLE", b"CUDAENV_NO_DAEMON", b"CUDAENV_QUIET"}
 # What a hook says whose answer did not come within the prompt's deadline.
 LATE = "asked again at the next prompt"
+SETTLES = 60  # seconds in which a prompt in time is expected
 
 
 class Failure(Exception):
@@ -152,13 +154,13 @@ class Play:
     def settle(self):
         """A prompt that passed its deadline asks again at the next one: that is the contract, and a
         loaded machine is no defect. Each such prompt is counted."""
-        for _ in range(20):
-            if self.answer is None or LATE not in self.answer.said:
-                return
+        end = time.monotonic() + SETTLES
+        while self.answer is not None and LATE in self.answer.said:
+            if time.monotonic() > end:
+                raise Failure(f"all prompts of {SETTLES} s passed their deadline")
             status = self.answer.status
             self.type("")
             self.answer.status = status
-        raise Failure("twenty prompts in a row passed their deadline")
 
     # --- what a user does
 

@@ -333,7 +333,10 @@ class BackgroundTest(CommandTest):
         return {"VIRTUAL_ENV": str(other)}
 
     def prompt(self, **variables):
-        ran = self.cudaenv("prompt", "bash", **variables)
+        """As a shell asks: again at the next prompt where the machine was too busy for an answer."""
+        until = time.monotonic() + WAIT
+        while (ran := self.cudaenv("prompt", "bash", **variables)).returncode == 3:
+            self.assertLess(time.monotonic(), until, ran.stderr)
         self.assertEqual(ran.returncode, 0, ran.stderr)
 
     def kept(self, **variables):
