@@ -122,9 +122,12 @@ def unsafe(shell, program, environment, directory):
     else, words of it would be removed that are nobody's to remove: then no tcsh may be started."""
     if shell != "tcsh":
         return None
-    done = subprocess.run([program, "prompt", "tcsh", "--watch", "-"], env=environment, cwd=directory,
-                          capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=30)
-    lines = done.stdout.splitlines()
+    end = time.monotonic() + 60
+    lines = []
+    while not lines and time.monotonic() < end:  # a busy machine may have no answer in time
+        done = subprocess.run([program, "prompt", "tcsh", "--watch", "-"], env=environment, cwd=directory,
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+        lines = done.stdout.splitlines()
     if not lines:
         return "`cudaenv prompt tcsh` gave no answer in a project"
     path = Path(lines[0])
