@@ -11,6 +11,7 @@ namespace cudaenv::protocol {
 namespace {
 
 constexpr std::array k_variables = std::to_array<std::string_view>({
+    "APPTAINER_CONTAINER",
     "CC",
     "CI",
     "CMAKE_PREFIX_PATH",
@@ -67,6 +68,7 @@ constexpr std::array k_variables = std::to_array<std::string_view>({
     "PIXI_ENVIRONMENT_NAME",
     "PIXI_PROJECT_ROOT",
     "RATTLER_CACHE_DIR",
+    "SINGULARITY_CONTAINER",
     "SLURM_JOB_ID",
     "TMPDIR",
     "TORCH_CUDA_ARCH_LIST",
@@ -78,6 +80,7 @@ constexpr std::array k_variables = std::to_array<std::string_view>({
     "XLA_FLAGS",
     "_OLD_VIRTUAL_PATH",
     "__CUDAENV_UNDO",
+    "container",
 });
 static_assert(std::ranges::is_sorted(k_variables));
 

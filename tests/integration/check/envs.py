@@ -15,6 +15,8 @@ from environments import tools
 from real_wheels import real_wheels
 from wheels import Index, make_wheel  # noqa: F401
 
+A_TOOLKIT = {"path": "/opt/cuda-12.8", "version": "12.8.93", "nvcc": True, "gcc_min": 6, "gcc_max": 14, "problem": None,
+             "source": "/opt/cuda-12.8/version.json"}
 VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
 SITE = f"lib/python{VERSION}/site-packages"
 PROGRAMS = {}  # "cudaenv", "cudaenvd": set by run_tests
@@ -128,6 +130,15 @@ class HomeTest(unittest.TestCase):
 
     def name(self, text="env"):
         return f"{self._testMethodName[5:60]}-{text}"
+
+    def machine(self, *toolkits):
+        """Words that give `check` this machine with these toolkits in the place of its own."""
+        file = self.home.root / f"machine-{len(toolkits)}.json"
+        if not file.exists():
+            ran = self.home.run("host", "--json")
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            file.write_text(json.dumps({**json.loads(ran.stdout), "toolkits": toolkits}))
+        return "--host", file
 
     def venv(self, *wanted, text="env"):
         prefix = self.home.venv(self.name(text))

@@ -270,19 +270,9 @@ class CudaFindings(FindingsTest):
     def test_CE140_is_silent_of_another_minor(self):
         self.silent(self.toolkit_env("12.4"))
 
-    def machine_without_nvcc(self):
-        """Facts of this machine, as one that has no toolkit."""
-        file = self.home.root / "no-toolkit.json"
-        ran = self.home.run("host", "--export", file)
-        self.assertEqual(ran.returncode, 0, ran.stderr)
-        told = json.loads(file.read_text())
-        told["toolkits"] = []
-        file.write_text(json.dumps(told))
-        return "--host", file
-
     def test_CE150_what_has_to_be_built_and_no_nvcc(self):
         self.home.wheel("my-model", "1.0", {"my_model.py": ""}, ["flash-attn>=2"])
-        finding = self.only(self.torch_env("my-model"), "CE150", *self.machine_without_nvcc(), severity="warning",
+        finding = self.only(self.torch_env("my-model"), "CE150", *self.machine(), severity="warning",
                             says=["my-model", "flash-attn"])
         self.assertIn("12.8", json.dumps(finding["fix"]))
 
@@ -290,8 +280,8 @@ class CudaFindings(FindingsTest):
         self.home.wheel("extra-model", "1.0", {"extra_model.py": ""}, ['flash-attn>=2; extra == "fast"'])
         self.home.wheel("whole-model", "1.0", {"whole_model.py": ""}, ["flash-attn>=2"])
         self.home.wheel("flash-attn", "2.8.0", {"flash_attn/__init__.py": ""})
-        self.silent(self.torch_env("extra-model", text="extra"), *self.machine_without_nvcc())
-        self.silent(self.torch_env("whole-model", "flash-attn", text="whole"), *self.machine_without_nvcc())
+        self.silent(self.torch_env("extra-model", text="extra"), *self.machine())
+        self.silent(self.torch_env("whole-model", "flash-attn", text="whole"), *self.machine())
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from envs import SITE, HomeTest, quiet, run_tests
+from envs import A_TOOLKIT, SITE, HomeTest, quiet, run_tests
 from real_wheels import Unavailable, kept, real_wheels, said
 from torchlike import CALL, PLATFORM, SUFFIX, extension, library, torch_files, torch_requires, torchvision_files
 
@@ -76,7 +76,7 @@ class Sources(HomeTest):
               env={**self.home.environment, "PATH": f"{prefix}/bin:/usr/bin:/bin"})
 
     def findings(self, prefix):
-        return self.home.check(prefix)["findings"]
+        return self.home.check(prefix, *self.machine(A_TOOLKIT))["findings"]
 
     def told(self, prefix, *codes):
         """The environment has findings of these codes and no other; the first of the last code."""
@@ -322,15 +322,11 @@ class Sources(HomeTest):
         self.silent(prefix)  # torchvision of the base goes with this one
 
     def test_what_the_base_has_is_not_missing(self):
-        told = json.loads(self.home.run("host", "--json").stdout)
-        told["toolkits"] = []
-        no_nvcc = self.home.root / "no-nvcc.json"
-        no_nvcc.write_text(json.dumps(told))
         for in_base in ((), ("flash-attn",)):
             with self.subTest(in_base=in_base):
                 prefix = self.base_and_venv("torch==2.8.0+cu128", "nvidia-cuda-runtime-cu12", *in_base)
                 self.pip(prefix, "flashing")
-                found = self.home.check(prefix, "--host", no_nvcc)["findings"]
+                found = self.home.check(prefix, *self.machine())["findings"]
                 self.assertEqual([finding["code"] for finding in found], [] if in_base else ["CE150"])
                 quiet(["rm", "-r", prefix, self.home.root / self.name("base")])
 

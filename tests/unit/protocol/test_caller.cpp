@@ -29,6 +29,12 @@ TEST_CASE("conda's snapshots travel as far as the variable itself does") {
     CHECK(caller->variable("__CONDA_SHLVL_1_CUDA_HOME") == "/c");
 }
 
+TEST_CASE("what a container's manager says of itself travels") {
+    for (const char* name : {"APPTAINER_CONTAINER", "SINGULARITY_CONTAINER", "container"}) {
+        CHECK(is_caller_variable(name));
+    }
+}
+
 TEST_CASE("what CUDA's libraries and the loader read travels, and is not on the list") {
     for (const char* name :
          {"CUDA_MODULE_LOADING", "CUDA_LAUNCH_BLOCKING", "CUDNN_ERRATA_JSON_FILE",
