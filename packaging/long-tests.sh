@@ -104,7 +104,7 @@ debootstrap() {
         say "skipped: a bare Debian root needs root"
         return 0
     fi
-    packaging/debootstrap-test.sh "${CUDAENV_TEST_ROOT:-/var/tmp/cudaenv-test}"
+    packaging/debootstrap-test.sh "${CUDAENV_TEST_ROOT:-/var/tmp/cudaenv-test}" --busy
 }
 
 if [ $# -eq 0 ]; then
