@@ -20,6 +20,7 @@ from ctest_status import run_tests_of_main  # noqa: E402
 
 LIBC = ctypes.CDLL(None)
 PROGRAMS = {}  # "probe", "standin", "cudaenv", "cudaenvd", "nvml": set by run_tests
+GONE = 12  # seconds; a probe that nobody stops has 20
 WAIT = 60  # seconds for what is expected to happen at once; a loaded machine is slow
 
 H200 = 'device 0 "NVIDIA H200" cc 9.0 memory 150754820096\n'
@@ -203,7 +204,10 @@ class ProbeTest(unittest.TestCase):
         return found
 
     def nothing_is_left(self):
-        left = self.left_behind()
+        """What was killed may take a moment to be gone; what is there after that was not."""
+        until = time.monotonic() + GONE
+        while (left := self.left_behind()) and time.monotonic() < until:
+            time.sleep(0.02)
         for process in left:
             os.kill(process, signal.SIGKILL)
         self.assertEqual(left, [], "processes of the probe are still there")

@@ -76,7 +76,7 @@ class Hangs(VerdictTest):
         step = self.check(answer, "timeout", name, code="CE380")
         self.assertTrue(step["cause"].endswith("its last words: nothing"), step)
         self.assertEqual(child.returncode, 1, err)
-        self.assertEqual(self.left_behind(), [])
+        self.nothing_is_left()
 
     def test_a_driver_that_never_returns_from_cuinit_is_given_up_in_time(self):
         self.check_timeout(self.start("cuInit"), "driver")

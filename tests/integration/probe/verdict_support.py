@@ -57,7 +57,7 @@ class VerdictTest(ProbeTest):
             answer = json.loads(ran.stdout)
         except ValueError:
             self.fail(f"no JSON: {ran.stdout!r} {ran.stderr!r}")
-        self.assertEqual(self.left_behind(), [], "processes of the probe are still there")
+        self.nothing_is_left()
         self.assertEqual(ran.returncode, 0 if answer["verdict"] in ("ok", "warns") else 1)
         for step in answer["steps"]:
             # Whatever is wrong says why and what to do, in lines that a terminal can show.

@@ -125,7 +125,7 @@ class Leftovers(SearchTest):
         self.search(self.root / "driver", self.root / "broken")
         self.probe()
         self.assertTrue((self.root / "home" / "began").exists())
-        self.assertEqual(self.left_behind(), [])
+        self.nothing_is_left()
 
 
 class Pipes(CommandTest):
