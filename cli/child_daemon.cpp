@@ -95,9 +95,6 @@ std::vector<char*> environment_of_child() {
     if (child != 0) {
         return child;
     }
-    if (kind == ChildKind::Detached) {
-        ::setsid();
-    }
     if (::dup2(child_end, 0) < 0 || ::dup2(child_end, 1) < 0) {
         ::_exit(k_status_not_started);
     }
@@ -142,7 +139,8 @@ Result<ChildDaemon> start_child_daemon(ChildKind kind) {
         pid = start(candidates, kind, build.c_str(), kept.data(), theirs.get());
     } else {
         const std::vector<char*> environment = environment_of_child();
-        pid = start(candidates, kind, nullptr, environment.data(), theirs.get());
+        const char* const detached = kind == ChildKind::Detached ? "--detached" : nullptr;
+        pid = start(candidates, kind, detached, environment.data(), theirs.get());
     }
     if (pid < 0) {
         return system_error("no-process", "cannot start cudaenvd");

@@ -14,7 +14,8 @@ namespace cudaenv::cli {
 
 enum class ChildKind {
     Session,  // cudaenvd --stdio: ends with the connection
-    Detached, // the same, in a session of its own: an interrupt of the terminal does not reach it
+    Detached, // the same, and neither an interrupt nor a reader of standard error meets it: it may
+              // be at work after the client has ended
     Stays,    // cudaenvd --stay BUILD: listens from now on, if no other does
 };
 

@@ -62,6 +62,13 @@ void leave_the_shell() {
     }
 }
 
+void leave_the_terminal() {
+    ::setsid(); // fails only where this is a session's leader already
+    const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    ::dup2(nothing, STDERR_FILENO);
+    ::close(nothing);
+}
+
 int take_standard_streams() {
     const int session = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
     const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -7,6 +7,10 @@ namespace cudaenv::daemon {
 // the starter had so (a terminal's hang-up ignored), "/" as directory, files for the user alone.
 void leave_the_shell();
 
+// For one that may outlive its client: a session of its own, and nothing more on standard error,
+// whose reader would wait for it.
+void leave_the_terminal();
+
 // Standard input and output become /dev/null; returns a copy of standard input, close-on-exec.
 int take_standard_streams();
 

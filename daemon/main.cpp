@@ -1,5 +1,6 @@
 // cudaenvd: answers the requests of docs/protocol.md.
 //   --stdio    on its standard streams until standard input ends
+//   --detached  with --stdio: may be at work after its client and its terminal are gone
 //   --once     the same for one request
 //   --stay BUILD   on standard input, a socket; and, if nobody does yet and this is that build, on
 //              the user's socket
@@ -200,6 +201,8 @@ int main(int argc, char** argv) {
         const std::string_view argument = argv[i];
         if (argument == "--stdio") {
             options.mode = Mode::Stdio;
+        } else if (argument == "--detached") {
+            daemon::leave_the_terminal();
         } else if (argument == "--once") {
             options.mode = Mode::Once;
         } else if (argument == "--stay" && i + 1 < argc) {

@@ -25,7 +25,7 @@ OURS = re.compile(rb"__CUDAENV|__cudaenv|CUDAENV_")
 # What a user sets by steps, and so is not ours.
 USERS_OWN = {b"CUDAENV_CUDA", b"CUDAENV_DISABLE", b"CUDAENV_NO_DAEMON", b"CUDAENV_QUIET"}
 # What a hook says whose answer did not come within the prompt's deadline.
-LATE = "asked again at the next prompt"
+LATE = "retrying at the next prompt"
 SETTLES = 60  # seconds in which a prompt in time is expected
 
 
