@@ -15,11 +15,14 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 
 import envs
 from envs import SITE, Conda, HomeTest, conda_python_package, run_tests
 
 NOBODY = 65534
+GAVE_UP = b"at the next prompt"
+WAIT = 60  # seconds for what is expected to happen at once; a loaded machine is slow
 BYSTANDERS = {"bystander/__init__.py": "x = 1\n" * 20, "bystander/core.py": "y = 1\n" * 20}
 
 
@@ -57,7 +60,9 @@ class BadInput(HomeTest):
         if (prefix / "conda-meta").exists():
             environment.update(CONDA_PREFIX=str(prefix), CONDA_SHLVL="1")
             del environment["VIRTUAL_ENV"]
-        for _ in range(20):
+        end = time.monotonic() + WAIT
+        said = GAVE_UP
+        while GAVE_UP in said and time.monotonic() < end:
             main, side = pty.openpty()
             process = subprocess.Popen([envs.PROGRAMS["cudaenv"], "prompt", "bash", "--say"], env=environment,
                                        stdin=side, stdout=subprocess.PIPE, stderr=side, cwd=self.home.root)
@@ -72,8 +77,7 @@ class BadInput(HomeTest):
                 except OSError:
                     break
             os.close(main)
-            if status != 3:
-                break
+        self.assertNotIn(GAVE_UP, said)
         self.assertEqual(status, 0, said)
 
     def survives(self, prefix, statuses=(0, 1), allowed=(), **more):
