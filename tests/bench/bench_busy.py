@@ -29,7 +29,6 @@ In the first two, "over" counts what took longer than --limit, and "prompts" is 
 Exit status: 0 measured, and always right or said, in time; 1 not so; 77 skipped.
 """
 import argparse
-import concurrent.futures
 import contextlib
 import dataclasses
 import itertools
@@ -204,10 +203,10 @@ def measure(world, options, versions=(busy_world.WANTED,)):
 
 def alternated(world, cells, owner, options):
     """What was seen in each cell: one activation of each, then the next of each, and so on."""
-    with concurrent.futures.ProcessPoolExecutor(options.jobs, multiprocessing.get_context("fork"),
-                                                busy_shell.prepare_worker) as pool:
-        turns = [[pool.submit(one, world, cell, owner, options) for cell in cells] for _ in range(options.count)]
-        return [[turn[place].result() for turn in turns] for place in range(len(cells))]
+    with multiprocessing.get_context("fork").Pool(options.jobs, busy_shell.prepare_worker) as pool:
+        turns = [[pool.apply_async(one, (world, cell, owner, options)) for cell in cells]
+                 for _ in range(options.count)]
+        return [[turn[place].get() for turn in turns] for place in range(len(cells))]
 
 
 def played(options, root):
@@ -233,12 +232,18 @@ def unchanged(options):
                            "--calls", "100000"], check=False).returncode
 
 
+def end(*_):
+    """By a signal: what was started is ended and what was made is removed, once."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(143)
+
+
 def is_bad(row):
     return row["tool"] == "cudaenv" and (row["wrong"] or row["silent"] or row["hung"] or row.get("over"))
 
 
 def main():
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGTERM, end)
     options = arguments()
     if options.drop_caches:
         drop_caches()

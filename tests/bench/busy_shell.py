@@ -121,6 +121,7 @@ def descendants(process):
 def prepare_worker():
     """For a process that drives shells: a load does not delay its clock, and what a shell leaves behind (its daemon)
     becomes its child, so that it can be ended."""
+    end_with_parent()
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
