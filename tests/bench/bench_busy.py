@@ -252,7 +252,7 @@ def main():
     if options.scene == "unchanged":
         return unchanged(options)
     says = machine(options)
-    with tempfile.TemporaryDirectory(prefix="cudaenv-busy-", dir=options.root) as name:
+    with tempfile.TemporaryDirectory(prefix="cudaenv-bench-", dir=options.root) as name:
         os.chmod(name, 0o755)
         try:
             rows, skipped = played(options, Path(name))
