@@ -77,7 +77,7 @@ def arguments():
     parser.add_argument("--drop-caches", action="store_true", help="empty the kernel's caches before each shell (root)")
     parser.add_argument("--jobs", type=int, default=1, help="activations at the same time (1)")
     parser.add_argument("--packages", type=int, default=150, help="other packages in each environment (150)")
-    parser.add_argument("--conda", default=shutil.which("conda"), help="conda's program")
+    parser.add_argument("--conda", default=shutil.which("conda"), help="conda's program; one installed by pip from its sources will do")
     parser.add_argument("--deadline", type=float, default=60.0, help="seconds (60)")
     parser.add_argument("--delay", type=float, default=0.005, help="seconds, of the slow disk (0.005)")
     parser.add_argument("--limit", type=float, default=2.5, help="seconds, of a wait in a scene (2.5)")
@@ -162,7 +162,7 @@ def machine(options):
     }
 
 
-def cells_of(world, options, versions, user, load):
+def cells_of(world, options, versions, owner, load):
     """The cells that are measured in alternation, and why others cannot be measured."""
     daemons = {"both": ["no", "yes"], "all": ["no", "yes", "warm"]}.get(options.daemon, [options.daemon])
     tools = [("cudaenv", daemon) for daemon in daemons] + [(tool, "no") for tool in options.beside]
@@ -173,11 +173,11 @@ def cells_of(world, options, versions, user, load):
             # Without a hook `switch` is as `pin`, and direnv's is about directories.
             if tool == "plain" and kind == "switch" or tool == "direnv" and kind in ("venv", "conda"):
                 continue
-            if why := world.why_not(shell, kind, tool):
-                reasons.append(f"{shell}, {kind}, {tool}: {why}")
+            if why := world.why_not(shell, kind, tool, owner):
+                reasons.append(f"{shell}, {kind}, {tool}, {owner.name}: {why}")
                 continue
             cells.append({"shell": shell, "kind": kind, "version": version, "tool": tool, "daemon": daemon,
-                          "user": user, "load": load})
+                          "user": owner.name, "load": load})
         yield cells, reasons
 
 
@@ -189,7 +189,7 @@ def measure(world, options, versions=(busy_world.WANTED,)):
         owner = busy_shell.Owner.named(user)
         warm = world.warm_daemon(owner) if options.daemon in ("warm", "all") else contextlib.nullcontext()
         with warm, busy_shell.Load(load, owner):
-            for cells, reasons in cells_of(world, options, versions, user, load):
+            for cells, reasons in cells_of(world, options, versions, owner, load):
                 skipped |= dict.fromkeys(reasons)
                 for cell, seen in zip(cells, alternated(world, cells, owner, options)):
                     rows.append(row_of(cell, seen, options))

@@ -114,7 +114,7 @@ class World:
 
     # --- what a shell needs
 
-    def why_not(self, shell, kind, tool):
+    def why_not(self, shell, kind, tool, owner):
         """Why this cannot be measured here; None where it can."""
         if why := driver.missing(shell):
             return why
@@ -124,17 +124,24 @@ class World:
             if shell not in DIRENV:
                 return f"direnv has no hook for {shell}"
         if kind == "conda":
-            return self._why_no_conda(shell)
+            return self._why_no_conda(shell, owner)
         return None
 
-    def _why_no_conda(self, shell):
+    def _why_no_conda(self, shell, owner):
         if shell not in self.load_conda:
             try:
                 self.load_conda[shell] = self._conda_text(shell)
             except (environments.Unavailable, RuntimeError, OSError) as reason:
                 self.load_conda[shell] = None
                 self.no_conda = str(reason).splitlines()[-1]
-        return None if self.load_conda[shell] else f"no conda: {self.no_conda}"
+        if not self.load_conda[shell]:
+            return f"no conda: {self.no_conda}"
+        program = self.conda or environments.tools() / "python"
+        try:
+            subprocess.run([program, "--version"], capture_output=True, check=True, **owner.of_child())
+        except (OSError, subprocess.CalledProcessError):
+            return f"{owner.name} cannot run {program}"
+        return None
 
     def _conda_text(self, shell):
         """What `conda init` has the shell read, without the activation of base."""
