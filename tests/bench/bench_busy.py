@@ -77,7 +77,8 @@ def arguments():
     parser.add_argument("--drop-caches", action="store_true", help="empty the kernel's caches before each shell (root)")
     parser.add_argument("--jobs", type=int, default=1, help="activations at the same time (1)")
     parser.add_argument("--packages", type=int, default=150, help="other packages in each environment (150)")
-    parser.add_argument("--conda", default=shutil.which("conda"), help="conda's program; one installed by pip from its sources will do")
+    parser.add_argument("--conda", default=shutil.which("conda"),
+                        help="conda's program; one installed by pip from its sources will do")
     parser.add_argument("--deadline", type=float, default=60.0, help="seconds (60)")
     parser.add_argument("--delay", type=float, default=0.005, help="seconds, of the slow disk (0.005)")
     parser.add_argument("--limit", type=float, default=2.5, help="seconds, of a wait in a scene (2.5)")
