@@ -1,10 +1,14 @@
 #include "cli/ask.hpp"
 
+#include "base/text.hpp"
 #include "cli/connection.hpp"
 #include "cli/report.hpp"
+#include "protocol/json_field.hpp"
 #include "protocol/patience.hpp"
+#include "protocol/wanted_variables.hpp"
 
 #include <chrono>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -34,6 +38,17 @@ bool writes(std::string_view method) {
     return method == "pin" || method == "unpin" || method == "config" || copies(method);
 }
 
+// Of this process's environment; null where one is not set.
+nlohmann::json variables_named(const std::string& names) {
+    nlohmann::json variables = nlohmann::json::object();
+    for (const std::string_view name : split(names, ' ')) {
+        const char* const value = std::getenv(std::string(name).c_str());
+        variables[std::string(name)] =
+            value == nullptr ? nlohmann::json() : protocol::bytes_to_json(value);
+    }
+    return variables;
+}
+
 } // namespace
 
 std::chrono::seconds deadline_of(std::string_view method, const nlohmann::json& params) {
@@ -53,7 +68,11 @@ Result<protocol::Reply> ask_daemon(std::string_view method, nlohmann::json param
     if (wishes.on_progress && probes(method, params)) {
         params["progress"] = true;
     }
-    auto reply = connection.ask({0, std::string(method), std::move(params), caller}, deadline);
+    auto reply = connection.ask({0, std::string(method), params, caller}, deadline);
+    if (!reply && reply.error().code == protocol::k_wants_variables) {
+        params[protocol::k_wanted_variables] = variables_named(reply.error().hint);
+        reply = connection.ask({0, std::string(method), std::move(params), caller}, deadline);
+    }
     if (wishes.tell == TellWay::Yes && !connection.from_daemon() &&
         !connection.why_no_daemon().empty()) {
         say("answered without the daemon: " + connection.why_no_daemon());

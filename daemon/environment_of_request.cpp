@@ -2,13 +2,16 @@
 
 #include "base/text.hpp"
 #include "daemon/host_of_request.hpp"
+#include "host/names/environment_names.hpp"
 #include "host/project/project.hpp"
 #include "host/toolkit_text.hpp"
 #include "protocol/json_field.hpp"
+#include "protocol/wanted_variables.hpp"
 #include "solver/specs/requirement.hpp"
 
 #include <filesystem>
 #include <set>
+#include <unistd.h>
 
 namespace cudaenv::daemon {
 
@@ -16,42 +19,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Directories below which conda, mamba and micromamba keep environments by name, likely ones first.
-std::vector<std::string> environment_roots(const protocol::Caller& caller) {
-    std::vector<std::string> roots;
-    const auto add_install = [&](const std::string& install) {
-        if (install.starts_with('/')) {
-            roots.push_back(install + "/envs");
-        }
-    };
-    add_install(caller.variable("MAMBA_ROOT_PREFIX").value_or(""));
-    if (const auto executable = caller.variable("CONDA_EXE")) {
-        add_install(fs::path(*executable).parent_path().parent_path().string());
+// The caller's variables, and those that a condarc names and that do not travel by themselves.
+Result<host::Environment> environment_of(const nlohmann::json& params,
+                                         const protocol::Caller& caller) {
+    host::Environment environment = caller.environment;
+    const auto more = params.find(protocol::k_wanted_variables);
+    if (more == params.end()) {
+        return environment;
     }
-    if (const auto active = caller.variable("CONDA_PREFIX")) {
-        const fs::path prefix(*active);
-        if (prefix.parent_path().filename() == "envs") {
-            roots.push_back(prefix.parent_path().string());
-        } else {
-            add_install(*active);
+    if (!more->is_object()) {
+        return bad_input("bad-field", "\"variables\" is not an object");
+    }
+    for (const auto& [name, value] : more->items()) {
+        if (!value.is_null()) {
+            CUDAENV_TRY(environment[name], protocol::bytes_from_json(value, name));
         }
     }
-    if (const auto home = caller.variable("HOME")) {
-        roots.push_back(*home + "/.conda/envs");
-        for (const char* install :
-             {"/miniforge3", "/mambaforge", "/miniconda3", "/anaconda3", "/micromamba"}) {
-            add_install(*home + install);
-        }
-    }
-    std::set<std::string> seen;
-    std::erase_if(roots, [&](const std::string& root) { return !seen.insert(root).second; });
-    return roots;
+    return environment;
 }
 
-bool is_environment(const std::string& prefix) {
-    std::error_code failed;
-    return fs::is_directory(prefix + "/conda-meta", failed) ||
-           fs::exists(prefix + "/pyvenv.cfg", failed);
+host::SearchTools tools_of(const host::Environment& environment, const protocol::Caller& caller,
+                           host::FileSystem& files) {
+    const host::NameSources sources{
+        &files,
+        {&environment, host::value_of(environment, "HOME"), caller.cwd},
+        [](const std::string& path) { return ::access(path.c_str(), W_OK) == 0; }};
+    return host::search_tools(sources);
+}
+
+// An error that the client answers by asking again with these variables, set or not.
+tl::unexpected<Error> wants_variables(const std::set<std::string>& names) {
+    const std::vector<std::string> list(names.begin(), names.end());
+    return bad_input(protocol::k_wants_variables, "a condarc names variables that were not sent",
+                     join(list, " "));
 }
 
 // Names of a directory's entries; none where it cannot be listed.
@@ -67,31 +67,35 @@ std::vector<std::string> entries_of(const fs::path& directory) {
 
 } // namespace
 
-Result<std::string> prefix_of(const nlohmann::json& params, const protocol::Caller& caller) {
+Result<MeantEnvironment> environment_of_request(const nlohmann::json& params,
+                                                const protocol::Caller& caller) {
     CUDAENV_TRY(const auto prefix, protocol::path_field(params, "prefix"));
     CUDAENV_TRY(const auto name, protocol::string_field(params, "name"));
+    host::DiskFileSystem files;
     if (prefix) {
         std::string path = absolute_for(caller, *prefix);
-        if (!is_environment(path)) {
+        if (host::kind_of_prefix(files, path) == host::PrefixKind::None) {
             return tl::unexpected(Error{ErrorKind::BadInput, "no-such-environment",
                                         "is not an environment", path, 0, 0,
                                         "expected a directory with conda-meta or pyvenv.cfg"});
         }
-        return path;
+        return MeantEnvironment{std::move(path), {}};
     }
     if (!name) {
-        return project::active_prefix(caller.environment);
+        return MeantEnvironment{project::active_prefix(caller.environment), {}};
     }
-    const std::vector<std::string> roots = environment_roots(caller);
-    for (const std::string& root : roots) {
-        if (name->find('/') == std::string::npos && is_environment(root + '/' + *name)) {
-            return root + '/' + *name;
-        }
+    CUDAENV_TRY(const auto environment, environment_of(params, caller));
+    host::SearchTools tools = tools_of(environment, caller, files);
+    if (!tools.unset.empty() && !params.contains(protocol::k_wanted_variables)) {
+        return wants_variables(tools.unset);
     }
-    return bad_input("no-such-environment", "there is no environment named \"" + *name + '"',
-                     (roots.empty() ? std::string("there is no home to look in")
-                                    : "looked in " + join(roots, ", ")) +
-                         "; --prefix takes a directory");
+    CUDAENV_TRY(auto found, host::prefix_named(*name, tools, files));
+    return MeantEnvironment{std::move(found), std::move(tools.notes)};
+}
+
+std::string shown_name_of(const std::string& prefix, const protocol::Caller& caller) {
+    host::DiskFileSystem files;
+    return host::name_of_prefix(prefix, tools_of(caller.environment, caller, files));
 }
 
 std::vector<std::string> installed_in(const std::string& prefix) {

@@ -11,9 +11,19 @@
 
 namespace cudaenv::daemon {
 
-// --prefix, or --name looked up where conda keeps environments, or the active one; empty where none
-// is meant. Errors: "no-such-environment", "bad-field".
-Result<std::string> prefix_of(const nlohmann::json& params, const protocol::Caller& caller);
+struct MeantEnvironment {
+    std::string prefix;             // empty where none is meant
+    std::vector<std::string> notes; // of broken condarc files, where a name was looked up
+};
+
+// --prefix, or --name as conda, mamba and pixi find it (host/names), or the active one. Errors:
+// "no-such-environment", "ambiguous-environment", "bad-field"; "wants-variables"
+// (protocol/wanted_variables.hpp).
+Result<MeantEnvironment> environment_of_request(const nlohmann::json& params,
+                                                const protocol::Caller& caller);
+
+// "base", or the name of its directory.
+std::string shown_name_of(const std::string& prefix, const protocol::Caller& caller);
 
 // "name==version" of the conda packages and of the Python distributions in `prefix`, sorted; empty
 // where it is no environment. Names only are read: of conda-meta/*.json and of *.dist-info.

@@ -10,9 +10,12 @@ namespace cudaenv::daemon {
 Result<project::LoadedProject> project_of(const nlohmann::json& params,
                                           const protocol::Caller& caller) {
     project::LoadOptions options;
-    CUDAENV_TRY(options.prefix, prefix_of(params, caller));
+    CUDAENV_TRY(const auto meant, environment_of_request(params, caller));
+    options.prefix = meant.prefix;
     options.user = caller.uid;
-    return project::load_project(caller.cwd, caller.environment, options);
+    CUDAENV_TRY(auto loaded, project::load_project(caller.cwd, caller.environment, options));
+    loaded.notes.insert(loaded.notes.end(), meant.notes.begin(), meant.notes.end());
+    return loaded;
 }
 
 nlohmann::json pins_to_json(const plan::EffectivePins& pins) {

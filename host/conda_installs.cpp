@@ -45,14 +45,10 @@ public:
                 }
             }
         }
-        for (const auto root : k_system_roots) {
-            add_root(std::string(root), std::string(root));
+        for (const auto& root : usual_conda_roots(m_home)) {
+            add_root(root, root);
         }
         if (!m_home.empty()) {
-            for (const auto root : k_home_roots) {
-                const auto path = m_home + '/' + std::string(root);
-                add_root(path, path);
-            }
             for (const auto* path : {"/.local/bin/micromamba", "/bin/micromamba", "/.pixi/bin/pixi",
                                      "/.local/bin/pixi"}) {
                 if (m_files->exists(m_home + path)) {
@@ -214,6 +210,16 @@ std::string parse_tool_version(std::string_view text) {
         }
     }
     return {};
+}
+
+std::vector<std::string> usual_conda_roots(const std::string& home) {
+    std::vector<std::string> roots(k_system_roots.begin(), k_system_roots.end());
+    for (const auto root : k_home_roots) {
+        if (!home.empty()) {
+            roots.push_back(home + '/' + std::string(root));
+        }
+    }
+    return roots;
 }
 
 CondaFindings find_conda(FileSystem& files, const Environment& environment, const std::string& home,

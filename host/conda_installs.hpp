@@ -21,6 +21,9 @@ struct CondaFindings {
 CondaFindings find_conda(FileSystem& files, const Environment& environment, const std::string& home,
                          const VersionAsker& asker);
 
+// Where installers put a root prefix; whether one is there is not looked at.
+std::vector<std::string> usual_conda_roots(const std::string& home);
+
 // "micromamba 2.8.1", "pixi 0.40.0", "2.8.1".
 std::string parse_tool_version(std::string_view text);
 

@@ -2,6 +2,7 @@
 
 #include "cli/ask.hpp"
 #include "cli/render/field.hpp"
+#include "cli/report.hpp"
 #include "protocol/json_field.hpp"
 
 #include <cstdlib>
@@ -61,10 +62,13 @@ Result<NamedEnvironment> named_environment(const nlohmann::json& params,
     NamedEnvironment environment;
     const auto prefix = protocol::bytes_from_json(member(found, "prefix"), "prefix");
     environment.prefix = prefix.value_or("");
-    environment.name = environment.prefix.substr(environment.prefix.rfind('/') + 1);
+    environment.name = protocol::bytes_from_json(member(found, "name"), "name").value_or("");
     if (environment.prefix.empty()) {
         return bad_input("no-environment", "no environment is active and none is named",
                          "expected -n NAME or -p PREFIX");
+    }
+    for (const std::string& note : texts_at(found, "notes")) {
+        say(note);
     }
     environment.kind = kind_of(environment.prefix).value_or(EnvironmentKind::Venv);
     return environment;

@@ -1,5 +1,7 @@
 // `cudaenv use`: a program cannot change the shell that called it, so it prints what the hook's
 // function `cudaenv` evaluates.
+#include "cli/ask.hpp"
+#include "cli/caller.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/usage_error.hpp"
@@ -68,6 +70,16 @@ Result<std::string> wanted_cuda(const std::string& text, const std::string& plac
     return pins.front().constraint;
 }
 
+// Which CUDA exists, only the daemon knows. Whatever else goes wrong there is the prompt's to say.
+Result<void> check_release(const std::string& cuda) {
+    auto asked = ask_daemon("release", {{"cuda", cuda}}, this_caller(Terminal{}),
+                            {.afterwards = Afterwards::Execs});
+    if (!asked && asked.error().code == "no-such-cuda") {
+        return tl::unexpected(std::move(asked).error());
+    }
+    return {};
+}
+
 } // namespace
 
 Result<int> use(Invocation& invocation) {
@@ -95,6 +107,9 @@ Result<int> use(Invocation& invocation) {
     }
     if (!params.contains("shell")) {
         return tl::unexpected(needs_hook());
+    }
+    if (change.value) {
+        CUDAENV_TRY_VOID(check_release(*change.value));
     }
     const auto shell = shellhooks::shell_named(params["shell"].get<std::string>());
     if (!shell) {

@@ -1,5 +1,6 @@
 #include "daemon/activation/activation.hpp"
 
+#include "daemon/cuda_release.hpp"
 #include "daemon/environment_of_request.hpp"
 #include "daemon/host_of_request.hpp"
 #include "daemon/probe/kept_verdict.hpp"
@@ -78,7 +79,8 @@ Result<Activation> activation_of(const nlohmann::json& params, const protocol::C
         activation.changes = plan::difference(caller.environment, activation.applied.environment);
         return activation;
     }
-    CUDAENV_TRY(const auto prefix, prefix_of(params, caller));
+    CUDAENV_TRY(const auto meant, environment_of_request(params, caller));
+    const std::string& prefix = meant.prefix;
     situation.base = as_if_active(std::move(situation.base), prefix, caller);
     CUDAENV_TRY(const auto cuda, protocol::string_field(params, "cuda"));
     plan::Variables asked = situation.base;
@@ -91,6 +93,8 @@ Result<Activation> activation_of(const nlohmann::json& params, const protocol::C
     options.unknown = plan::UnknownKeys::Note;
     options.user = caller.uid;
     CUDAENV_TRY(activation.project, project::load_project(caller.cwd, asked, options));
+    activation.project.notes.insert(activation.project.notes.end(), meant.notes.begin(),
+                                    meant.notes.end());
     situation.pins = activation.project.pins;
     situation.config = activation.project.config;
     if (activation.project.search.found) {
@@ -98,6 +102,16 @@ Result<Activation> activation_of(const nlohmann::json& params, const protocol::C
     }
     CUDAENV_TRY(situation.host, machine_of(params, caller, activation, machine, looks));
     situation.environment = machine.environment(prefix);
+    if (cuda) {
+        CUDAENV_TRY_VOID(check_release(*cuda, [&] {
+            auto toolkits = situation.host.toolkits;
+            if (situation.environment) {
+                const auto& own = situation.environment->toolkits;
+                toolkits.insert(toolkits.end(), own.begin(), own.end());
+            }
+            return toolkits;
+        }));
+    }
     if (situation.config.purpose() == plan::Purpose::Build) {
         situation.machine = host::build_machine(looks.files);
     }

@@ -8,6 +8,8 @@
 #include "daemon/probe/kept_verdict.hpp"
 #include "protocol/json_field.hpp"
 #include "shellhooks/render.hpp"
+#include "solver/plan/activation/journal_compare.hpp"
+#include "solver/plan/activation/managed.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -44,49 +46,72 @@ bool only_the_journal(const std::vector<plan::Change>& changes) {
     });
 }
 
-std::string context_before(const protocol::Caller& caller) {
-    const auto text = caller.variable(plan::k_journal_variable);
-    const auto journal = text ? plan::read_journal(*text) : bad_input("none", "");
-    return journal ? journal->context : std::string();
+// Something put directories of ours elsewhere on a list, or took them off it.
+bool only_lists(const std::vector<plan::Change>& changes) {
+    return std::ranges::all_of(changes, [](const plan::Change& change) {
+        return change.name == plan::k_journal_variable || plan::snapshot_of(change.name) ||
+               plan::is_managed_list(change.name);
+    });
 }
 
-// What is said at the prompt: one line for what changed, and what the user should know of it. Where
-// nothing changed and the shell is where it was, nothing.
+// What the shell's last answer was; an empty one where there was none.
+plan::Journal journal_before(const protocol::Caller& caller) {
+    const auto text = caller.variable(plan::k_journal_variable);
+    return (text ? plan::read_journal(*text) : bad_input("none", "")).value_or(plan::Journal{});
+}
+
+// What the user should know of a change beside it, the most important first.
+Lines concerns_of(const Activation& activation, const nlohmann::json& object,
+                  const protocol::Caller& caller, bool entered) {
+    Lines concerns;
+    const auto journal = caller.variable(plan::k_journal_variable);
+    if (journal && !plan::read_journal(*journal)) {
+        concerns.emplace_back("__CUDAENV_UNDO was changed by something else: what was set before "
+                              "stays in this shell; a new one is clean");
+    }
+    if (entered) {
+        const Lines& notes = activation.project.notes;
+        concerns.insert(concerns.end(), notes.begin(), notes.end());
+    }
+    for (const nlohmann::json& warning : object["warnings"]) {
+        concerns.push_back(protocol::bytes_from_json(warning, "warning").value_or(""));
+    }
+    if (!activation.choice.none() && !activation.choice.remedy.empty()) {
+        concerns.push_back("nvcc without root: " + activation.choice.remedy);
+    }
+    return concerns;
+}
+
+// What is said at the prompt: one line for what changed and at most one of what speaks against it;
+// `cudaenv status` has the rest. Nothing where the shell has what it had, though something put its
+// lists in another order, as the start-up files of a nested shell do.
 nlohmann::json lines_to_say(const Activation& activation, const nlohmann::json& object,
                             const protocol::Caller& caller) {
     nlohmann::json say = nlohmann::json::array();
-    const bool changed = !only_the_journal(activation.changes);
-    const bool entered = activation.applied.journal.context != context_before(caller);
+    const plan::Journal before = journal_before(caller);
+    const bool entered = activation.applied.journal.context != before.context;
+    const bool has_it =
+        only_lists(activation.changes) && plan::is_same_patch(before, activation.applied.journal);
+    const bool changed = !only_the_journal(activation.changes) && (entered || !has_it);
     if (activation.choice.none()) {
         if (changed) {
             say.push_back("off, the shell is as it was");
         }
-    } else if (changed || (entered && !activation.choice.remedy.empty())) {
-        if (!object["line"].is_null()) {
-            say.push_back(object["line"]);
-        }
-        if (!activation.choice.remedy.empty()) {
-            say.push_back(
-                protocol::bytes_to_json("nvcc without root: " + activation.choice.remedy));
-        }
+    } else if ((changed || (entered && !activation.choice.remedy.empty())) &&
+               !object["line"].is_null()) {
+        say.push_back(object["line"]);
     }
-    if (changed || entered) {
-        for (const nlohmann::json& warning : object["warnings"]) {
-            say.push_back(warning);
+    const auto journal = caller.variable(plan::k_journal_variable);
+    if (changed || entered || (journal && !plan::read_journal(*journal))) {
+        const Lines concerns = concerns_of(activation, object, caller, entered);
+        if (!concerns.empty()) {
+            const std::string more = caller.utf8 ? " · cudaenv status" : " - cudaenv status";
+            say.push_back(
+                protocol::bytes_to_json(concerns.front() + (concerns.size() > 1 ? more : "")));
         }
     } else if (const std::string driver = host::tell_change(activation.driver);
                !driver.empty() && is_news(runtime_directory_of(caller), driver)) {
         say.push_back(protocol::bytes_to_json(driver)); // upgraded while the shell stood here
-    }
-    const auto journal = caller.variable(plan::k_journal_variable);
-    if (journal && !plan::read_journal(*journal)) {
-        say.push_back("__CUDAENV_UNDO was changed by something else: what was set before stays in "
-                      "this shell; a new one is clean");
-    }
-    if (entered) {
-        for (const std::string& note : activation.project.notes) {
-            say.push_back(protocol::bytes_to_json(note));
-        }
     }
     return say;
 }

@@ -1,3 +1,4 @@
+#include "daemon/cuda_release.hpp"
 #include "daemon/environment_of_request.hpp"
 #include "daemon/host_of_request.hpp"
 #include "daemon/methods/json_values.hpp"
@@ -6,6 +7,7 @@
 #include "daemon/project_of_request.hpp"
 #include "host/project/pin_change.hpp"
 #include "protocol/json_field.hpp"
+#include "solver/plan/pins.hpp"
 
 namespace cudaenv::daemon {
 
@@ -58,7 +60,8 @@ Result<project::PinTarget> target_of(const nlohmann::json& params, const protoco
     project::PinTarget target;
     target.user = caller.uid;
     if (environment) {
-        CUDAENV_TRY(target.prefix, prefix_of(params, caller));
+        CUDAENV_TRY(auto meant, environment_of_request(params, caller));
+        target.prefix = std::move(meant.prefix);
     }
     target.place = here          ? project::PinPlace::Here
                    : global      ? project::PinPlace::Global
@@ -100,6 +103,13 @@ Result<protocol::Reply> pin(const nlohmann::json& params, const protocol::Caller
     CUDAENV_TRY(const bool strict, protocol::bool_field(params, "strict", false));
     // The host first: where it cannot be read (--host FILE), nothing is written.
     CUDAENV_TRY(const auto host, host_of(params, caller));
+    for (const std::string& word : arguments.words) {
+        for (const auto& pin : plan::parse_pin(word, {}).value_or(std::vector<plan::Pin>{})) {
+            if (pin.name == "cuda") {
+                CUDAENV_TRY_VOID(check_release(pin.constraint, [&] { return host.toolkits; }));
+            }
+        }
+    }
     CUDAENV_TRY(const auto changed, change(params, caller, arguments, project::PinAction::Set));
     nlohmann::json object = changed_object(changed);
     CUDAENV_TRY(const auto loaded, project_of(params, caller));
@@ -125,9 +135,20 @@ Result<protocol::Reply> unpin(const nlohmann::json& params, const protocol::Call
     return protocol::Reply{0, std::move(object)};
 }
 
+// Asked by `cudaenv use`, which writes nothing: whether there is such a CUDA.
+Result<protocol::Reply> release(const nlohmann::json& params, const protocol::Caller& caller) {
+    CUDAENV_TRY(const auto cuda, protocol::string_field(params, "cuda"));
+    CUDAENV_TRY_VOID(check_release(cuda.value_or(""), [&] {
+        const auto host = host_of(params, caller);
+        return host ? host->toolkits : std::vector<facts::Toolkit>{};
+    }));
+    return protocol::Reply{0, nlohmann::json::object()};
+}
+
 } // namespace
 
 void add_pin_methods(Service& service) {
+    service.add("release", release);
     service.add("pin", pin);
     service.add("unpin", unpin);
 }

@@ -1,12 +1,17 @@
+#include "base/shell_word.hpp"
 #include "daemon/activation/activation.hpp"
 #include "daemon/check/examination.hpp"
 #include "daemon/check/finding_json.hpp"
+#include "daemon/environment_of_request.hpp"
 #include "daemon/host_of_request.hpp"
 #include "daemon/methods/methods.hpp"
 #include "daemon/probe/kept_verdict.hpp"
 #include "daemon/project_of_request.hpp"
 #include "daemon/toolkit_fit.hpp"
+#include "host/names/environment_names.hpp"
 #include "protocol/json_field.hpp"
+#include "shellhooks/shell.hpp"
+#include "solver/plan/activation/journal_compare.hpp"
 
 #include <algorithm>
 
@@ -14,18 +19,25 @@ namespace cudaenv::daemon {
 
 namespace {
 
-nlohmann::json environment_to_json(const std::string& prefix, const protocol::Caller& caller) {
+nlohmann::json environment_to_json(const MeantEnvironment& environment,
+                                   const protocol::Caller& caller) {
+    const std::string& prefix = environment.prefix;
     if (prefix.empty()) {
         return nullptr;
     }
-    const bool venv = caller.variable("VIRTUAL_ENV") == prefix;
-    const bool conda = caller.variable("CONDA_PREFIX") == prefix;
+    host::DiskFileSystem files;
+    const host::PrefixKind kind = host::kind_of_prefix(files, prefix);
+    nlohmann::json notes = nlohmann::json::array();
+    for (const std::string& note : environment.notes) {
+        notes.push_back(protocol::bytes_to_json(note));
+    }
     return {{"prefix", protocol::bytes_to_json(prefix)},
-            {"name", protocol::bytes_to_json(prefix.substr(prefix.rfind('/') + 1))},
-            {"kind", venv    ? "venv"
-                     : conda ? "conda"
-                             : "other"},
-            {"active", venv || conda}};
+            {"name", protocol::bytes_to_json(shown_name_of(prefix, caller))},
+            {"kind", kind == host::PrefixKind::Venv    ? "venv"
+                     : kind == host::PrefixKind::Conda ? "conda"
+                                                       : "other"},
+            {"active", prefix == project::active_prefix(caller.environment)},
+            {"notes", std::move(notes)}};
 }
 
 nlohmann::json project_to_json(const project::LoadedProject& loaded) {
@@ -67,12 +79,12 @@ bool is_applied(const Activation& activation) {
     });
 }
 
-// The newest toolkit that nothing speaks against: what a first pin could be.
+// The newest toolkit that nothing speaks against: what a first pin could be. None without a GPU.
 const facts::Toolkit* newest_fitting(const facts::Host& host) {
     const facts::Toolkit* newest = nullptr;
     for (const facts::Toolkit& toolkit : host.toolkits) {
         const FitState state = fit_of(toolkit, host).state;
-        if (toolkit.version && toolkit.nvcc && state != FitState::Breaks &&
+        if (!host.gpus.empty() && toolkit.version && toolkit.nvcc && state != FitState::Breaks &&
             (newest == nullptr || *toolkit.version > *newest->version)) {
             newest = &toolkit;
         }
@@ -80,25 +92,56 @@ const facts::Toolkit* newest_fitting(const facts::Host& host) {
     return newest;
 }
 
+// The shell has the hook: it says so where it calls the program, or has its journal.
+bool has_hook(const protocol::Caller& caller) {
+    return caller.variable("__CUDAENV_HOOK") || caller.variable(plan::k_journal_variable);
+}
+
+std::string step_without_hook(const protocol::Caller& caller) {
+    const std::string shell = caller.variable("SHELL").value_or("");
+    const auto known = shellhooks::shell_named(shell.substr(shell.rfind('/') + 1));
+    const bool hooked = known && known != shellhooks::Shell::Posix;
+    return "cudaenv init " +
+           std::string(shellhooks::name_of(hooked ? *known : shellhooks::Shell::Bash));
+}
+
 std::string next_step(const Activation& activation, const facts::Host& host,
                       const protocol::Caller& caller) {
+    const std::string& prefix = activation.project.prefix;
+    const bool active = prefix == project::active_prefix(caller.environment);
     if (!activation.disabled && !activation.choice.none()) {
         if (!activation.choice.toolkit && !activation.choice.remedy.empty()) {
             return activation.choice.remedy;
         }
-        if (!is_applied(activation)) {
-            const std::string shell = caller.variable("SHELL").value_or("");
-            const auto name = shell.substr(shell.rfind('/') + 1);
-            return "cudaenv init " + (name.empty() ? "bash" : name);
+        if (!active) {
+            return "cudaenv run -p " + shell_word(prefix) + " COMMAND";
+        }
+        if (!is_applied(activation) && !has_hook(caller)) {
+            return step_without_hook(caller);
         }
     }
     if (!activation.project.pins.pins.empty()) {
         return "cudaenv resolve torch torchvision";
     }
+    // The environment says which CUDA it is: nothing is left to pin.
+    if (!activation.choice.none()) {
+        return host.gpus.empty() ? "cudaenv check" : "cudaenv probe";
+    }
     if (const facts::Toolkit* toolkit = newest_fitting(host)) {
         return "cudaenv pin " + toolkit->version->major_minor();
     }
     return "cudaenv resolve torch";
+}
+
+// `sudo -E` keeps CUDA_HOME and the journal, and resets PATH.
+std::string lost_note(const protocol::Caller& caller) {
+    const auto lost = plan::lost_entries(caller.environment);
+    if (lost.empty()) {
+        return {};
+    }
+    return lost.front().list + " no longer has " + lost.front().entry +
+           ", which cudaenv added: something reset it, as sudo does with PATH; `cudaenv run "
+           "COMMAND` sets it for one command";
 }
 
 // What the environment's records alone prove; `cudaenv check` looks further.
@@ -127,6 +170,7 @@ nlohmann::json findings_of(const Activation& activation, const protocol::Caller&
 Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Caller& caller,
                                Machine& machine) {
     CUDAENV_TRY(const auto loaded, project_of(params, caller)); // refuses what the prompt notes
+    CUDAENV_TRY(const auto meant, environment_of_request(params, caller));
     Looks looks(caller);
     CUDAENV_TRY(const auto host, host_of(params, caller, looks));
     CUDAENV_TRY(const auto activation, activation_of(params, caller, machine, looks));
@@ -142,6 +186,9 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
         notes.emplace_back("CUDAENV_DISABLE is set: nothing is activated in this shell");
     } else if (!activation.choice.none() && !activation.choice.toolkit) {
         notes.push_back("no toolkit with nvcc here for CUDA " + activation.choice.cuda);
+    }
+    if (std::string lost = lost_note(caller); !lost.empty()) {
+        notes.push_back(std::move(lost));
     }
     nlohmann::json driver;
     if (host.driver) {
@@ -160,7 +207,7 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
          {"directory", caller.cwd},
          {"project", project_to_json(loaded)},
          {"pins", pins_to_json(loaded.pins)},
-         {"environment", environment_to_json(loaded.prefix, caller)},
+         {"environment", environment_to_json(meant, caller)},
          {"driver", std::move(driver)},
          {"driver_absent", host.driver_absent},
          {"cuda", cuda_to_json(activation.choice)},

@@ -170,7 +170,11 @@ function __cudaenv_sourced {
 function cudaenv {
     local __cudaenv_result=0 __cudaenv_text __cudaenv_word
     case ${1-} in
-    '' | -* | completions | env | host | hook | init | prompt | run | schema | status)
+    '' | -* | status)
+        __CUDAENV_HOOK=bash "$__cudaenv_program" "$@" # so that the next step is not the hook
+        return
+        ;;
+    completions | env | host | hook | init | prompt | run | schema)
         "$__cudaenv_program" "$@"
         return
         ;;

@@ -106,6 +106,8 @@ function cudaenv
         set result $status
         test $result -eq 0; and string join -- \n $answer | source
     else
+        # So that the next step that status names is not the hook.
+        contains -- "$argv[1]" "" status; and set -lx __CUDAENV_HOOK fish
         command $__cudaenv_program $argv
         set result $status
     end

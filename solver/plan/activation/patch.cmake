@@ -2,6 +2,7 @@
 # static client leaves an environment by itself.
 cudaenv_library(patch
     ${CMAKE_CURRENT_LIST_DIR}/journal.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/journal_compare.cpp
     ${CMAKE_CURRENT_LIST_DIR}/managed.cpp
     ${CMAKE_CURRENT_LIST_DIR}/patch.cpp
     ${CMAKE_CURRENT_LIST_DIR}/update.cpp)

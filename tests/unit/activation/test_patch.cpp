@@ -1,3 +1,4 @@
+#include "solver/plan/activation/journal_compare.hpp"
 #include "solver/plan/activation/managed.hpp"
 #include "solver/plan/activation/patch.hpp"
 
@@ -103,6 +104,31 @@ TEST_CASE("what is there already is left alone, and then there is no journal") {
     CHECK(undo(applied(half, front("PATH", {"/a", "/b"}))) == half);
     const Variables wrong_order{{"PATH", "/b:/a:/bin"}};
     CHECK(undo(applied(wrong_order, front("PATH", {"/b", "/c"}))) == wrong_order);
+}
+
+TEST_CASE("entries that something took off a list are known, those that are there are not") {
+    Patch patch = front("PATH", {"/c/bin", "/d/bin"});
+    patch.entries.push_back({"LD_LIBRARY_PATH", "/c/lib", End::Back});
+    Variables shell = applied({{"PATH", "/bin"}}, patch);
+    CHECK(lost_entries(shell).empty());
+    shell["PATH"] = "/sbin:/d/bin";
+    shell.erase("LD_LIBRARY_PATH");
+    const auto lost = lost_entries(shell);
+    REQUIRE(lost.size() == 2);
+    CHECK((lost[0].list == "LD_LIBRARY_PATH" && lost[0].entry == "/c/lib"));
+    CHECK((lost[1].list == "PATH" && lost[1].entry == "/c/bin"));
+    CHECK(lost_entries({{"PATH", "/bin"}}).empty());
+    CHECK(lost_entries({{std::string(k_journal_variable), "no journal"}}).empty());
+}
+
+TEST_CASE("journals of one patch are the same wherever it was applied") {
+    const Patch patch{{{"CUDA_HOME", "/c"}}, {{"PATH", "/c/bin", End::Front}}};
+    const Journal a = apply({{"PATH", "/bin"}}, patch, "p", "c").journal;
+    const Journal b = apply({{"PATH", "/x:/bin"}, {"CUDA_HOME", "/d"}}, patch, "p", "e").journal;
+    CHECK(is_same_patch(a, b));
+    const Patch other{{{"CUDA_HOME", "/d"}}, {{"PATH", "/c/bin", End::Front}}};
+    CHECK_FALSE(is_same_patch(a, apply({{"PATH", "/bin"}}, other, "p", "c").journal));
+    CHECK_FALSE(is_same_patch(a, Journal{}));
 }
 
 TEST_CASE("a variable that the user has changed or unset stays as the user left it") {

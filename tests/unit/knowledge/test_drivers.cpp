@@ -1,3 +1,4 @@
+#include "solver/knowledge/cuda_release.hpp"
 #include "solver/knowledge/knowledge.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -115,6 +116,27 @@ TEST_CASE("CUDA releases ascend from 7.0 to 13.5, each once, and 12.7 never was 
     CHECK(std::ranges::count(releases, DottedVersion::of("12.7")) == 0);
     for (const char* known : {"9.2", "10.0", "11.3", "12.4", "13.0"}) {
         CHECK(std::ranges::count(releases, DottedVersion::of(known)) == 1);
+    }
+}
+
+TEST_CASE("a CUDA that was never released is known not to exist, with the nearest that does") {
+    using Exists = CudaRelease::Exists;
+    const auto of = [](const char* text) { return cuda_release(DottedVersion::of(text)); };
+    for (const char* known : {"7.0", "11.3", "11.3.109", "12", "13.5"}) {
+        CAPTURE(known);
+        CHECK(of(known).exists == Exists::Yes);
+    }
+    const std::vector<std::pair<const char*, const char*>> never{
+        {"99", "13.5"},   {"12.44", "12.9"}, {"11.9", "11.8"}, {"12.7", "12.6"},
+        {"10.3", "10.2"}, {"15.0", "13.5"},  {"13.44", "13.5"}};
+    for (const auto& [version, nearest] : never) {
+        CAPTURE(version);
+        CHECK(of(version).exists == Exists::No);
+        CHECK(of(version).nearest.str() == nearest);
+    }
+    for (const char* unknown : {"13.6", "14", "14.1", "6.5"}) {
+        CAPTURE(unknown);
+        CHECK(of(unknown).exists == Exists::Unknown);
     }
 }
 

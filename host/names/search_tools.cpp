@@ -1,0 +1,362 @@
+#include "host/names/search_tools.hpp"
+
+#include "base/text.hpp"
+#include "host/conda_installs.hpp"
+#include "host/names/condarc.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace cudaenv::host {
+
+namespace {
+
+using Paths = std::vector<std::string>;
+
+void add_once(Paths& paths, const std::string& path) {
+    if (!path.empty() && std::ranges::find(paths, path) == paths.end()) {
+        paths.push_back(path);
+    }
+}
+
+class Search {
+public:
+    explicit Search(const NameSources& sources) : m_sources(sources) {}
+
+    SearchTools take() {
+        add_active();
+        add_others();
+        add_registered();
+        return std::move(m_found);
+    }
+
+private:
+    [[nodiscard]] std::string variable(std::string_view name) const {
+        return value_of(*m_sources.context.environment, name);
+    }
+    std::string expanded(const std::string& path) {
+        return expand_path(path, m_sources.context, m_found.unset);
+    }
+    [[nodiscard]] bool exists(const std::string& path) const {
+        return m_sources.files->exists(path);
+    }
+    [[nodiscard]] bool is_directory(const std::string& path) const {
+        const auto status = m_sources.files->status(path);
+        return status && status->kind == FileKind::Directory;
+    }
+
+    // The first of these programs on PATH; empty without one.
+    [[nodiscard]] std::string on_path(const Paths& names) const {
+        for (const std::string& directory : directories_of(variable("PATH"))) {
+            for (const std::string& name : names) {
+                const auto status = m_sources.files->status(directory + '/' + name);
+                if (status && status->kind == FileKind::Regular && status->executable) {
+                    return directory + '/' + name;
+                }
+            }
+        }
+        return {};
+    }
+
+    // ROOT of ROOT/bin/conda, which may be reached through a link; empty where it is no prefix.
+    [[nodiscard]] std::string root_of_program(const std::string& program) const {
+        for (const auto& path : {std::optional(program), optional_real_path(program)}) {
+            const std::string root(path ? parent_path(parent_path(*path)) : "");
+            if (!root.empty() && is_directory(root + "/conda-meta")) {
+                return root;
+            }
+        }
+        return {};
+    }
+    [[nodiscard]] std::optional<std::string> optional_real_path(const std::string& path) const {
+        const auto real = m_sources.files->real_path(path);
+        return real ? std::optional(*real) : std::nullopt;
+    }
+
+    // libmamba's defaults; what is no prefix is not taken.
+    [[nodiscard]] std::string mamba_root() {
+        if (const std::string root = variable("MAMBA_ROOT_PREFIX"); !root.empty()) {
+            return expanded(root);
+        }
+        if (const std::string root = root_of_program(variable("MAMBA_EXE")); !root.empty()) {
+            return root;
+        }
+        for (const std::string& root : mamba_defaults()) {
+            if (is_root_of_mamba(root)) {
+                return root;
+            }
+        }
+        return {};
+    }
+    [[nodiscard]] Paths mamba_defaults() const {
+        const std::string data = variable("XDG_DATA_HOME");
+        const std::string& home = m_sources.context.home;
+        return {home + "/micromamba", (data.empty() ? home + "/.local/share" : data) + "/mamba"};
+    }
+    [[nodiscard]] bool is_root_of_mamba(const std::string& root) const {
+        return exists(root + "/envs") || exists(root + "/conda-meta") || exists(root + "/pkgs");
+    }
+
+    // Of one file; what cannot be read is said once and counts for nothing, as with conda.
+    std::optional<CondarcList> list_in(const std::string& path) {
+        const auto text = m_sources.files->read_file(path);
+        if (!text) {
+            if (text.error().code != k_not_found) {
+                add_once(m_found.notes, path + ": ignored: " + reason_of(text.error()));
+            }
+            return std::nullopt;
+        }
+        auto list = parse_condarc(*text);
+        if (!list) {
+            add_once(m_found.notes, path + ": ignored: line " + std::to_string(list.error().line) +
+                                        ": " + list.error().message);
+            return std::nullopt;
+        }
+        return *std::move(list);
+    }
+
+    [[nodiscard]] static bool is_yaml(std::string_view path) {
+        return path.ends_with(".yml") || path.ends_with(".yaml");
+    }
+
+    // A file of a search path, or those of a directory (condarc.d), by name.
+    void add_sources(const std::string& written, std::vector<CondarcList>& lists, Paths& seen) {
+        const std::string path = expanded(written);
+        const auto status = m_sources.files->status(path);
+        Paths files;
+        if (status && status->kind == FileKind::Directory) {
+            for (const std::string& name :
+                 m_sources.files->list_directory(path).value_or(Paths{})) {
+                if (is_yaml(name)) {
+                    files.push_back(path + '/' + name);
+                }
+            }
+        } else if (status && status->kind == FileKind::Regular) {
+            files.push_back(path);
+        }
+        for (const std::string& file : files) {
+            const std::string_view name = base_name(file);
+            const bool has_its_name = name == ".condarc" || name == "condarc" ||
+                                      name == ".mambarc" || name == "mambarc" || is_yaml(name);
+            if (!has_its_name || std::ranges::find(seen, file) != seen.end()) {
+                continue;
+            }
+            seen.push_back(file);
+            if (auto list = list_in(file)) {
+                lists.push_back(*std::move(list));
+            }
+        }
+    }
+
+    // The search path of conda's base/constants.py, weakest first.
+    static Paths three_of(const std::string& directory, bool slash = true) {
+        const std::string base = directory + (slash ? "/" : "");
+        return {base + ".condarc", base + "condarc", base + "condarc.d"};
+    }
+    [[nodiscard]] Paths conda_search_path(const std::string& root) const {
+        Paths path;
+        const auto add = [&](const std::string& directory) {
+            const Paths three = three_of(directory);
+            path.insert(path.end(), three.begin(), three.end());
+        };
+        const std::string& home = m_sources.context.home;
+        add("/etc/conda");
+        add("/var/lib/conda");
+        const std::string conda_root = variable("CONDA_ROOT");
+        if (const std::string& own = conda_root.empty() ? root : conda_root; !own.empty()) {
+            add(own);
+        }
+        if (const std::string xdg = variable("XDG_CONFIG_HOME"); !xdg.empty()) {
+            add(xdg + "/conda");
+        }
+        add(home + "/.config/conda");
+        add(home + "/.conda");
+        path.push_back(home + "/.condarc");
+        const std::string active = variable("CONDA_PREFIX");
+        if (const std::string& prefix = active.empty() ? root : active; !prefix.empty()) {
+            add(prefix);
+        }
+        add_variable(path, "CONDARC");
+        return path;
+    }
+    // libmamba's: conda's, and its own with more weight.
+    [[nodiscard]] Paths mamba_search_path(const std::string& root) const {
+        const std::string& home = m_sources.context.home;
+        const std::string xdg = variable("XDG_CONFIG_HOME");
+        Paths path = conda_search_path(root);
+        path.insert(path.begin(),
+                    {"/etc/conda/.mambarc", "/var/lib/conda/.mambarc", root + "/.mambarc"});
+        for (const std::string& directory :
+             {(xdg.empty() ? home + "/.config" : xdg) + "/mamba", home + "/.mamba"}) {
+            path.insert(path.end(), {directory + "/.mambarc", directory + "/mambarc",
+                                     directory + "/mambarc.d"});
+        }
+        path.push_back(home + "/.mambarc");
+        add_variable(path, "MAMBARC");
+        return path;
+    }
+    void add_variable(Paths& path, std::string_view name) const {
+        if (const std::string value = variable(name); !value.empty()) {
+            path.push_back(value);
+        }
+    }
+
+    std::vector<CondarcList> lists_of(const Paths& search_path) {
+        std::vector<CondarcList> lists;
+        Paths seen;
+        for (const std::string& written : search_path) {
+            add_sources(written, lists, seen);
+        }
+        return lists;
+    }
+
+    // CONDA_ENVS_DIRS or CONDA_ENVS_PATH; conda and mamba refuse to work with both.
+    Paths variables_directories() {
+        Paths directories;
+        for (const char* name : {"CONDA_ENVS_DIRS", "CONDA_ENVS_PATH"}) {
+            const std::string value = variable(name);
+            for (const std::string_view part : split(value, ':')) {
+                add_once(directories, std::string(trim(part)));
+            }
+        }
+        if (!variable("CONDA_ENVS_DIRS").empty() && !variable("CONDA_ENVS_PATH").empty()) {
+            add_once(m_found.notes, "CONDA_ENVS_DIRS and CONDA_ENVS_PATH are both set: conda "
+                                    "accepts one of them");
+        }
+        return directories;
+    }
+
+    SearchTool conda(const std::string& root) {
+        SearchTool tool{"conda", root, {}};
+        std::vector<CondarcList> lists = lists_of(conda_search_path(root));
+        CondarcList variables;
+        for (const std::string& directory : variables_directories()) {
+            variables.items.push_back({directory, CondarcMark::None});
+        }
+        lists.push_back(std::move(variables));
+        Paths written = merge_condarc(lists);
+        const std::string own = root.empty() ? std::string() : root + "/envs";
+        const std::string users = m_sources.context.home + "/.conda/envs";
+        const bool writable = !root.empty() && m_sources.may_write(root + "/conda-meta/history");
+        written.push_back(writable ? own : users);
+        written.push_back(writable ? users : own);
+        for (const std::string& directory : written) {
+            if (!directory.empty()) {
+                add_once(tool.directories, expanded(directory));
+            }
+        }
+        return tool;
+    }
+
+    SearchTool mamba(const std::string& root) {
+        SearchTool tool{"mamba", root, {}};
+        Paths written = variables_directories();
+        std::ranges::reverse(written); // libmamba puts each before the one before
+        std::vector<CondarcList> lists = lists_of(mamba_search_path(root));
+        for (auto list = lists.rbegin(); list != lists.rend(); ++list) {
+            for (const CondarcItem& item : list->items) {
+                written.push_back(item.text);
+            }
+        }
+        written.push_back(root + "/envs");
+        for (const std::string& directory : written) {
+            add_once(tool.directories, expanded(directory));
+        }
+        return tool;
+    }
+
+    // The project that the caller stands in.
+    [[nodiscard]] std::string pixi_workspace() const {
+        if (const std::string root = variable("PIXI_PROJECT_ROOT"); !root.empty()) {
+            return root;
+        }
+        const std::string global = pixi_home();
+        std::string_view directory = m_sources.context.directory;
+        while (directory.size() > 1) {
+            const std::string candidate = std::string(directory) + "/.pixi";
+            if (candidate != global && exists(candidate + "/envs")) {
+                return std::string(directory);
+            }
+            directory = parent_path(directory);
+        }
+        return {};
+    }
+    [[nodiscard]] std::string pixi_home() const {
+        const std::string home = variable("PIXI_HOME");
+        return home.empty() ? m_sources.context.home + "/.pixi" : home;
+    }
+
+    void add_active() {
+        const std::string named = variable("CONDA_EXE");
+        const std::string conda_program = named.empty() ? on_path({"conda"}) : named;
+        const bool has_conda = !conda_program.empty();
+        const bool has_mamba = !variable("MAMBA_EXE").empty() ||
+                               !variable("MAMBA_ROOT_PREFIX").empty() ||
+                               (!has_conda && !on_path({"micromamba", "mamba"}).empty());
+        const std::string root = has_mamba ? mamba_root() : std::string();
+        if (!root.empty()) {
+            m_found.active.push_back(mamba(root));
+        }
+        // Without either: where conda's configuration says.
+        auto& tools = has_conda || root.empty() ? m_found.active : m_found.others;
+        tools.insert(tools.begin(), conda(root_of_program(conda_program)));
+        if (const std::string workspace = pixi_workspace(); !workspace.empty()) {
+            m_found.active.push_back({"pixi", {}, {workspace + "/.pixi/envs"}});
+        }
+    }
+
+    void add_other(SearchTool tool) {
+        const auto has_it = [&](const SearchTool& known) {
+            return std::ranges::find(known.directories, tool.directories.front()) !=
+                   known.directories.end();
+        };
+        if (!std::ranges::any_of(m_found.active, has_it) &&
+            !std::ranges::any_of(m_found.others, has_it)) {
+            m_found.others.push_back(std::move(tool));
+        }
+    }
+
+    void add_others() {
+        const std::string active = variable("CONDA_PREFIX");
+        if (!active.empty()) {
+            const std::string_view parent = parent_path(active);
+            const bool named = base_name(parent) == "envs";
+            const std::string root(named ? parent_path(parent) : active);
+            const bool is_root = named || exists(root + "/condabin/conda");
+            add_other({"conda", is_root ? root : std::string(), {root + "/envs"}});
+        }
+        for (const std::string& root : usual_conda_roots(m_sources.context.home)) {
+            if (is_directory(root + "/conda-meta") || is_directory(root + "/envs")) {
+                add_other({"conda", root, {root + "/envs"}});
+            }
+        }
+        for (const std::string& root : mamba_defaults()) {
+            if (is_root_of_mamba(root)) {
+                add_other({"mamba", root, {root + "/envs"}});
+            }
+        }
+        m_found.others.push_back({"pixi global", {}, {pixi_home() + "/envs"}});
+    }
+
+    void add_registered() {
+        const std::string list =
+            m_sources.files->read_file(m_sources.context.home + "/.conda/environments.txt")
+                .value_or("");
+        for (const std::string_view line : split(list, '\n')) {
+            if (const std::string_view path = trim(line); path.starts_with('/')) {
+                add_once(m_found.registered, std::string(path));
+            }
+        }
+    }
+
+    const NameSources& m_sources;
+    SearchTools m_found;
+};
+
+} // namespace
+
+SearchTools search_tools(const NameSources& sources) {
+    return Search(sources).take();
+}
+
+} // namespace cudaenv::host

@@ -1,0 +1,157 @@
+"""What `-n NAME` means and what `status`, `use` and `pin` say, of the real daemon."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from support import PROGRAMS, CommandTest, run_tests
+
+LAB = Path(__file__).resolve().parents[3] / "docs/examples/lab-07.json"
+
+
+class Named(CommandTest):
+    def conda(self, *parts):
+        """An environment of conda's, empty."""
+        prefix = self.root.joinpath(*parts)
+        (prefix / "conda-meta").mkdir(parents=True)
+        (prefix / "bin").mkdir()
+        return prefix
+
+    def install_conda(self):
+        root = self.conda("conda")
+        (root / "conda-meta/history").touch()
+        program = root / "bin/conda"
+        program.touch()
+        program.chmod(0o755)
+        self.environment["CONDA_EXE"] = str(program)
+        return root
+
+    def status(self, *words, code=0, **more):
+        ran = self.check(self.run_cudaenv("status", "--json", "--host", str(LAB), *words, **more), code)
+        return json.loads(ran.stdout)
+
+    def torch(self, prefix, version):
+        site = prefix / "lib/python3.11/site-packages"
+        (site / f"torch-{version}.dist-info").mkdir(parents=True)
+        (site / f"torch-{version}.dist-info/METADATA").write_text(f"Name: torch\nVersion: {version}\n")
+        (site / "torch").mkdir()
+        (site / "torch/version.py").write_text(
+            f"__version__ = '{version}'\ncuda: Optional[str] = '{version[-3:-1]}.{version[-1]}'\n")
+
+    def test_a_name_is_found_where_condarc_says_also_by_a_variable_of_the_users(self):
+        self.install_conda()
+        prefix = self.conda("lab/envs/e")
+        (self.home / ".condarc").write_text("envs_dirs:\n  - $LAB/envs  # ours\n")
+        lab = {"LAB": str(self.root / "lab")}
+        self.assertEqual(self.status("-n", "e", environment=lab)["environment"]["prefix"], str(prefix))
+        ran = self.check(self.run_cudaenv("run", "-n", "e", "env", environment=lab))
+        self.assertIn(f"CONDA_PREFIX={prefix}\n", ran.stdout.decode())
+        self.check(self.run_cudaenv("status", "-n", "e"), 2)
+        for method in ("pin", "check", "attach"):
+            words = ["--here"] if method == "pin" else []
+            ran = self.run_cudaenv(method, "-n", "e", environment=lab)
+            self.assertNotIn(b"no environment named", ran.stderr, words)
+
+    def test_two_tools_that_mean_two_directories_are_an_error_that_lists_both(self):
+        root = self.install_conda()
+        ours, theirs = self.conda("conda/envs/e"), self.conda("mamba/envs/e")
+        self.assertEqual(self.status("-n", "e")["environment"]["prefix"], str(ours))
+        self.environment["MAMBA_ROOT_PREFIX"] = str(self.root / "mamba")
+        for command in ("status", "check", "pin", "attach"):
+            ran = self.check(self.run_cudaenv(command, "-n", "e"), 2)
+            self.assertIn(str(ours), ran.stderr.decode())
+            self.assertIn(str(theirs), ran.stderr.decode())
+        self.assertEqual(self.status("-n", "base")["environment"]["prefix"], str(root))
+
+    def test_a_broken_condarc_is_said_and_what_is_elsewhere_is_found(self):
+        self.install_conda()
+        prefix = self.conda("conda/envs/e")
+        (self.home / ".condarc").write_text("channels: [a\n")
+        found = self.status("-n", "e")
+        self.assertEqual(found["environment"]["prefix"], str(prefix))
+        self.assertIn(".condarc: ignored: line 1", "\n".join(found["notes"]))
+        ran = self.check(self.run_cudaenv("run", "-n", "e", "true"))
+        self.assertIn(".condarc: ignored: line 1", ran.stderr.decode())
+
+    def test_an_environment_is_called_what_it_is(self):
+        root = self.install_conda()
+        named = self.conda("conda/envs/e")
+        venv = self.root / "v"
+        venv.mkdir()
+        (venv / "pyvenv.cfg").touch()
+        for prefix, name, kind in ((root, "base", "conda"), (named, "e", "conda"), (venv, "v", "venv")):
+            found = self.status("-p", str(prefix))["environment"]
+            self.assertEqual((found["name"], found["kind"], found["active"]), (name, kind, False))
+        found = self.status(environment={"CONDA_PREFIX": str(root), "CONDA_DEFAULT_ENV": "base",
+                                         "PATH": f"{root}/bin:/usr/bin:/bin"})["environment"]
+        self.assertEqual((found["name"], found["kind"], found["active"]), ("base", "conda", True))
+
+    def test_a_cuda_that_does_not_exist_is_refused_with_the_nearest(self):
+        for version, nearest in (("99", "13.5"), ("12.44", "12.9"), ("11.9", "11.8"), ("cu119", "11.8")):
+            shown = {"cu119": "11.9"}.get(version, version)
+            said = f"There is no CUDA {shown}. The nearest is {nearest}."
+            for words in (["use", "--shell", "bash", version], ["pin", version], ["env", "--cuda", version]):
+                ran = self.check(self.run_cudaenv(*words), 2, out="")
+                self.assertIn(said, ran.stderr.decode())
+            self.assertIn(said, self.check(self.run_cudaenv("run", "--cuda", version, "true"),
+                                           125).stderr.decode())
+        self.assertFalse((self.root / "cudaenv.toml").exists())
+        for version in ("12.4", "11", "13.6", ">=12.40"):
+            self.check(self.run_cudaenv("use", "--shell", "bash", version), 0)
+        self.check(self.run_cudaenv("use", "--shell", "bash", "--clear"), 0)
+
+    def test_what_is_here_exists(self):
+        host = json.loads(LAB.read_text())
+        host["toolkits"][0]["version"] = "21.3.1"
+        facts = self.root / "host.json"
+        facts.write_text(json.dumps(host))
+        self.check(self.run_cudaenv("pin", "21.3", "--host", str(facts)), 0)
+        self.check(self.run_cudaenv("pin", "21.4", "--host", str(facts)), 2)
+
+    def test_the_next_step_makes_sense_here(self):
+        self.assertRegex(self.status()["next"], r"^cudaenv pin \d+\.\d+$")
+        host = json.loads(LAB.read_text())
+        host["gpus"] = []
+        facts = self.root / "host.json"
+        facts.write_text(json.dumps(host))
+        self.assertNotIn("pin", self.status("--host", str(facts))["next"])
+        prefix = self.conda("e")
+        self.torch(prefix, "1.12.1+cu113")
+        active = {"CONDA_PREFIX": str(prefix), "PATH": f"{prefix}/bin:/usr/bin:/bin"}
+        found = self.status(environment=active)
+        self.assertEqual(found["cuda"]["version"], "11.3")
+        self.assertEqual(found["next"], "cudaenv init bash")
+        hooked = self.status(environment={**active, "__CUDAENV_HOOK": "bash"})
+        self.assertNotRegex(hooked["next"], "^cudaenv (init|pin)")
+        self.assertEqual(self.status("-p", str(prefix))["next"], f"cudaenv run -p {prefix} COMMAND")
+
+    def test_the_hooks_name_themselves_to_status_and_not_to_commands(self):
+        for shell, words in (("bash", ["--norc", "-c"]), ("zsh", ["-f", "-c"]), ("fish", ["--no-config", "-c"])):
+            hook = f"{PROGRAMS['cudaenv']} hook {shell}"
+            load = f"{hook} | source" if shell == "fish" else f'eval "$({hook})"'
+            show = self.root / "show"
+            show.write_text('#!/bin/sh\necho "${__CUDAENV_HOOK-unset}"\n')
+            show.chmod(0o755)
+            ran = subprocess.run([shell, *words, f"{load}; cudaenv run {show}; cudaenv status --json"],
+                                 capture_output=True, env={**self.environment, "CUDAENV_HOST": str(LAB)},
+                                 cwd=self.root, timeout=60)
+            first, rest = ran.stdout.decode().split("\n", 1)
+            self.assertEqual(first, "unset", ran.stderr.decode())
+            self.assertNotIn("init", json.loads(rest)["next"])
+
+    def test_what_sudo_resets_is_noted(self):
+        prefix = self.conda("e")
+        self.torch(prefix, "1.12.1+cu113")
+        active = {"CONDA_PREFIX": str(prefix), "PATH": f"{prefix}/bin:/usr/bin:/bin", "CUDAENV_HOST": str(LAB)}
+        ran = self.check(self.run_cudaenv("env", "--json", environment=active))
+        changed = {change["name"]: change["value"] for change in json.loads(ran.stdout)["changes"]}
+        self.assertIn("cuda-11.3/bin", changed["PATH"])
+        kept = {**active, **changed}
+        self.assertNotIn("sudo", str(self.status(environment=kept)["notes"]))
+        kept["PATH"] = "/usr/bin:/bin"
+        self.assertIn("PATH no longer has /usr/local/cuda-11.3/bin", str(self.status(environment=kept)["notes"]))
+
+
+if __name__ == "__main__":
+    run_tests()

@@ -1,0 +1,88 @@
+"""What a prompt is given to say: one line for a change and at most one beside it."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+from support import PROGRAMS, CommandTest, run_tests
+
+LAB = Path(__file__).resolve().parents[3] / "docs/examples/lab-07.json"
+
+
+class Said(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.daemon = subprocess.Popen([PROGRAMS["cudaenvd"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       env=self.environment, cwd=self.root, text=True)
+        self.addCleanup(self.end)
+        self.number = 0
+        self.ask("hello", protocol=1)
+        prefix = self.root / "e"
+        site = prefix / "lib/python3.11/site-packages"
+        (prefix / "conda-meta").mkdir(parents=True)
+        (prefix / "bin").mkdir()
+        (site / "torch-1.12.1+cu113.dist-info").mkdir(parents=True)
+        (site / "torch-1.12.1+cu113.dist-info/METADATA").write_text("Name: torch\nVersion: 1.12.1+cu113\n")
+        (site / "torch").mkdir()
+        (site / "torch/version.py").write_text("__version__ = '1.12.1+cu113'\ncuda: Optional[str] = '11.3'\n")
+        self.shell = {**self.environment, "CONDA_PREFIX": str(prefix), "PATH": f"{prefix}/bin:/usr/bin:/bin",
+                      "CUDAENV_HOST": str(LAB)}
+
+    def end(self):
+        self.daemon.stdin.close()
+        self.daemon.stdout.close()
+        self.daemon.wait(timeout=60)
+
+    def ask(self, method, **params):
+        self.number += 1
+        self.daemon.stdin.write(json.dumps({"jsonrpc": "2.0", "id": self.number, "method": method,
+                                            "params": params}) + "\n")
+        self.daemon.stdin.flush()
+        return json.loads(self.daemon.stdout.readline())
+
+    def prompt(self):
+        """The lines of a prompt in this shell, which then has what was changed."""
+        answer = self.ask("activate", shell="bash", caller={
+            "cwd": str(self.root), "environment": self.shell, "utf8": True, "uid": 0})["result"]["object"]
+        for change in answer["changes"]:
+            self.shell.pop(change["name"], None)
+            if change["value"] is not None:
+                self.shell[change["name"]] = change["value"]
+        return answer["say"]
+
+    def test_one_line_a_change_and_none_where_nothing_changed(self):
+        said = self.prompt()
+        self.assertEqual(len(said), 1, said)
+        self.assertTrue(said[0].startswith("CUDA 11.3 · /usr/local/cuda-11.3"), said)
+        self.assertEqual(self.prompt(), [])
+
+    def test_a_nested_shell_whose_start_up_files_touch_path_says_nothing(self):
+        self.prompt()
+        for path in (f"/usr/local/sbin:{self.shell['PATH']}", "/usr/local/bin:/usr/bin:/bin"):
+            self.shell["PATH"] = path
+            self.assertEqual(self.prompt(), [])
+            self.assertTrue(self.shell["PATH"].startswith("/usr/local/cuda-11.3/bin:"), self.shell["PATH"])
+
+    def test_a_conflict_adds_one_line_and_more_than_one_point_to_status(self):
+        self.shell["CUDAENV_CUDA"] = "10.0"
+        said = self.prompt()
+        self.assertEqual(len(said), 2, said)
+        self.assertFalse(said[1].endswith("cudaenv status"), said)
+        (self.root / "cudaenv.toml").write_text('[pins]\ncuda = "11.3"\nnothing_known = "1"\n')
+        del self.shell["CUDAENV_CUDA"]
+        self.prompt()
+        self.shell["CUDAENV_CUDA"] = "10.0"
+        said = self.prompt()
+        self.assertEqual(len(said), 2, said)
+        self.assertTrue(said[1].endswith(" · cudaenv status"), said)
+
+    def test_what_is_taken_back_is_one_line(self):
+        self.prompt()
+        shutil.rmtree(self.root / "e")
+        self.shell = {key: value for key, value in self.shell.items() if key != "CONDA_PREFIX"}
+        self.assertEqual(self.prompt(), ["off, the shell is as it was"])
+
+
+if __name__ == "__main__":
+    run_tests()
