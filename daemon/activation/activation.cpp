@@ -102,8 +102,8 @@ Result<Activation> activation_of(const nlohmann::json& params, const protocol::C
     }
     CUDAENV_TRY(situation.host, machine_of(params, caller, activation, machine, looks));
     situation.environment = machine.environment(prefix);
-    if (cuda) {
-        CUDAENV_TRY_VOID(check_release(*cuda, [&] {
+    if (const auto* const chosen = situation.pins.find("cuda"); cuda && chosen != nullptr) {
+        CUDAENV_TRY_VOID(check_release(chosen->pin.constraint, [&] {
             auto toolkits = situation.host.toolkits;
             if (situation.environment) {
                 const auto& own = situation.environment->toolkits;

@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 from ctest_status import run_tests_of_main  # noqa: E402
 
+LAB = Path(__file__).resolve().parents[3] / "docs/examples/lab-07.json"
 PROGRAMS = {}  # "cudaenv", "cudaenvd": set by run_tests
 
 # Not the interpreter of the tests: another user may not be able to run it.
@@ -65,6 +66,26 @@ class CommandTest(unittest.TestCase):
             lines = [json.loads(line) for line in asked.read_text().splitlines()]
             return [line["params"] for line in lines if line["method"] == method]
         return requests
+
+    def lab_with_its_toolkit(self):
+        """The facts of lab-07, whose CUDA 11.3 lies below this test's directory. Returns facts and toolkit."""
+        toolkit = self.root / "cuda-11.3"
+        for directory in ("bin", "include", "lib64", "nvvm"):
+            (toolkit / directory).mkdir(parents=True)
+        (toolkit / "bin/nvcc").touch()
+        (toolkit / "bin/nvcc").chmod(0o755)
+        facts = self.root / "lab.json"
+        facts.write_text(LAB.read_text().replace("/usr/local/cuda-11.3", str(toolkit)))
+        return facts, toolkit
+
+    def torch_in(self, prefix, version="1.12.1+cu113"):
+        """As torch's wheel leaves it in an environment, as far as a prompt reads it."""
+        site = prefix / "lib/python3.11/site-packages"
+        (site / f"torch-{version}.dist-info").mkdir(parents=True)
+        (site / f"torch-{version}.dist-info/METADATA").write_text(f"Name: torch\nVersion: {version}\n")
+        (site / "torch").mkdir()
+        (site / "torch/version.py").write_text(
+            f"__version__ = '{version}'\ncuda: Optional[str] = '{version[-3:-1]}.{version[-1]}'\n")
 
     def run_cudaenv(self, *words, **more):
         return self.run_program([PROGRAMS["cudaenv"], *words], **more)

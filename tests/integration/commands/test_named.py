@@ -1,13 +1,9 @@
 """What `-n NAME` means and what `status`, `use` and `pin` say, of the real daemon."""
 
 import json
-import os
 import subprocess
-from pathlib import Path
 
-from support import PROGRAMS, CommandTest, run_tests
-
-LAB = Path(__file__).resolve().parents[3] / "docs/examples/lab-07.json"
+from support import LAB, PROGRAMS, CommandTest, run_tests
 
 
 class Named(CommandTest):
@@ -30,14 +26,6 @@ class Named(CommandTest):
     def status(self, *words, code=0, **more):
         ran = self.check(self.run_cudaenv("status", "--json", "--host", str(LAB), *words, **more), code)
         return json.loads(ran.stdout)
-
-    def torch(self, prefix, version):
-        site = prefix / "lib/python3.11/site-packages"
-        (site / f"torch-{version}.dist-info").mkdir(parents=True)
-        (site / f"torch-{version}.dist-info/METADATA").write_text(f"Name: torch\nVersion: {version}\n")
-        (site / "torch").mkdir()
-        (site / "torch/version.py").write_text(
-            f"__version__ = '{version}'\ncuda: Optional[str] = '{version[-3:-1]}.{version[-1]}'\n")
 
     def test_a_name_is_found_where_condarc_says_also_by_a_variable_of_the_users(self):
         self.install_conda()
@@ -117,7 +105,7 @@ class Named(CommandTest):
         facts.write_text(json.dumps(host))
         self.assertNotIn("pin", self.status("--host", str(facts))["next"])
         prefix = self.conda("e")
-        self.torch(prefix, "1.12.1+cu113")
+        self.torch_in(prefix)
         active = {"CONDA_PREFIX": str(prefix), "PATH": f"{prefix}/bin:/usr/bin:/bin"}
         found = self.status(environment=active)
         self.assertEqual(found["cuda"]["version"], "11.3")
@@ -142,15 +130,16 @@ class Named(CommandTest):
 
     def test_what_sudo_resets_is_noted(self):
         prefix = self.conda("e")
-        self.torch(prefix, "1.12.1+cu113")
-        active = {"CONDA_PREFIX": str(prefix), "PATH": f"{prefix}/bin:/usr/bin:/bin", "CUDAENV_HOST": str(LAB)}
+        self.torch_in(prefix)
+        facts, toolkit = self.lab_with_its_toolkit()
+        active = {"CONDA_PREFIX": str(prefix), "PATH": f"{prefix}/bin:/usr/bin:/bin", "CUDAENV_HOST": str(facts)}
         ran = self.check(self.run_cudaenv("env", "--json", environment=active))
         changed = {change["name"]: change["value"] for change in json.loads(ran.stdout)["changes"]}
-        self.assertIn("cuda-11.3/bin", changed["PATH"])
+        self.assertIn(f"{toolkit}/bin", changed["PATH"])
         kept = {**active, **changed}
-        self.assertNotIn("sudo", str(self.status(environment=kept)["notes"]))
+        self.assertNotIn("sudo", str(self.status("--host", str(facts), environment=kept)["notes"]))
         kept["PATH"] = "/usr/bin:/bin"
-        self.assertIn("PATH no longer has /usr/local/cuda-11.3/bin", str(self.status(environment=kept)["notes"]))
+        self.assertIn(f"PATH no longer has {toolkit}/bin", str(self.status("--host", str(facts), environment=kept)["notes"]))
 
 
 if __name__ == "__main__":

@@ -3,31 +3,25 @@
 import json
 import shutil
 import subprocess
-from pathlib import Path
 
 from support import PROGRAMS, CommandTest, run_tests
-
-LAB = Path(__file__).resolve().parents[3] / "docs/examples/lab-07.json"
 
 
 class Said(CommandTest):
     def setUp(self):
         super().setUp()
-        self.daemon = subprocess.Popen([PROGRAMS["cudaenvd"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        self.daemon = subprocess.Popen([PROGRAMS["cudaenvd"], "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                        env=self.environment, cwd=self.root, text=True)
         self.addCleanup(self.end)
         self.number = 0
         self.ask("hello", protocol=1)
         prefix = self.root / "e"
-        site = prefix / "lib/python3.11/site-packages"
         (prefix / "conda-meta").mkdir(parents=True)
         (prefix / "bin").mkdir()
-        (site / "torch-1.12.1+cu113.dist-info").mkdir(parents=True)
-        (site / "torch-1.12.1+cu113.dist-info/METADATA").write_text("Name: torch\nVersion: 1.12.1+cu113\n")
-        (site / "torch").mkdir()
-        (site / "torch/version.py").write_text("__version__ = '1.12.1+cu113'\ncuda: Optional[str] = '11.3'\n")
+        self.facts, self.toolkit = self.lab_with_its_toolkit()
+        self.torch_in(prefix)
         self.shell = {**self.environment, "CONDA_PREFIX": str(prefix), "PATH": f"{prefix}/bin:/usr/bin:/bin",
-                      "CUDAENV_HOST": str(LAB)}
+                      "CUDAENV_HOST": str(self.facts)}
 
     def end(self):
         self.daemon.stdin.close()
@@ -54,7 +48,7 @@ class Said(CommandTest):
     def test_one_line_a_change_and_none_where_nothing_changed(self):
         said = self.prompt()
         self.assertEqual(len(said), 1, said)
-        self.assertTrue(said[0].startswith("CUDA 11.3 · /usr/local/cuda-11.3"), said)
+        self.assertTrue(said[0].startswith(f"CUDA 11.3 · {self.toolkit}"), said)
         self.assertEqual(self.prompt(), [])
 
     def test_a_nested_shell_whose_start_up_files_touch_path_says_nothing(self):
@@ -62,7 +56,7 @@ class Said(CommandTest):
         for path in (f"/usr/local/sbin:{self.shell['PATH']}", "/usr/local/bin:/usr/bin:/bin"):
             self.shell["PATH"] = path
             self.assertEqual(self.prompt(), [])
-            self.assertTrue(self.shell["PATH"].startswith("/usr/local/cuda-11.3/bin:"), self.shell["PATH"])
+            self.assertIn(f"{self.toolkit}/bin", self.shell["PATH"].split(":"))
 
     def test_a_conflict_adds_one_line_and_more_than_one_point_to_status(self):
         self.shell["CUDAENV_CUDA"] = "10.0"
