@@ -1,6 +1,7 @@
 """What `-n NAME` means and what `status`, `use` and `pin` say, of the real daemon."""
 
 import json
+import shutil
 import subprocess
 
 from support import LAB, PROGRAMS, CommandTest, run_tests
@@ -115,9 +116,12 @@ class Named(CommandTest):
         self.assertEqual(self.status("-p", str(prefix))["next"], f"cudaenv run -p {prefix} COMMAND")
 
     def test_the_hooks_name_themselves_to_status_and_not_to_commands(self):
-        for shell, words in (("bash", ["--norc", "-c"]), ("zsh", ["-f", "-c"]), ("fish", ["--no-config", "-c"])):
+        for shell, words in (("bash", ["--norc", "-c"]), ("zsh", ["-f", "-c"]), ("fish", ["--no-config", "-c"]),
+                             ("xonsh", ["--no-rc", "-c"])):
+            if not shutil.which(shell):
+                continue
             hook = f"{PROGRAMS['cudaenv']} hook {shell}"
-            load = f"{hook} | source" if shell == "fish" else f'eval "$({hook})"'
+            load = {"fish": f"{hook} | source", "xonsh": f"execx($({hook}))"}.get(shell, f'eval "$({hook})"')
             show = self.root / "show"
             show.write_text('#!/bin/sh\necho "${__CUDAENV_HOOK-unset}"\n')
             show.chmod(0o755)

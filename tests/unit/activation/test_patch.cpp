@@ -115,8 +115,8 @@ TEST_CASE("entries that something took off a list are known, those that are ther
     shell.erase("LD_LIBRARY_PATH");
     const auto lost = lost_entries(shell);
     REQUIRE(lost.size() == 2);
-    CHECK((lost[0].list == "LD_LIBRARY_PATH" && lost[0].entry == "/c/lib"));
-    CHECK((lost[1].list == "PATH" && lost[1].entry == "/c/bin"));
+    CHECK((lost[0].list == "PATH" && lost[0].entry == "/c/bin"));
+    CHECK((lost[1].list == "LD_LIBRARY_PATH" && lost[1].entry == "/c/lib"));
     CHECK(lost_entries({{"PATH", "/bin"}}).empty());
     CHECK(lost_entries({{std::string(k_journal_variable), "no journal"}}).empty());
 }
