@@ -93,7 +93,7 @@ PrefixKind kind_of_prefix(FileSystem& files, const std::string& prefix) {
 
 Result<std::string> prefix_named(const std::string& name, const SearchTools& tools,
                                  FileSystem& files) {
-    std::string no_environment; // a directory of this name that is none
+    std::string no_environment; // a directory of this name, but not an environment
     if (name.empty() || name.find('/') != std::string::npos) {
         return not_found(name, tools, {});
     }

@@ -122,7 +122,7 @@ TEST_CASE("a broken condarc is noted, and what is elsewhere is found") {
     CHECK(missing.error().hint.find("/home/u/.condarc") != std::string::npos);
 }
 
-TEST_CASE("variables that nobody sent are named, and stay as they are written") {
+TEST_CASE("variables that were not sent are named, and stay as they are written") {
     Place place;
     place.disk.file("/home/u/.condarc", "envs_dirs: ['${LAB}/envs', $LAB/$HOME]\n");
     const auto tools = place.tools();
