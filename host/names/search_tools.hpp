@@ -29,7 +29,7 @@ struct SearchTools {
     std::vector<SearchTool> others;      // installed in the usual places
     std::vector<std::string> registered; // prefixes of ~/.conda/environments.txt
     std::vector<std::string> notes;      // configuration that is broken or ambiguous
-    std::set<std::string> unset;         // variables that a configuration names and that are not set
+    std::set<std::string> unset; // variables that a configuration names and that are not set
 };
 
 SearchTools search_tools(const NameSources& sources);
