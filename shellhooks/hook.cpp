@@ -8,6 +8,10 @@ namespace cudaenv::shellhooks {
 
 namespace {
 
+// The commands of conda, mamba and micromamba after which an environment may be another.
+constexpr std::string_view k_acting =
+    "activate deactivate reactivate install update upgrade remove uninstall";
+
 std::string managed_words() {
     std::string out;
     for (const std::string_view name : plan::managed_variables()) {
@@ -30,6 +34,7 @@ std::string hook_text(Shell shell, const HookOptions& options) {
     std::string text(hook_template(shell));
     text = replaced(std::move(text), "@CUDAENV_WRAP@", options.wrap ? "1" : "0");
     text = replaced(std::move(text), "@CUDAENV_MANAGED@", managed_words());
+    text = replaced(std::move(text), "@CUDAENV_ACTING@", k_acting);
     // Last: a path may hold anything.
     return replaced(std::move(text), "@CUDAENV_PROGRAM@", quote_word(shell, options.program));
 }

@@ -28,7 +28,8 @@ function __cudaenv_is_interactive { [[ $- == *i* && ! -v BASH_EXECUTION_STRING ]
 # waiting again. It does the same where it failed.
 function __cudaenv_update {
     [[ -x $__cudaenv_program ]] || return 0
-    local __cudaenv_text __cudaenv_failed=0 __cudaenv_name __cudaenv_keep=
+    local __cudaenv_text __cudaenv_failed __cudaenv_name __cudaenv_keep __cudaenv_interrupt
+    __cudaenv_failed=0 __cudaenv_keep=
     # ${name@a} is of bash 4.4; before, a variable that is not exported cannot be told.
     if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then
         # shellcheck disable=SC2043 # many names stand there in the end
@@ -64,14 +65,26 @@ function __cudaenv_update {
         \builtin unset -v __cudaenv_asking
         return 0
     fi
-    local __cudaenv_interrupt=${__cudaenv_text%%$'\n__cudaenv:functions'*}
+    __cudaenv_interrupt=${__cudaenv_text%%$'\n__cudaenv:functions'*}
     \builtin trap '' INT
     \builtin unset -v __cudaenv_asking __cudaenv_waited
-    \builtin eval "${__cudaenv_text#*$'\n__cudaenv:answer\n'}" || :
+    __cudaenv_evaluate "${__cudaenv_text#*$'\n__cudaenv:answer\n'}"
     __cudaenv_define_prompt
     \builtin export -nf __cudaenv_stale __cudaenv_prompt || : # set -a would have exported them
     \builtin eval "${__cudaenv_interrupt:-trap - INT}" || :
     return 0
+}
+
+# Evaluates what the program wrote; always true. With the user's `set -k` the assignments of `export`
+# would be its environment and not its arguments, which is also why no `local` here has a value.
+function __cudaenv_evaluate {
+    if [[ $- != *k* ]]; then
+        \builtin eval "$1" || :
+        return 0
+    fi
+    \builtin set +k
+    \builtin eval "$1" || :
+    \builtin set -k
 }
 
 # __cudaenv_prompt stands at the end of PROMPT_COMMAND, so that what came before it (direnv, pyenv)
@@ -114,7 +127,8 @@ function __cudaenv_wrap_new {
 # Puts our function before each of the three that is there and is not ours. $1 has their texts, as
 # `declare -f` prints them; the whole body lives on as __cudaenv_original_NAME.
 function __cudaenv_wrap_all {
-    local __cudaenv_rest=$'\n'$1 __cudaenv_name __cudaenv_body
+    local __cudaenv_rest __cudaenv_name __cudaenv_body
+    __cudaenv_rest=$'\n'$1
     for __cudaenv_name in micromamba mamba conda; do
         [[ $__cudaenv_rest == *$'\n'"$__cudaenv_name () "* ]] || continue
         __cudaenv_body=${__cudaenv_rest##*$'\n'"$__cudaenv_name () "}
@@ -131,10 +145,11 @@ function __cudaenv_wrap_all {
 # A wrapped function: our changes go before it and come back after it, so that nothing of ours is in
 # what it saves, and `conda activate x && nvcc --version` is right on one line.
 function __cudaenv_wrapped {
-    local __cudaenv_original=__cudaenv_original_$1 __cudaenv_result=0 __cudaenv_was=${__CUDAENV_UNDO-}
+    local __cudaenv_original __cudaenv_result __cudaenv_was
+    __cudaenv_original=__cudaenv_original_$1 __cudaenv_result=0 __cudaenv_was=${__CUDAENV_UNDO-}
     \builtin shift
-    case ${1-} in
-    activate | deactivate | reactivate | install | update | upgrade | remove | uninstall) ;;
+    case " @CUDAENV_ACTING@ " in
+    *" ${1-} "*) ;;
     *)
         "$__cudaenv_original" "$@"
         return
@@ -168,7 +183,8 @@ function __cudaenv_sourced {
 # Before the program of the same name: `use` changes this shell, and what others change is looked
 # at at once.
 function cudaenv {
-    local __cudaenv_result=0 __cudaenv_text __cudaenv_word
+    local __cudaenv_result __cudaenv_text __cudaenv_word
+    __cudaenv_result=0
     case ${1-} in
     '' | -* | status)
         __CUDAENV_HOOK=bash "$__cudaenv_program" "$@" # so that the next step is not the hook
@@ -189,7 +205,7 @@ function cudaenv {
         done
         \builtin shift
         __cudaenv_text=$("$__cudaenv_program" use --shell bash "$@") || __cudaenv_result=$?
-        if [[ $__cudaenv_result == 0 ]]; then \builtin eval "$__cudaenv_text" || :; fi
+        if [[ $__cudaenv_result == 0 ]]; then __cudaenv_evaluate "$__cudaenv_text"; fi
         ;;
     *)
         "$__cudaenv_program" "$@"
@@ -202,7 +218,8 @@ function cudaenv {
 }
 
 function __cudaenv_install {
-    local __cudaenv_attributes='' __cudaenv_command='__cudaenv_prompt "$?"'
+    local __cudaenv_attributes __cudaenv_command
+    __cudaenv_attributes='' __cudaenv_command='__cudaenv_prompt "$?"'
     if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then
         __cudaenv_attributes=${PROMPT_COMMAND[*]+${PROMPT_COMMAND[*]@a}}
     fi
@@ -251,7 +268,7 @@ function __cudaenv_unhook {
     done
     if [[ $(\builtin trap -p RETURN) == *__cudaenv_sourced* ]]; then \builtin trap - RETURN; fi
     \builtin unset -v "${!__cudaenv_@}"
-    \builtin unset -f __cudaenv_stale __cudaenv_is_interactive __cudaenv_update \
+    \builtin unset -f __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_evaluate \
         __cudaenv_define_prompt __cudaenv_prompt __cudaenv_ask __cudaenv_wrap_new \
         __cudaenv_wrap_all __cudaenv_wrapped __cudaenv_update_now __cudaenv_sourced \
         __cudaenv_install cudaenv __cudaenv_unhook
@@ -261,7 +278,7 @@ function __cudaenv_unhook {
 \builtin declare -ft __cudaenv_unhook
 # `set -a` exports whatever is defined; these are this shell's alone.
 \builtin export -n __cudaenv_program __cudaenv_wrap __cudaenv_check
-\builtin export -nf __cudaenv_stale __cudaenv_is_interactive __cudaenv_update \
+\builtin export -nf __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_evaluate \
     __cudaenv_define_prompt __cudaenv_prompt __cudaenv_ask __cudaenv_wrap_new __cudaenv_wrap_all \
     __cudaenv_wrapped __cudaenv_update_now __cudaenv_sourced __cudaenv_install cudaenv \
     __cudaenv_unhook

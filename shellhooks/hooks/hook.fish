@@ -85,7 +85,7 @@ end
 function __cudaenv_around
     set -l original $argv[1]
     set -e argv[1]
-    if not contains -- "$argv[1]" activate deactivate install update upgrade remove uninstall
+    if not contains -- "$argv[1]" @CUDAENV_ACTING@
         $original $argv
         return
     end

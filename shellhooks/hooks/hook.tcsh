@@ -33,7 +33,7 @@ set __cudaenv_else='< /dev/stdin; set __cudaenv_result=$status; set status=$__cu
 set __cudaenv_end='; if (! $__cudaenv_piped) set __cudaenv_result=$status;' ;
 set __cudaenv_return='; set status=$__cudaenv_result' ;
 alias __cudaenv_first 'set __cudaenv_word="$__cudaenv_args[2]"' ;
-alias __cudaenv_start 'set __cudaenv_acts=0; if (" activate deactivate install update upgrade remove uninstall " =~ *" $__cudaenv_word "*) set __cudaenv_acts=1; set __cudaenv_was=-; if ($?__CUDAENV_UNDO) eval __cudaenv_note_was; if ($__cudaenv_acts) eval __cudaenv_leave' ;
+alias __cudaenv_start 'set __cudaenv_acts=0; if (" @CUDAENV_ACTING@ " =~ *" $__cudaenv_word "*) set __cudaenv_acts=1; set __cudaenv_was=-; if ($?__CUDAENV_UNDO) eval __cudaenv_note_was; if ($__cudaenv_acts) eval __cudaenv_leave' ;
 alias __cudaenv_note_was 'set __cudaenv_was=$__CUDAENV_UNDO:q' ;
 alias __cudaenv_finish 'if ($__cudaenv_acts) eval __cudaenv_update_now' ;
 
@@ -52,8 +52,10 @@ alias cudaenv 'eval $__cudaenv_words:q \!*:q $__cudaenv_begin:q __cudaenv_start_
 set __cudaenv_own='$__cudaenv_program:q' ;
 alias __cudaenv_start_own 'if ("$__cudaenv_word" == use) eval "set __cudaenv_direct=1; set __cudaenv_piped=1"' ;
 alias __cudaenv_finish_own 'if ("$__cudaenv_word" == use) eval __cudaenv_use; set __cudaenv_was=-; __cudaenv_update_now' ;
-alias __cudaenv_use_text '$__cudaenv_program:q use --shell tcsh $__cudaenv_args[3-]:q' ;
-alias __cudaenv_use 'set __cudaenv_text=("`__cudaenv_use_text`"); set __cudaenv_result=$status; if ($__cudaenv_result == 0) eval "$__cudaenv_text"' ;
+: The words of use have a redirection among them, if one was typed: of the inner eval it is one again ;
+alias __cudaenv_use 'eval eval __cudaenv_use_now $__cudaenv_args[3-]:q' ;
+alias __cudaenv_use_text '$__cudaenv_program:q use --shell tcsh \!*' ;
+alias __cudaenv_use_now 'set __cudaenv_text=("`__cudaenv_use_text \!*`"); set __cudaenv_result=$status; if ($__cudaenv_result == 0) eval "$__cudaenv_text"' ;
 
 : As if the hook had never been ;
 alias __cudaenv_unhook '__cudaenv_leave; __cudaenv_give_back precmd __cudaenv_user_precmd; __cudaenv_give_back conda __cudaenv_original_conda; __cudaenv_give_back mamba __cudaenv_original_mamba; __cudaenv_give_back micromamba __cudaenv_original_micromamba; unalias cudaenv "__cudaenv_*"; unset "__cudaenv_*"' ;

@@ -126,8 +126,8 @@ function __cudaenv_wrap_all {
 function __cudaenv_wrapped {
     local __cudaenv_original=__cudaenv_original_$1 __cudaenv_result=0 __cudaenv_was=${__CUDAENV_UNDO-}
     builtin shift
-    case "${1-}" in
-    (activate|deactivate|reactivate|install|update|upgrade|remove|uninstall) ;;
+    case " @CUDAENV_ACTING@ " in
+    (*" ${1-} "*) ;;
     (*)
         "$__cudaenv_original" "$@"
         return
