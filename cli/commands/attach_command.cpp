@@ -5,6 +5,7 @@
 #include "cli/commands/attach_scripts.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/constraints_files.hpp"
+#include "cli/commands/created_file.hpp"
 #include "cli/commands/file_changes.hpp"
 #include "cli/commands/kernelspec.hpp"
 #include "cli/commands/named_environment.hpp"
@@ -12,10 +13,10 @@
 #include "cli/commands/text_file.hpp"
 #include "cli/report.hpp"
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <unistd.h>
+#include <optional>
+#include <ranges>
+#include <utility>
 
 namespace cudaenv::cli {
 
@@ -26,19 +27,6 @@ constexpr const char* k_before = ".before-cudaenv"; // beside a kernel.json: how
 Error at(const std::string& path, Error error) {
     error.path = path;
     return error;
-}
-
-Result<void> remove(const std::string& path) {
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
-        return tl::unexpected(at(path, {ErrorKind::Unavailable,
-                                        "write-failed",
-                                        std::string("cannot be removed: ") + std::strerror(errno),
-                                        {},
-                                        0,
-                                        0,
-                                        {}}));
-    }
-    return {};
 }
 
 // Nothing is written where one of the files is somebody else's.
@@ -57,6 +45,7 @@ Result<void> write_scripts(const NamedEnvironment& environment, FileChanges& cha
     }
     CUDAENV_TRY(const auto program, own_program());
     const auto scripts = attach_scripts(program);
+    std::vector<std::optional<std::string>> before;
     for (const AttachScript& script : scripts) {
         const std::string path = environment.prefix + '/' + script.path;
         CUDAENV_TRY(const auto present, read_whole_file(path));
@@ -69,18 +58,22 @@ Result<void> write_scripts(const NamedEnvironment& environment, FileChanges& cha
                                             0,
                                             "moved away, it is no longer in the way"}));
         }
-        changes.files.push_back(
-            {path, present == script.text ? FileChange::Kept : FileChange::Written});
+        before.push_back(present);
     }
     for (std::size_t i = 0; i < scripts.size(); ++i) {
-        if (changes.files[i].change == FileChange::Written) {
-            CUDAENV_TRY_VOID(write_whole_file(changes.files[i].path, scripts[i].text));
+        const std::string path = environment.prefix + '/' + scripts[i].path;
+        const std::string text = scripts[i].text + creation_note(path, before[i]);
+        const bool kept = before[i] == text;
+        if (!kept) {
+            CUDAENV_TRY_VOID(write_whole_file(path, text));
         }
+        changes.files.push_back({path, kept ? FileChange::Kept : FileChange::Written});
     }
     return {};
 }
 
 Result<void> remove_scripts(const NamedEnvironment& environment, FileChanges& changes) {
+    std::vector<std::pair<std::string, int>> created; // scripts, with their new directories
     for (const AttachScript& script : attach_scripts("/")) {
         const std::string path = environment.prefix + '/' + script.path;
         CUDAENV_TRY(const auto present, read_whole_file(path));
@@ -89,9 +82,13 @@ Result<void> remove_scripts(const NamedEnvironment& environment, FileChanges& ch
         }
         const bool ours = is_attach_script(*present);
         if (ours) {
-            CUDAENV_TRY_VOID(remove(path));
+            CUDAENV_TRY_VOID(remove_file(path));
+            created.emplace_back(path, created_directories(*present).value_or(0));
         }
         changes.files.push_back({path, ours ? FileChange::Removed : FileChange::Foreign});
+    }
+    for (const auto& [path, count] : std::views::reverse(created)) {
+        remove_directories_above(path, count);
     }
     return {};
 }
@@ -196,7 +193,7 @@ Result<void> unwrap_kernels(const NamedEnvironment& environment, FileChanges& ch
             }
         }
         CUDAENV_TRY_VOID(write_whole_file(path, plain));
-        CUDAENV_TRY_VOID(remove(path + k_before));
+        CUDAENV_TRY_VOID(remove_file(path + k_before));
         changes.files.push_back({path, FileChange::Removed});
     }
     return {};
@@ -240,9 +237,9 @@ Result<int> detach(Invocation& invocation) {
     FileChanges changes{"detach", {}, {}};
     CUDAENV_TRY_VOID(unwrap_kernels(environment, changes));
     if (!invocation.params.contains("kernelspec")) {
-        CUDAENV_TRY_VOID(remove_scripts(environment, changes));
         CUDAENV_TRY(const auto constraints, without_constraints(environment));
         CUDAENV_TRY_VOID(write_constraints(constraints, changes));
+        CUDAENV_TRY_VOID(remove_scripts(environment, changes));
     }
     if (changes.files.empty()) {
         changes.files.push_back({environment.prefix, FileChange::Absent});

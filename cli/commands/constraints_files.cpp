@@ -3,6 +3,7 @@
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "cli/ask.hpp"
+#include "cli/commands/created_file.hpp"
 #include "cli/commands/marked_block.hpp"
 #include "cli/commands/pinned_file.hpp"
 #include "cli/commands/pip_conf.hpp"
@@ -21,9 +22,6 @@
 namespace cudaenv::cli {
 
 namespace {
-
-// In a block: without it, an empty file was the user's.
-constexpr std::string_view k_made = "# There was no such file before.\n";
 
 constexpr std::string_view k_why =
     "# Written by `cudaenv attach`, because activate.constraints is \"env\": pip.conf of this\n"
@@ -82,7 +80,7 @@ std::optional<std::string> left_of(const FileText& file, std::string text, bool 
 }
 
 bool says_made(const FileText& file) {
-    return file.before && file.before->find(k_made) != std::string::npos;
+    return file.before && created_directories(*file.before);
 }
 
 Result<Plain> plain_files(const NamedEnvironment& environment) {
@@ -237,7 +235,7 @@ Result<ConstraintsFiles> with_lines(const NamedEnvironment& environment, Plain p
                        "an environment at another path can be held");
     }
     const auto made = [](const FileText& file) {
-        return file.after ? std::string() : std::string(k_made);
+        return file.after ? std::string() : creation_note(file.path, file.before);
     };
     const PinnedChange pinned = with_pinned(plain.pinned.after, texts_at(answer, "conda_lines"),
                                             environment.kind == EnvironmentKind::Conda);
@@ -300,16 +298,12 @@ Result<void> write_constraints(const ConstraintsFiles& planned, FileChanges& cha
         }
         if (file.after) {
             CUDAENV_TRY_VOID(write_whole_file(file.path, *file.after));
-        } else if (::unlink(file.path.c_str()) != 0 && errno != ENOENT) {
-            return refused("write-failed", file.path,
-                           std::string("cannot be removed: ") + std::strerror(errno), {});
+        } else {
+            CUDAENV_TRY_VOID(remove_file(file.path));
+            remove_directories_above(file.path, created_directories(*file.before).value_or(0));
         }
         const bool out = !planned.wanted || planned.nothing || !file.after;
         changes.files.push_back({file.path, out ? FileChange::Removed : FileChange::Written});
-        if (!file.after && file.path.ends_with("/etc/cudaenv/constraints.txt")) {
-            // Ours as well; where something else lies in it, it stays.
-            static_cast<void>(::rmdir(file.path.substr(0, file.path.rfind('/')).c_str()));
-        }
     }
     return {};
 }

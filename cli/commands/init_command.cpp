@@ -1,5 +1,6 @@
 // `cudaenv init SHELL`: the hook into the file that the shell reads when it starts.
 #include "cli/commands/commands.hpp"
+#include "cli/commands/created_file.hpp"
 #include "cli/commands/file_changes.hpp"
 #include "cli/commands/marked_block.hpp"
 #include "cli/commands/own_program.hpp"
@@ -123,7 +124,8 @@ Result<int> init(Invocation& invocation) {
     CUDAENV_TRY(const std::string program, own_program());
     const std::string lines = block_lines(*shell, program);
     CUDAENV_TRY(const auto before, read_whole_file(path));
-    auto after = undo ? without_block(before.value_or("")) : with_block(before.value_or(""), lines);
+    auto after = undo ? without_block(before.value_or(""))
+                      : with_block(before.value_or(""), lines + creation_note(path, before));
     if (!after) {
         after.error().path = path;
         return tl::unexpected(std::move(after).error());
@@ -132,8 +134,13 @@ Result<int> init(Invocation& invocation) {
     if (*after == before.value_or("")) {
         changes.files.push_back({path, undo ? FileChange::Absent : FileChange::Kept});
     } else {
-        if (auto written = write_whole_file(path, *after); !written) {
+        const bool created = undo && after->empty() && created_directories(*before);
+        auto written = created ? remove_file(path) : write_whole_file(path, *after);
+        if (!written) {
             return cannot_write(std::move(written).error(), undo, lines, invocation.output.json);
+        }
+        if (created) {
+            remove_directories_above(path, *created_directories(*before));
         }
         changes.files.push_back({path, undo ? FileChange::Removed : FileChange::Written});
         changes.next = undo ? "shells that have the hook keep it until they end"

@@ -220,6 +220,16 @@ class Attach(CommandTest):
         ran = self.check(self.run_cudaenv("detach", "-p", str(self.prefix("a"))))
         self.assertIn("nothing there", ran.stdout.decode())
 
+    def test_detach_leaves_no_directory_that_attach_created(self):
+        for own in ([], ["etc"], ["etc/conda/activate.d"], ["etc/conda/deactivate.d"]):
+            for directory in own:
+                (self.prefix("a") / directory).mkdir(parents=True, exist_ok=True)
+            before = sorted(self.prefix("a").rglob("*"))
+            self.attach("a")
+            self.attach("a")
+            self.check(self.run_cudaenv("detach", "-p", str(self.prefix("a"))))
+            self.assertEqual(sorted(self.prefix("a").rglob("*")), before)
+
     def test_a_file_of_somebody_elses_is_neither_overwritten_nor_removed(self):
         theirs = self.prefix("a") / "etc/conda/deactivate.d/zz-cudaenv.fish"
         theirs.parent.mkdir(parents=True)

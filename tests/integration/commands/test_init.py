@@ -30,16 +30,33 @@ class Init(CommandTest):
     def init(self, shell, *words, status=0, **more):
         return self.check(self.run_cudaenv("init", shell, *words, **more), status=status)
 
-    def test_a_file_that_was_not_there_is_made_and_emptied_again(self):
+    def test_a_file_that_was_not_there_is_created_and_removed_again_with_its_directories(self):
         for shell, name in FILES.items():
             path = self.home / name
+            before = sorted(self.home.rglob("*"))
             ran = self.init(shell)
             self.assertIn("written", ran.stdout.decode())
             text = path.read_text()
             self.assertTrue(text.startswith(BEGIN) and text.endswith(END), text)
             self.assertRegex(text, f"hook('?,)? '?{shell}")
+            self.assertIn("as it was", self.init(shell).stdout.decode())
             self.init(shell, "--undo")
-            self.assertEqual(path.read_bytes(), b"")
+            self.assertEqual(sorted(self.home.rglob("*")), before)
+
+    def test_an_empty_file_of_the_users_stays(self):
+        (self.home / ".config/fish").mkdir(parents=True)
+        for shell, name in FILES.items():
+            (self.home / name).touch()
+            self.init(shell)
+            self.init(shell, "--undo")
+            self.assertEqual((self.home / name).read_bytes(), b"")
+
+    def test_what_was_added_to_a_created_file_stays(self):
+        self.init("fish")
+        path = self.home / FILES["fish"]
+        path.write_text(path.read_text() + "set -g mine 1\n")
+        self.init("fish", "--undo")
+        self.assertEqual(path.read_text(), "set -g mine 1\n")
 
     def test_everything_else_stays_byte_for_byte_and_undo_is_exact(self):
         for before in (b"alias a=b\n", b"no line end", b"dos\r\nlines\r\n", b"\xff\xfe\0bytes\n", b"\n\n",
