@@ -102,7 +102,22 @@ function __cudaenv_define_prompt {
 function __cudaenv_changed {
     emulate -L zsh
     if [[ $__cudaenv_wrap == 1 ]]; then __cudaenv_wrap_all; fi
-    if __cudaenv_stale; then __cudaenv_update --say; else __cudaenv_define_prompt; fi
+    if ! __cudaenv_stale; then
+        __cudaenv_define_prompt
+    elif [[ -v __p9k_instant_prompt_active ]]; then
+        # While powerlevel10k's instant prompt stands, standard error is a file, and what is in it
+        # brings a warning. What there is to say is said at the next prompt.
+        __cudaenv_update
+        typeset -g +x __cudaenv_unsaid=
+        functions[__cudaenv_stale]=:
+        __cudaenv_define_prompt
+    else
+        if [[ -v __cudaenv_unsaid ]]; then
+            unset __cudaenv_unsaid
+            __cudaenv_update --leave
+        fi
+        __cudaenv_update --say
+    fi
 }
 
 # Puts our function before each of the three that is there and is not ours; the whole function lives

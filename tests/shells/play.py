@@ -483,6 +483,10 @@ class Play:
         if " ".join(text) not in self.heard:
             raise Failure(f"the terminal does not show {' '.join(text)!r} but:\n{self.heard[-600:]}")
 
+    def expect_says_not(self, *text):
+        if " ".join(text) in self.heard:
+            raise Failure(f"the terminal shows {' '.join(text)!r}:\n{self.heard[-600:]}")
+
     def expect_said_once(self, *text):
         count = self.heard.count(" ".join(text))
         if count != 1:
