@@ -12,7 +12,9 @@ namespace {
 constexpr std::string_view k_note = "# There was no such file before";
 constexpr std::string_view k_directories = "; directories created with it: ";
 
-std::string above(const std::string& path) { return path.substr(0, path.rfind('/')); }
+std::string above(const std::string& path) {
+    return path.substr(0, path.rfind('/'));
+}
 
 std::optional<std::string_view> note_in(std::string_view text) {
     const std::size_t at = text.find(k_note);

@@ -142,7 +142,7 @@ add-zle-hook-widget line-init __driver_marks
     },
 }
 PROMPT = {"bash": 'export SEEN_PROMPT="$PS1"', "zsh": 'export SEEN_PROMPT="$PROMPT$RPROMPT"',
-          "fish": "set -gx SEEN_PROMPT (functions fish_prompt | string collect)"}
+          "fish": "set -gx SEEN_PROMPT (functions --no-details fish_prompt | string collect)"}
 # Counts how often the hook asks. In fish each prompt does: docs/decisions/0010-hooks.md.
 COUNT = {"bash": 'eval "function __driver_real ${body#*\\(\\)}"; '
                  'function __cudaenv_update { asked=$((asked + 1)); __driver_real "$@"; }; asked=0',
