@@ -148,6 +148,7 @@ function __cudaenv_wrapped {
     local __cudaenv_original __cudaenv_result __cudaenv_was
     __cudaenv_original=__cudaenv_original_$1 __cudaenv_result=0 __cudaenv_was=${__CUDAENV_UNDO-}
     \builtin shift
+    # shellcheck disable=SC2194 # many words stand there in the end
     case " @CUDAENV_ACTING@ " in
     *" ${1-} "*) ;;
     *)
