@@ -218,15 +218,15 @@ private:
         return std::nullopt;
     }
 
-    // g++ first: the environment's own, then the default one, then the newest. clang only where no
-    // g++ fits and torch's extensions can be built with it.
+    // The environment's own g++, then the default one, then the newest. Never clang, which is left
+    // to the user: it reads the newest g++'s libstdc++, and with one that nvcc refuses torch's
+    // headers do not compile (docs/decisions/0009-activation.md).
     [[nodiscard]] std::optional<facts::Compiler> best() const {
         const Known* found = nullptr;
         // The major alone: of the rest a prompt may know less than `status`, and both must choose
         // the same one.
         const auto rank = [](const Known& known) {
-            const bool gcc = known.compiler.family == facts::CompilerFamily::Gcc;
-            return std::tuple(gcc, known.environments_own, known.compiler.is_default,
+            return std::tuple(known.environments_own, known.compiler.is_default,
                               known.compiler.version.major());
         };
         for (const Known& known : m_compilers) {
@@ -234,8 +234,8 @@ private:
             // Another environment's compiler brings that environment's headers along.
             const bool anothers = !known.environments_own && parts &&
                                   parts->target.find("-conda-") != std::string::npos;
-            const bool clang = known.compiler.family == facts::CompilerFamily::Clang;
-            if (anothers || !is_in_range(known.compiler) || (clang && torch_without_clang())) {
+            const bool gcc = known.compiler.family == facts::CompilerFamily::Gcc;
+            if (anothers || !gcc || !is_in_range(known.compiler)) {
                 continue;
             }
             if (found == nullptr || rank(known) > rank(*found) ||
@@ -246,37 +246,15 @@ private:
         return found == nullptr ? std::nullopt : std::optional(found->compiler);
     }
 
-    // The environment's torch, where its extensions cannot be built with clang: until 2.1
-    // torch.utils.cpp_extension does not accept clang on Linux, takes its version for 0.0 and, with
-    // CUDA 11.1 to 11.7, ends with an error (github.com/pytorch/pytorch/pull/103349, 2023-06-09).
-    [[nodiscard]] const facts::FrameworkBuild* torch_without_clang() const {
-        if (!m_situation.environment) {
-            return nullptr;
-        }
-        const auto& frameworks = m_situation.environment->frameworks;
-        const auto torch = std::ranges::find(frameworks, "torch", &facts::FrameworkBuild::name);
-        if (torch == frameworks.end()) {
-            return nullptr;
-        }
-        const auto version = DottedVersion::parse(
-            torch->version.substr(0, torch->version.find_first_not_of("0123456789.")));
-        return version && *version >= DottedVersion::of("2.1") ? nullptr : &*torch;
-    }
-
     void warn_that_none_fits() {
-        const facts::FrameworkBuild* const torch = torch_without_clang();
-        const bool refused_by_torch =
-            torch != nullptr && std::ranges::any_of(m_compilers, [&](const Known& known) {
-                return known.compiler.family == facts::CompilerFamily::Clang &&
-                       is_in_range(known.compiler);
-            });
+        const bool clang_fits = std::ranges::any_of(m_compilers, [&](const Known& known) {
+            return known.compiler.family == facts::CompilerFamily::Clang &&
+                   is_in_range(known.compiler);
+        });
         std::string text =
-            refused_by_torch
-                ? fmt::format("nvcc {} accepts {}; there is only clang here, and torch {} does not "
-                              "build extensions with clang",
-                              nvcc(), accepted(), printable(torch->version))
-                : fmt::format("nvcc {} accepts {}, and no such compiler is here", nvcc(),
-                              accepted());
+            fmt::format("nvcc {} accepts {}, and {}", nvcc(), accepted(),
+                        clang_fits ? "only clang is here, with which torch extensions do not build"
+                                   : "no such compiler is here");
         if (m_toolkit.gcc_max) {
             text += ": " + compiler_remedy(m_situation, *m_toolkit.gcc_max);
         }
