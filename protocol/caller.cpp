@@ -86,8 +86,10 @@ constexpr std::array k_variables = std::to_array<std::string_view>({
     "XDG_STATE_HOME",
     "XLA_FLAGS",
     "_OLD_VIRTUAL_PATH",
-    "__CUDAENV_HOOK",
     "__CUDAENV_UNDO",
+    "__cudaenv_found_home",
+    "__cudaenv_found_journal",
+    "__cudaenv_found_path",
     "container",
 });
 static_assert(std::ranges::is_sorted(k_variables));
@@ -139,6 +141,9 @@ bool may_be_secret(std::string_view name) {
 
 // conda keeps the value that an environment replaces in __CONDA_SHLVL_1_NAME.
 constexpr std::string_view k_conda_snapshot = "__CONDA_SHLVL_";
+// Lmod and Environment Modules count the entries of the list NAME in these.
+constexpr std::array k_counters =
+    std::to_array<std::string_view>({"__LMOD_REF_COUNT_", "__MODULES_SHARE_"});
 
 bool is_listed(std::string_view name) {
     return std::ranges::binary_search(k_variables, name);
@@ -156,6 +161,11 @@ std::span<const std::string_view> caller_variables() {
 }
 
 bool is_caller_variable(std::string_view name) {
+    for (const std::string_view counter : k_counters) {
+        if (name.starts_with(counter)) {
+            return is_listed(name.substr(counter.size()));
+        }
+    }
     if (!name.starts_with(k_conda_snapshot)) {
         return is_listed(name);
     }

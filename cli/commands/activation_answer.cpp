@@ -4,6 +4,7 @@
 #include "cli/commands/named_environment.hpp"
 #include "cli/render/field.hpp"
 #include "protocol/json_field.hpp"
+#include "solver/plan/activation/update.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -131,7 +132,10 @@ EnvironmentBlock with_changes(EnvironmentBlock block, const std::vector<plan::Ch
 EnvironmentBlock own_environment() {
     EnvironmentBlock block;
     for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
-        block.emplace_back(*entry);
+        // What hooks hand to the program alone.
+        if (!std::string_view(*entry).starts_with(plan::k_found_prefix)) {
+            block.emplace_back(*entry);
+        }
     }
     return block;
 }

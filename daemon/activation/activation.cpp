@@ -88,6 +88,7 @@ Result<Activation> activation_of(const nlohmann::json& params, const protocol::C
         asked["CUDAENV_CUDA"] = *cuda;
     }
     CUDAENV_TRY(situation.kept, protocol::strings_field(params, "keep"));
+    situation.inherited = plan::inherited_variables(caller.environment);
     project::LoadOptions options;
     options.prefix = prefix;
     options.unknown = plan::UnknownKeys::Note;
@@ -212,6 +213,12 @@ nlohmann::json activation_to_json(const Activation& activation, bool utf8) {
     std::vector<std::string> warnings = choice.warnings;
     warnings.insert(warnings.end(), activation.composition.warnings.begin(),
                     activation.composition.warnings.end());
+    std::vector<std::string> notes = activation.composition.notes;
+    if (!choice.inherited.empty()) {
+        // Where there is a hook, its prompt has said it.
+        const bool hooked = activation.situation.base.contains(plan::k_found_home);
+        (hooked ? notes : warnings).push_back(choice.inherited);
+    }
     const std::string line =
         plan::quiet_line(activation.situation, choice, activation.composition, !utf8);
     return {{"schema", "cudaenv.env/1"},
@@ -226,7 +233,7 @@ nlohmann::json activation_to_json(const Activation& activation, bool utf8) {
             {"front", std::move(front)},
             {"back", std::move(back)},
             {"line", optional_text(line)},
-            {"notes", texts(activation.composition.notes)},
+            {"notes", texts(notes)},
             {"warnings", texts(warnings)},
             {"remedy", optional_text(choice.remedy)}};
 }

@@ -86,7 +86,7 @@ Lines concerns_of(const Activation& activation, const nlohmann::json& object,
 // `cudaenv status` has the rest. Nothing where the shell has what it had, though something put its
 // lists in another order, as the start-up files of a nested shell do.
 nlohmann::json lines_to_say(const Activation& activation, const nlohmann::json& object,
-                            const protocol::Caller& caller) {
+                            const protocol::Caller& caller, bool heard) {
     nlohmann::json say = nlohmann::json::array();
     const plan::Journal before = journal_before(caller);
     const bool entered = activation.applied.journal.context != before.context;
@@ -109,8 +109,13 @@ nlohmann::json lines_to_say(const Activation& activation, const nlohmann::json& 
             say.push_back(
                 protocol::bytes_to_json(concerns.front() + (concerns.size() > 1 ? more : "")));
         }
+        if (const std::string& inherited = activation.choice.inherited;
+            heard && !inherited.empty() &&
+            is_news(runtime_directory_of(caller), "cuda-home", inherited)) {
+            say.push_back(protocol::bytes_to_json(inherited));
+        }
     } else if (const std::string driver = host::tell_change(activation.driver);
-               !driver.empty() && is_news(runtime_directory_of(caller), driver)) {
+               !driver.empty() && is_news(runtime_directory_of(caller), "driver", driver)) {
         say.push_back(protocol::bytes_to_json(driver)); // upgraded while the shell stood here
     }
     return say;
@@ -200,7 +205,7 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
         }
         object["text"] = protocol::bytes_to_json(text);
     }
-    object["say"] = lines_to_say(*activation, object, caller);
+    object["say"] = lines_to_say(*activation, object, caller, tells_installs);
     object["installs"] = news.line.empty() ? nlohmann::json() : protocol::bytes_to_json(news.line);
     if (!news.line.empty()) {
         object["installs_said"] = {{"prefix", protocol::bytes_to_json(activation->project.prefix)},

@@ -94,7 +94,7 @@ const facts::Toolkit* newest_fitting(const facts::Host& host) {
 
 // The shell has the hook: it says so where it calls the program, or has its journal.
 bool has_hook(const protocol::Caller& caller) {
-    return caller.variable("__CUDAENV_HOOK") || caller.variable(plan::k_journal_variable);
+    return caller.variable("__cudaenv_found_home") || caller.variable(plan::k_journal_variable);
 }
 
 std::string step_without_hook(const protocol::Caller& caller) {
@@ -181,6 +181,9 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
     for (const auto* lines : {&activation.choice.warnings, &activation.composition.warnings,
                               &activation.composition.notes}) {
         notes.insert(notes.end(), lines->begin(), lines->end());
+    }
+    if (!activation.choice.inherited.empty()) {
+        notes.push_back(activation.choice.inherited);
     }
     if (activation.disabled) {
         notes.emplace_back("CUDAENV_DISABLE is set: nothing is activated in this shell");

@@ -334,11 +334,11 @@ nlohmann::json kept_to_json(const std::optional<host::KeptVerdict>& kept) {
                          (kept->verdict == "ok" ? "" : ": " + kept->summary + "; " + tells)}};
 }
 
-bool is_news(const std::string& directory, const std::string& text) {
+bool is_news(const std::string& directory, const std::string& topic, const std::string& text) {
     if (directory.empty()) {
         return false;
     }
-    const Fd file(::open((directory + "/driver-told").c_str(),
+    const Fd file(::open((directory + '/' + topic + "-told").c_str(),
                          O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
     std::string told(4096, '\0');
     const ssize_t size = file ? ::read(file.get(), told.data(), told.size()) : -1;

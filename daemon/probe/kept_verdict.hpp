@@ -62,9 +62,9 @@ std::string command_for(const host::KeptVerdict& kept);
 // The member `probe` of `status`: null where there is none.
 nlohmann::json kept_to_json(const std::optional<host::KeptVerdict>& kept);
 
-// Whether `text` has not been told yet, to be asked once per telling: the last one is kept in
-// `directory`, the user's runtime directory. False where it cannot be kept, so that nothing is
-// told at every prompt.
-bool is_news(const std::string& directory, const std::string& text);
+// Whether `text` has not been told yet, to be asked once per telling: the last one of a topic is
+// kept in `directory`, the user's runtime directory. False where it cannot be kept, so that nothing
+// is told at every prompt.
+bool is_news(const std::string& directory, const std::string& topic, const std::string& text);
 
 } // namespace cudaenv::daemon

@@ -10,6 +10,13 @@
 __cudaenv_program=@CUDAENV_PROGRAM@
 __cudaenv_wrap=@CUDAENV_WRAP@
 
+# What was there before the hook is not the user's wish in this shell; evaluated again, it stays so.
+if [[ ! -v __cudaenv_found_home ]]; then
+    __cudaenv_found_home=${CUDA_HOME-}
+    __cudaenv_found_path=${CUDA_PATH-}
+    __cudaenv_found_journal=${__CUDAENV_UNDO-}
+fi
+
 # Until an answer says otherwise. It is not exported: a nested shell starts here as well.
 __cudaenv_check=:
 function __cudaenv_stale {
@@ -46,7 +53,7 @@ function __cudaenv_update {
     if [[ -v __cudaenv_waited ]]; then set -- "$@" --waited "$__cudaenv_waited"; fi
     __cudaenv_asking=1
     \builtin export -n __cudaenv_asking
-    # _OLD_VIRTUAL_PATH is exported for the program alone, where it is set.
+    # Exported for the program alone, as _OLD_VIRTUAL_PATH, where it is set.
     __cudaenv_text=$(
         \builtin trap -p INT
         \builtin printf '\n%s\n' __cudaenv:functions
@@ -54,7 +61,8 @@ function __cudaenv_update {
             \builtin declare -f conda mamba micromamba || :
         fi
         \builtin printf '\n%s\n' __cudaenv:answer
-        \builtin export _OLD_VIRTUAL_PATH
+        \builtin export _OLD_VIRTUAL_PATH \
+            __cudaenv_found_home __cudaenv_found_path __cudaenv_found_journal
         \builtin exec "$__cudaenv_program" prompt bash "$@"
     ) || __cudaenv_failed=1
     if [[ $__cudaenv_wrap == 1 ]]; then
@@ -181,35 +189,37 @@ function __cudaenv_sourced {
     esac
 }
 
+# The program, as a command that the user typed.
+function __cudaenv_call {
+    __cudaenv_found_home=$__cudaenv_found_home __cudaenv_found_path=$__cudaenv_found_path \
+        __cudaenv_found_journal=$__cudaenv_found_journal "$__cudaenv_program" "$@"
+}
+
 # Before the program of the same name: `use` changes this shell, and what others change is looked
 # at at once.
 function cudaenv {
     local __cudaenv_result __cudaenv_text __cudaenv_word
     __cudaenv_result=0
     case ${1-} in
-    '' | -* | status)
-        __CUDAENV_HOOK=bash "$__cudaenv_program" "$@" # so that the next step is not the hook
-        return
-        ;;
-    completions | env | host | hook | init | prompt | run | schema)
-        "$__cudaenv_program" "$@"
+    '' | -* | completions | env | host | hook | init | prompt | run | schema | status)
+        __cudaenv_call "$@"
         return
         ;;
     use)
         for __cudaenv_word in "$@"; do
             case $__cudaenv_word in
             -h | --help | --json | --shell | --shell=*)
-                "$__cudaenv_program" "$@"
+                __cudaenv_call "$@"
                 return
                 ;;
             esac
         done
         \builtin shift
-        __cudaenv_text=$("$__cudaenv_program" use --shell bash "$@") || __cudaenv_result=$?
+        __cudaenv_text=$(__cudaenv_call use --shell bash "$@") || __cudaenv_result=$?
         if [[ $__cudaenv_result == 0 ]]; then __cudaenv_evaluate "$__cudaenv_text"; fi
         ;;
     *)
-        "$__cudaenv_program" "$@"
+        __cudaenv_call "$@"
         __cudaenv_result=$?
         ;;
     esac
@@ -272,17 +282,18 @@ function __cudaenv_unhook {
     \builtin unset -f __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_evaluate \
         __cudaenv_define_prompt __cudaenv_prompt __cudaenv_ask __cudaenv_wrap_new \
         __cudaenv_wrap_all __cudaenv_wrapped __cudaenv_update_now __cudaenv_sourced \
-        __cudaenv_install cudaenv __cudaenv_unhook
+        __cudaenv_install __cudaenv_call cudaenv __cudaenv_unhook
 }
 
 # Traced, or its removal of the RETURN trap would end with it.
 \builtin declare -ft __cudaenv_unhook
 # `set -a` exports whatever is defined; these are this shell's alone.
-\builtin export -n __cudaenv_program __cudaenv_wrap __cudaenv_check
+\builtin export -n __cudaenv_program __cudaenv_wrap __cudaenv_check __cudaenv_found_home \
+    __cudaenv_found_path __cudaenv_found_journal
 \builtin export -nf __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_evaluate \
     __cudaenv_define_prompt __cudaenv_prompt __cudaenv_ask __cudaenv_wrap_new __cudaenv_wrap_all \
-    __cudaenv_wrapped __cudaenv_update_now __cudaenv_sourced __cudaenv_install cudaenv \
-    __cudaenv_unhook
+    __cudaenv_wrapped __cudaenv_update_now __cudaenv_sourced __cudaenv_install __cudaenv_call \
+    cudaenv __cudaenv_unhook
 if [[ $__cudaenv_wrap == 1 ]]; then
     __cudaenv_wrap_all "$(\builtin declare -f conda mamba micromamba || :)"
     if [[ -z $(\builtin trap -p RETURN) ]]; then

@@ -2,6 +2,21 @@
 set -g __cudaenv_program @CUDAENV_PROGRAM@
 set -g __cudaenv_wrap @CUDAENV_WRAP@
 
+# What was there before the hook is not the user's wish in this shell; evaluated again, it stays so.
+if not set -q __cudaenv_found_home
+    set -g __cudaenv_found_home "$CUDA_HOME"
+    set -g __cudaenv_found_path "$CUDA_PATH"
+    set -g __cudaenv_found_journal "$__CUDAENV_UNDO"
+end
+
+# The program; what was found is exported for it alone.
+function __cudaenv_call
+    set -lx __cudaenv_found_home $__cudaenv_found_home
+    set -lx __cudaenv_found_path $__cudaenv_found_path
+    set -lx __cudaenv_found_journal $__cudaenv_found_journal
+    command $__cudaenv_program $argv
+end
+
 # Asks the program and carries out its answer. With --leave our changes are taken back. An interrupt
 # ends all of this, so what is not for this place is taken back before there is a wait (status 4).
 function __cudaenv_ask
@@ -22,7 +37,7 @@ function __cudaenv_ask
     begin
         set -q _OLD_VIRTUAL_PATH; and set -lx _OLD_VIRTUAL_PATH $_OLD_VIRTUAL_PATH
         set -l IFS \n
-        set -g __cudaenv_answer (command $__cudaenv_program $words)
+        set -g __cudaenv_answer (__cudaenv_call $words)
         set -g __cudaenv_code $status
     end
     set -eg __cudaenv_asking
@@ -102,13 +117,11 @@ function cudaenv
     set -l result
     if test "$argv[1]" = use
         set -l IFS \n
-        set -l answer (command $__cudaenv_program use --shell fish $argv[2..-1])
+        set -l answer (__cudaenv_call use --shell fish $argv[2..-1])
         set result $status
         test $result -eq 0; and string join -- \n $answer | source
     else
-        # So that the next step that status names is not the hook.
-        contains -- "$argv[1]" "" status; and set -lx __CUDAENV_HOOK fish
-        command $__cudaenv_program $argv
+        __cudaenv_call $argv
         set result $status
     end
     __cudaenv_update --was ""
@@ -127,7 +140,7 @@ function __cudaenv_unhook
         end
         functions -e __cudaenv_original_$name
     end
-    functions -e cudaenv __cudaenv_ask __cudaenv_update __cudaenv_listen __cudaenv_on_prompt \
+    functions -e cudaenv __cudaenv_call __cudaenv_ask __cudaenv_update __cudaenv_listen __cudaenv_on_prompt \
         __cudaenv_wrap_all __cudaenv_around __cudaenv_unhook
     set -eg (set -gn | string match '__cudaenv_*')
 end

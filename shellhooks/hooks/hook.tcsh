@@ -9,8 +9,16 @@ set __cudaenv_waited=- ;
 set __cudaenv_code=0 ;
 if (! $?__cudaenv_watch) set __cudaenv_watch=- ;
 
+: What was there before the hook is not the wish of the user in this shell. Evaluated again, it stays so ;
+alias __cudaenv_find 'set __cudaenv_found_home="" __cudaenv_found_path="" __cudaenv_found_journal=""; if ($?CUDA_HOME) eval __cudaenv_find_home; if ($?CUDA_PATH) eval __cudaenv_find_path; if ($?__CUDAENV_UNDO) eval __cudaenv_find_journal' ;
+alias __cudaenv_find_home 'set __cudaenv_found_home=$CUDA_HOME:q' ;
+alias __cudaenv_find_path 'set __cudaenv_found_path=$CUDA_PATH:q' ;
+alias __cudaenv_find_journal 'set __cudaenv_found_journal=$__CUDAENV_UNDO:q' ;
+if (! $?__cudaenv_found_home) eval __cudaenv_find ;
+alias __cudaenv_pass_found 'setenv __cudaenv_found_home $__cudaenv_found_home:q; setenv __cudaenv_found_path $__cudaenv_found_path:q; setenv __cudaenv_found_journal $__cudaenv_found_journal:q' ;
+
 : An answer is the path of a private file, which is read. It removes itself: nothing that is merely named is ever removed here. An interrupt ends all of this, so what is not for this place is taken back before there is a wait, with status 4 ;
-alias __cudaenv_ask 'set __cudaenv_flags=($__cudaenv_cut --waited $__cudaenv_waited:q \!*); set __cudaenv_cut=(--cut-off); set __cudaenv_file=(`if ($?_OLD_VIRTUAL_PATH) eval __cudaenv_pass; $__cudaenv_program:q prompt tcsh $__cudaenv_say $__cudaenv_flags:q`); set __cudaenv_code=$status; set __cudaenv_cut=(); if ($#__cudaenv_file == 1) eval __cudaenv_take' ;
+alias __cudaenv_ask 'set __cudaenv_flags=($__cudaenv_cut --waited $__cudaenv_waited:q \!*); set __cudaenv_cut=(--cut-off); set __cudaenv_file=(`if ($?_OLD_VIRTUAL_PATH) eval __cudaenv_pass; __cudaenv_pass_found; $__cudaenv_program:q prompt tcsh $__cudaenv_say $__cudaenv_flags:q`); set __cudaenv_code=$status; set __cudaenv_cut=(); if ($#__cudaenv_file == 1) eval __cudaenv_take' ;
 alias __cudaenv_pass 'setenv _OLD_VIRTUAL_PATH $_OLD_VIRTUAL_PATH:q' ;
 alias __cudaenv_take 'set __cudaenv_waited=-; if (-o $__cudaenv_file:q && -f $__cudaenv_file:q) source $__cudaenv_file:q; set __cudaenv_looked=""' ;
 alias __cudaenv_leave 'if ($?__CUDAENV_UNDO) eval __cudaenv_ask --leave' ;
@@ -49,7 +57,7 @@ alias __cudaenv_put_before 'alias __cudaenv_original_\!:1 "$__cudaenv_found"; al
 
 : Stands before the program. use changes this shell, and whatever else was changed shows at once. Within double quotes and backquotes :q is not heeded, but within an alias there ;
 alias cudaenv 'eval $__cudaenv_words:q \!*:q $__cudaenv_begin:q __cudaenv_start_own $__cudaenv_then:q $__cudaenv_own:q \!*:q $__cudaenv_else:q $__cudaenv_own:q \!*:q $__cudaenv_end:q __cudaenv_finish_own $__cudaenv_return:q' ;
-set __cudaenv_own='$__cudaenv_program:q' ;
+set __cudaenv_own='/usr/bin/env __cudaenv_found_home=$__cudaenv_found_home:q __cudaenv_found_path=$__cudaenv_found_path:q __cudaenv_found_journal=$__cudaenv_found_journal:q $__cudaenv_program:q' ;
 alias __cudaenv_start_own 'if ("$__cudaenv_word" == use) eval "set __cudaenv_direct=1; set __cudaenv_piped=1"' ;
 alias __cudaenv_finish_own 'if ("$__cudaenv_word" == use) eval __cudaenv_use; set __cudaenv_was=-; __cudaenv_update_now' ;
 : The words of use have a redirection among them, if one was typed: of the inner eval it is one again ;

@@ -11,7 +11,14 @@
 
 typeset -g __cudaenv_program=@CUDAENV_PROGRAM@
 typeset -g __cudaenv_wrap=@CUDAENV_WRAP@
-typeset -g +x __cudaenv_program __cudaenv_wrap # allexport exports them
+# What was there before the hook is not the user's wish in this shell; evaluated again, it stays so.
+if [[ ! -v __cudaenv_found_home ]]; then
+    typeset -g __cudaenv_found_home=${CUDA_HOME-} __cudaenv_found_path=${CUDA_PATH-}
+    typeset -g __cudaenv_found_journal=${__CUDAENV_UNDO-}
+fi
+# allexport exports them
+typeset -g +x __cudaenv_program __cudaenv_wrap __cudaenv_found_home __cudaenv_found_path \
+    __cudaenv_found_journal
 
 # Until an answer says otherwise. A nested shell starts here as well.
 function __cudaenv_stale {
@@ -39,9 +46,10 @@ function __cudaenv_update {
     if [[ -v __cudaenv_waited ]]; then set -- "$@" --waited $__cudaenv_waited; fi
     typeset -g +x __cudaenv_asking=1
     {
-        # _OLD_VIRTUAL_PATH is exported for the program alone.
+        # Exported for the program alone, as _OLD_VIRTUAL_PATH.
         if __cudaenv_text=$(
             if [[ -v _OLD_VIRTUAL_PATH ]]; then builtin export _OLD_VIRTUAL_PATH; fi
+            builtin export __cudaenv_found_home __cudaenv_found_path __cudaenv_found_journal
             exec "$__cudaenv_program" prompt zsh "$@"
         ); then
             # An interrupt must not leave half of the changes. The user's own trap is back
@@ -170,34 +178,36 @@ function __cudaenv_evaluate {
     return 0
 }
 
+# The program, as a command that the user typed.
+function __cudaenv_call {
+    __cudaenv_found_home=$__cudaenv_found_home __cudaenv_found_path=$__cudaenv_found_path \
+        __cudaenv_found_journal=$__cudaenv_found_journal "$__cudaenv_program" "$@"
+}
+
 # Before the program of the same name: `use` changes this shell, and what others change is looked
 # at at once.
 function cudaenv {
     local __cudaenv_result=0 __cudaenv_text __cudaenv_word
     case "${1-}" in
-    (''|-*|status)
-        __CUDAENV_HOOK=zsh "$__cudaenv_program" "$@" # so that the next step is not the hook
-        return
-        ;;
-    (completions|env|host|hook|init|prompt|run|schema)
-        "$__cudaenv_program" "$@"
+    (''|-*|completions|env|host|hook|init|prompt|run|schema|status)
+        __cudaenv_call "$@"
         return
         ;;
     (use)
         for __cudaenv_word in "$@"; do
             case "$__cudaenv_word" in
             (-h|--help|--json|--shell|--shell=*)
-                "$__cudaenv_program" "$@"
+                __cudaenv_call "$@"
                 return
                 ;;
             esac
         done
         builtin shift
-        __cudaenv_text=$("$__cudaenv_program" use --shell zsh "$@") || __cudaenv_result=$?
+        __cudaenv_text=$(__cudaenv_call use --shell zsh "$@") || __cudaenv_result=$?
         if [[ $__cudaenv_result == 0 ]]; then __cudaenv_evaluate "$__cudaenv_text"; fi
         ;;
     (*)
-        "$__cudaenv_program" "$@"
+        __cudaenv_call "$@"
         __cudaenv_result=$?
         ;;
     esac
@@ -233,7 +243,7 @@ function __cudaenv_unhook {
     unfunction __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_prompt \
         __cudaenv_define_prompt __cudaenv_changed \
         __cudaenv_wrap_all __cudaenv_wrapped __cudaenv_update_now __cudaenv_evaluate \
-        __cudaenv_install cudaenv __cudaenv_unhook
+        __cudaenv_install __cudaenv_call cudaenv __cudaenv_unhook
 }
 
 if [[ $__cudaenv_wrap == 1 ]]; then __cudaenv_wrap_all; fi

@@ -178,6 +178,9 @@ const std::string& Config::ld_library_path() const {
 bool Config::compilers() const {
     return value_in<bool>(*this, "activate.compilers");
 }
+bool Config::keep_cuda_home() const {
+    return value_in<bool>(*this, "activate.keep_cuda_home");
+}
 const std::string& Config::constraints() const {
     return value_in<std::string>(*this, "activate.constraints");
 }

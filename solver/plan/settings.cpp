@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 1> k_users_library_paths{"always"};
 constexpr std::array<std::string_view, 2> k_constraint_files{"off", "env"};
 constexpr std::array<std::string_view, 2> k_daemon_starts{"auto", "never"};
 
-constexpr std::array<SettingKey, 12> k_keys{{
+constexpr std::array<SettingKey, 13> k_keys{{
     {"resolve", "channels", SettingKind::Words, {}, {}, false, "conda channels, first wins"},
     {"resolve", "for", SettingKind::Word, k_purposes, {}, false, "what a resolution is for"},
     {"resolve",
@@ -36,6 +36,14 @@ constexpr std::array<SettingKey, 12> k_keys{{
      {},
      false,
      "whether CC, CXX, CUDAHOSTCXX and NVCC_CCBIN are set"},
+    {"activate",
+     "keep_cuda_home",
+     SettingKind::Truth,
+     {},
+     {},
+     false,
+     "whether CUDA_HOME from before the shell's hook counts as set by hand",
+     false},
     {"activate",
      "constraints",
      SettingKind::Word,

@@ -9,12 +9,14 @@ steps takes the environment of both at that place.
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 
 import driver
+import modules
 import world as worlds
 from translate import WORDS
 
@@ -64,7 +66,8 @@ class Play:
         self.world = world
         self.kind = kind
         self.hooked = hooked
-        self.environment = {**world.environment(), **(extra or {})}
+        more = {name: self.fill(value) for name, value in (extra or {}).items()}
+        self.environment = {**world.environment(), **more}
         if kind == "xonsh":
             # Without the histories of the shells before it: xonsh 0.13 fills readline's history with
             # them from a thread of its own, unlocked, and now and then dies of it, or rather does
@@ -300,6 +303,17 @@ class Play:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.replace("\\n", "\n"))
 
+    def do_modules(self):
+        """Modulefiles of three toolkits that pins choose and of three that none does; no collections."""
+        places = {version: self.world.root / f"{place}/cuda-{version}"
+                  for place, versions in (("toolkits", ("11.3", "11.8", "12.4")),
+                                          ("elsewhere", ("12.0", "12.1", "12.2")))
+                  for version in versions}
+        modules.write_files(self.world.root / "modules", places)
+        for collections in (".lmod.d", ".config/lmod", ".module"):
+            shutil.rmtree(self.world.home / collections, ignore_errors=True)
+        self.type(f"module use {self.world.root}/modules")
+
     def do_write_pin(self, directory, version):
         self.world._pin_file(Path(self.place(directory)), version)
 
@@ -375,6 +389,10 @@ class Play:
         inner = self.shell.environment()
         self.do_exit()
         nested = {b"SHLVL", b"OLDPWD", b"__CUDAENV_UNDO"}
+        # Environment Modules set it empty where it was unset, when they start.
+        for environment in (inner, outer):
+            if not environment.get(b"LOADEDMODULES"):
+                nested.add(b"LOADEDMODULES")
         lines = compare({name: value for name, value in inner.items() if name not in nested},
                         {name: value for name, value in outer.items() if name not in nested})
         if lines:

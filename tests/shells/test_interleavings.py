@@ -5,7 +5,8 @@ without: after leaving, and wherever CUDAENV_DISABLE is set in between, both hav
 usage: test_interleavings.py --shell SHELL --cudaenv FILE --cudaenvd FILE [--count N | --full]
                              [--seed S]
 Many interleavings share one shell process. A failure is played again alone in fresh shells, and
-made smaller by leaving out steps; seed and steps are printed. Two edits are left out, because no
+made smaller by leaving out steps; seed and steps are printed. Modules are loaded among them, by Lmod
+in one half of the walks and by Environment Modules in the other. Two edits are left out, because no
 tool can tell them from its own doing: setting a variable to exactly what is active, and `X:$L` on a
 list that was unset.
 """
@@ -17,6 +18,7 @@ import sys
 import time
 
 import driver
+import modules
 import play
 import scene
 
@@ -39,6 +41,12 @@ BY_HAND = {
 }
 
 
+# Of toolkits that nothing else makes active.
+MODULES = ["cuda/12.1", "cuda/12.2", "tool/1"]
+# What Lmod leaves of its counting, which would make a walk depend on those before it in its shell.
+COUNTERS = ["__LMOD_REF_COUNT_" + name for name in ("LD_LIBRARY_PATH", "MODULEPATH", "PATH")]
+
+
 def one(steps, *words):
     steps.append(" ".join(shlex.quote(word) for word in words))
 
@@ -53,28 +61,47 @@ class Model:
         self.outer = None
 
 
-def interleaving(seed, length):
+def values(name, with_modules):
+    """By hand; a module that is unloaded leaves a list unset that was empty before."""
+    return [value for value in BY_HAND[name]
+            if value or not with_modules or name != "LD_LIBRARY_PATH"]
+
+
+def module_step(chance):
+    first, second = chance.sample(MODULES, 2)
+    return chance.choice([["load", first], ["load", first], ["unload", first], ["swap", first, second],
+                          ["purge"], ["save", "mine"], ["restore", "mine"]])
+
+
+def interleaving(seed, length, with_modules):
     """The steps of one seed; the beginning puts the shell where every other begins."""
     chance = random.Random(seed)
     steps = []
     model = Model()
     begin = ["PATH={bin}:/usr/local/bin:/usr/bin:/bin"]
     for name in BY_HAND:
-        value = chance.choice([None, None, *BY_HAND[name]])
+        value = chance.choice([None, None, *values(name, with_modules)])
         if name in ("CUDA_HOME", "CUDA_PATH") and chance.random() < 0.7:
             value = None
         begin.append(name if value is None else f"{name}={value}")
+    if with_modules:
+        begin += COUNTERS
     one(steps, "begin", *begin)
+    if with_modules:
+        one(steps, "modules")
     gone = set()
     asked_afresh = False
     for _ in range(length):
         kind = chance.choices(
             ["cd", "activate", "leave", "pin", "unpin", "use", "use-clear", "export", "unset",
-             "extend", "swap", "pin-file", "toolkit", "shell", "exit", "exec", "law", "fresh"],
-            [26, 14, 8, 6, 3, 4, 3, 6, 4, 12, 2, 3, 3, 2, 3, 1, 8, 2])[0]
+             "extend", "swap", "pin-file", "toolkit", "shell", "exit", "exec", "law", "fresh",
+             "module"],
+            [26, 14, 8, 6, 3, 4, 3, 6, 4, 12, 2, 3, 3, 2, 3, 1, 8, 2, 14 if with_modules else 0])[0]
         in_project = model.directory != "~"
         if kind == "cd":
-            model.directory = chance.choice(PROJECTS)
+            # Lmod fails where PATH has a name as odd as the toolkit of `hard`.
+            model.directory = chance.choice([project for project in PROJECTS
+                                             if project != "hard" or not with_modules])
             one(steps, "cd", model.directory)
         elif kind == "activate":
             if model.environment and not model.by_script:
@@ -94,7 +121,7 @@ def interleaving(seed, length):
             one(steps, "use-clear")
         elif kind == "export":
             name = chance.choice(sorted(BY_HAND))
-            one(steps, "export", name, chance.choice(BY_HAND[name]))
+            one(steps, "export", name, chance.choice(values(name, with_modules)))
         elif kind == "unset":
             one(steps, "unset", chance.choice(sorted(BY_HAND)))
         elif kind == "extend":
@@ -109,7 +136,8 @@ def interleaving(seed, length):
             else:
                 one(steps, "remove-file", model.directory + "/cudaenv.toml")
         elif kind == "toolkit":
-            version = chance.choice(["11.3", "11.8", "12.4"])
+            # Without 12.4 its pin takes a module's toolkit: set by both, the two cannot be distinguished.
+            version = chance.choice(["11.3", "11.8"] if with_modules else ["11.3", "11.8", "12.4"])
             one(steps, "return" if version in gone else "vanish", version)
             gone ^= {version}
         elif kind == "shell" and model.outer is None:
@@ -124,6 +152,8 @@ def interleaving(seed, length):
         elif kind == "exec":
             one(steps, "exec")
             model.by_script = False
+        elif kind == "module":
+            one(steps, "type", "module", *module_step(chance))
         elif kind == "law":
             one(steps, "law", "disabled")
         elif kind == "fresh" and not asked_afresh:
@@ -131,10 +161,10 @@ def interleaving(seed, length):
             one(steps, "fresh")
     one(steps, "law", "disabled")
     while model.outer is not None:
-        leave_everything(steps, model)
+        leave_everything(steps, model, with_modules)
         one(steps, "exit")
         model = model.outer
-    leave_everything(steps, model)
+    leave_everything(steps, model, with_modules)
     return steps
 
 
@@ -143,13 +173,26 @@ def leave(steps, model):
     model.environment = None
 
 
-def leave_everything(steps, model):
+def leave_everything(steps, model, with_modules):
     if model.environment:
         leave(steps, model)
     one(steps, "cd", "~")
     one(steps, "use-clear")
+    if with_modules:
+        one(steps, "type", "module", "purge")
     one(steps, "begin", "CUDA_HOME", "CUDA_PATH")
     one(steps, "law")
+
+
+def module_systems(shell):
+    """By name the rc text of each module system that can be had; walks are divided among them."""
+    found = {}
+    for name in modules.SYSTEMS if shell in modules.SHELLS else []:
+        try:
+            found[name] = modules.start(name)
+        except modules.Unavailable as reason:
+            print(f"note: skipped: no walk has {name}: {reason}")
+    return found or {"": None}
 
 
 def play_all(world, kind, hooked, lists):
@@ -159,7 +202,7 @@ def play_all(world, kind, hooked, lists):
     active = late = 0
     at = 0
     while at < len(lists):
-        with play.Play(world, kind, hooked) as playing:
+        with play.Play(world, kind, hooked, modules.ENVIRONMENT) as playing:
             while at < len(lists):
                 world.reset()
                 playing.snapshots = []
@@ -200,9 +243,9 @@ def kind_of(failure):
     return re.sub(r"[\d'\"]+|/\S+", "", text.splitlines()[0])[:40]
 
 
-def made_smaller(world, kind, steps, seconds):
+def made_smaller(world, kind, steps, seconds, before):
     """The shortest list found by leaving out steps that still fails, and how it fails."""
-    failure, _ = play.play_pair(world, kind, steps)
+    failure, _ = play.play_pair(world, kind, steps, modules.ENVIRONMENT, before)
     if not failure:
         return None, None
     end = time.monotonic() + seconds
@@ -215,7 +258,8 @@ def made_smaller(world, kind, steps, seconds):
         while at < len(steps) and time.monotonic() < end:
             candidate = steps[:at] + steps[at + size:]
             try:
-                other, _ = play.play_pair(world, kind, candidate + leaving)
+                other, _ = play.play_pair(world, kind, candidate + leaving, modules.ENVIRONMENT,
+                                          before)
             except Exception:  # a list that makes no sense is no candidate
                 other = None
             if other and "did not come back" not in other and "ended at" not in other \
@@ -242,31 +286,39 @@ def main():
         # Its lists expand what looks like a variable in an entry: a directory named `$HOME*` is not
         # what xonsh itself hands to a shell within.
         PROJECTS.remove("hard")
-    seeds = range(options.seed, options.seed + count)
-    lists = [interleaving(f"{seed}", options.length) for seed in seeds]
     begun = time.monotonic()
-    failed = 0
+    failed = steps_played = active = late = 0
+    systems = module_systems(options.shell)
     with scene.prepared(options) as world:
-        world.write_rc_files(False)
-        paired, _, _ = play_all(world, options.shell, False, lists)
-        world.write_rc_files(True)
-        hooked, active, late = play_all(world, options.shell, True, lists)
-        for seed, steps, ours, theirs in zip(seeds, lists, hooked, paired, strict=True):
-            failure = verdict(ours, theirs)
-            if not failure:
-                continue
-            failed += 1
-            if failed > 10:
-                continue
-            print(f"FAILED: {options.shell}, seed {seed} (--seed {seed} --count 1): {failure}")
-            if failed <= 3:
-                small, how = made_smaller(world, options.shell, steps, options.shrink_seconds)
-                if small is None:
-                    print("  alone in fresh shells it does not fail; it needs those before it")
-                else:
-                    print(f"  alone: {how}\n  smallest:\n    " + "\n    ".join(small))
-            sys.stdout.flush()
-    print(f"{options.shell}: {count} interleavings, {sum(map(len, lists))} steps, {failed} failed, "
+        for number, (system, before) in enumerate(systems.items()):
+            seeds = [seed for seed in range(options.seed, options.seed + count)
+                     if seed % len(systems) == number]
+            lists = [interleaving(f"{seed}", options.length, bool(system)) for seed in seeds]
+            steps_played += sum(map(len, lists))
+            world.write_rc_files(False, before)
+            paired, _, _ = play_all(world, options.shell, False, lists)
+            world.write_rc_files(True, before)
+            hooked, seen_active, passed_deadline = play_all(world, options.shell, True, lists)
+            active += seen_active
+            late += passed_deadline
+            for seed, steps, ours, theirs in zip(seeds, lists, hooked, paired, strict=True):
+                failure = verdict(ours, theirs)
+                if not failure:
+                    continue
+                failed += 1
+                if failed > 10:
+                    continue
+                print(f"FAILED: {options.shell} {system}, seed {seed} (--seed {seed} --count 1): "
+                      f"{failure}")
+                if failed <= 3:
+                    small, how = made_smaller(world, options.shell, steps, options.shrink_seconds,
+                                              before)
+                    if small is None:
+                        print("  alone in fresh shells it does not fail; it needs those before it")
+                    else:
+                        print(f"  alone: {how}\n  smallest:\n    " + "\n    ".join(small))
+                sys.stdout.flush()
+    print(f"{options.shell}: {count} interleavings, {steps_played} steps, {failed} failed, "
           f"cudaenv active at {active} looks, {late} prompts past their deadline, "
           f"{time.monotonic() - begun:.1f} s")
     if not active:

@@ -11,8 +11,24 @@ import tomllib
 from pathlib import Path
 
 import driver
+import modules
 import play
 import scene
+
+
+def variants(scenario):
+    """The scenario itself; of one with `modules` one for each module system, which is started before
+    the hook. What cannot be had here stands in place of its rc text."""
+    if not scenario.get("modules"):
+        yield scenario["name"], scenario.get("before"), scenario.get("extra")
+        return
+    for system in modules.SYSTEMS:
+        try:
+            before = modules.start(system)
+        except modules.Unavailable as reason:
+            before = reason
+        yield (f"{scenario['name']} ({system})", before,
+               {**modules.ENVIRONMENT, **scenario.get("extra", {})})
 
 
 def main():
@@ -27,18 +43,20 @@ def main():
     skipped = {}
     begun = time.monotonic()
     with scene.prepared(options) as world:
-        for scenario in scenarios:
-            name = scenario["name"]
-            if options.only and options.only not in name:
-                continue
-            if options.shell not in scenario.get("shells", driver.SHELLS):
+        asked = [(scenario, *variant) for scenario in scenarios
+                 if options.shell in scenario.get("shells", driver.SHELLS)
+                 for variant in variants(scenario)
+                 if not options.only or options.only in variant[0]]
+        for scenario, name, before, extra in asked:
+            if isinstance(before, Exception):
+                skipped.setdefault(str(before), []).append(name)
                 continue
             after = scenario.get("after")
             again = scenario.get("hook_again", False)
             try:
                 failure, passed_deadline = play.play_pair(
-                    world, options.shell, scenario["steps"], scenario.get("extra"),
-                    scenario.get("before"), None if again else after, after if again else None)
+                    world, options.shell, scenario["steps"], extra, before,
+                    None if again else after, after if again else None)
             except play.Skip as reason:
                 skipped.setdefault(str(reason), []).append(name)
                 continue

@@ -43,7 +43,7 @@ FRAMEWORKS = {  # by the name of the environment: torch's version and the CUDA t
 }
 REAL_TOOLKITS = ["11.8", "12.4"]
 STAND_INS = {"11.3": "11.3.109", "12.1": "12.1.105"}  # nvcc of these is in no index that tests use
-MAXIMAL_GCC = {"10.2": 8, "11.3": 10, "11.8": 11, "12.0": 12, "12.1": 12, "12.4": 13}
+MAXIMAL_GCC = {"10.2": 8, "11.3": 10, "11.8": 11, "12.0": 12, "12.1": 12, "12.2": 12, "12.4": 13}
 
 
 def torch_wheel(version, cuda, into: Path):
@@ -144,7 +144,7 @@ class World:
         for short, version in STAND_INS.items():
             stand_in(version, place / f"cuda-{short}")
         # What a user sets by hand, and no pin ever chooses.
-        for short in ("12.0", "12.1"):
+        for short in ("12.0", "12.1", "12.2"):
             stand_in(f"{short}.1", self.root / f"elsewhere/cuda-{short}")
         self.toolkit_directories = [place]
         if odd:

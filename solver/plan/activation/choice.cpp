@@ -1,8 +1,8 @@
 #include "solver/plan/activation/choice.hpp"
 
-#include "base/text.hpp"
 #include "solver/plan/activation/remedy.hpp"
 #include "solver/plan/activation/toolkit_match.hpp"
+#include "solver/plan/activation/update.hpp"
 #include "solver/plan/printable.hpp"
 
 #include <fmt/format.h>
@@ -27,6 +27,8 @@ std::string_view name_of(Rung rung) {
         return "runtime";
     case Rung::User:
         return "user";
+    case Rung::Inherited:
+        return "inherited";
     case Rung::System:
         return "system";
     }
@@ -52,7 +54,7 @@ Rung rung_of(PinSource source) {
     return Rung::System;
 }
 
-// What one rung says. Of ByHand nothing is wanted: it is what it is.
+// What one rung says. Of ByHand and Inherited nothing is wanted: it is what it is.
 struct Saying {
     Rung rung = Rung::System;
     std::optional<WantedCuda> wanted;
@@ -106,7 +108,7 @@ public:
         m_choice.cuda = winner->cuda;
         m_choice.reason = winner->reason;
         m_choice.origin = winner->origin;
-        if (winner->rung == Rung::ByHand) {
+        if (!winner->wanted) {
             take_toolkit_by_hand();
         } else {
             take_toolkit(*winner->wanted);
@@ -185,37 +187,36 @@ private:
             return std::nullopt;
         }
         Saying saying;
-        saying.rung = Rung::ByHand;
+        saying.rung = is_by_hand() ? Rung::ByHand : Rung::Inherited;
         const auto& version = m_by_hand->toolkit.version;
         saying.cuda = version ? version->major_minor() : std::string();
-        const std::string module = loaded_module();
-        saying.reason = module.empty() ? m_by_hand->variable + " set by hand"
-                                       : m_by_hand->variable + "; module " + module + " is loaded";
+        const std::string& module = m_by_hand->module;
+        saying.reason = !module.empty() ? m_by_hand->variable + "; module " + module + " is loaded"
+                        : m_by_hand->inherited ? m_by_hand->variable + ' ' + set_before()
+                                               : m_by_hand->variable + " set by hand";
         saying.origin = m_by_hand->variable;
         saying.said = by_hand_said();
         return saying;
     }
 
     [[nodiscard]] std::string by_hand_said() const {
-        const auto& version = m_by_hand->toolkit.version;
-        return m_by_hand->variable + '=' + m_situation.shown(m_by_hand->value) +
-               (version ? " (CUDA " + version->major_minor() + ')' : "") +
-               (loaded_module().empty() ? ", set by hand," : "");
+        return root_said() + (!m_by_hand->module.empty() ? ""
+                              : m_by_hand->inherited     ? ", " + set_before() + ','
+                                                         : ", set by hand,");
     }
 
-    // Environment Modules and Lmod list what is loaded: "gcc/9.3.0:CUDA/11.3.1".
-    [[nodiscard]] std::string loaded_module() const {
-        const std::string* const loaded = m_situation.value("LOADEDMODULES");
-        if (loaded != nullptr) {
-            for (const std::string_view module : split(*loaded, ':')) {
-                const std::string name = to_lower_ascii(module);
-                if (name.starts_with("cuda") || name.starts_with("nvhpc") ||
-                    name.find("/cuda") != std::string::npos) {
-                    return printable(module);
-                }
-            }
-        }
-        return {};
+    // "CUDA_HOME=/usr/local/cuda (CUDA 12.4)"
+    [[nodiscard]] std::string root_said() const {
+        const auto& version = m_by_hand->toolkit.version;
+        return m_by_hand->variable + '=' + m_situation.shown(m_by_hand->value) +
+               (version ? " (CUDA " + version->major_minor() + ')' : "");
+    }
+
+    [[nodiscard]] bool is_by_hand() const { return m_by_hand->is_wish(m_situation.config); }
+
+    [[nodiscard]] std::string set_before() const {
+        return m_situation.base.contains(k_found_home) ? "set before this shell's hook ran"
+                                                       : "set before cudaenv was run";
     }
 
     std::optional<Saying> framework_says() {
@@ -295,16 +296,27 @@ private:
 
     // A stronger rung takes the place of what the user set.
     void warn_of_by_hand(const Saying& winner) {
-        if (!m_by_hand || winner.rung > Rung::ByHand) {
+        if (!m_by_hand || winner.rung > (is_by_hand() ? Rung::ByHand : Rung::User)) {
             return;
         }
         const auto& version = m_by_hand->toolkit.version;
         const bool agree = m_choice.toolkit ? m_choice.toolkit->path == m_by_hand->toolkit.path
                                             : version && allows(*winner.wanted, *version);
-        if (!agree) {
+        if (agree) {
+            return;
+        }
+        if (is_by_hand()) {
             m_choice.warnings.push_back(
                 winner.said + " goes before " + without_comma(by_hand_said()) +
                 (m_choice.toolkit ? "" : ", which stays: no toolkit for the former is here"));
+        } else if (!m_choice.toolkit) {
+            m_choice.inherited = root_said() + " was " + set_before() +
+                                 " and stays: no toolkit for CUDA " + printable(winner.cuda) +
+                                 " is here";
+        } else if (winner.rung == Rung::Framework || winner.rung == Rung::Runtime) {
+            m_choice.inherited = root_said() + " was " + set_before() +
+                                 " and is replaced; to keep it: "
+                                 "cudaenv config set activate.keep_cuda_home true";
         }
     }
 

@@ -2,10 +2,11 @@
 //
 // Law: the ladder is: `cudaenv use` in this shell > project pin > what the user or a module set by
 // hand > the environment's pin > what its framework was built with > the CUDA runtime it carries >
-// the user's default > the administrator's > nothing. A disagreement with a rung below that the
-// user wrote, or with what the framework was built with, is one warning. No answer is a guess: each
-// says why. What is set by hand is added to (PATH, compilers) only where an environment or a pin
-// makes CUDA this shell's business: else nothing is chosen.
+// the user's default > CUDA_HOME that was there before the shell's hook > the administrator's
+// default > nothing. A disagreement with a rung below that the user wrote, or with what the
+// framework was built with, is one warning. No answer is a guess: each says why. What is set by
+// hand or was there is added to (PATH, compilers) only where an environment or a pin makes CUDA
+// this shell's business: else nothing is chosen.
 #pragma once
 
 #include "solver/plan/activation/situation.hpp"
@@ -16,7 +17,17 @@
 
 namespace cudaenv::plan {
 
-enum class Rung { Shell, Project, ByHand, EnvironmentPin, Framework, Runtime, User, System };
+enum class Rung {
+    Shell,
+    Project,
+    ByHand,
+    EnvironmentPin,
+    Framework,
+    Runtime,
+    User,
+    Inherited, // CUDA_HOME that the user has not set in this shell
+    System
+};
 std::string_view name_of(Rung rung); // "shell", "project", "by-hand", ... for JSON
 
 // How the toolkit relates to the CUDA that is wanted.
@@ -40,6 +51,9 @@ struct CudaChoice {
     ToolkitMatch match = ToolkitMatch::Exact;
     bool environments_own = false;     // the toolkit lies inside the environment
     std::vector<std::string> warnings; // one line each: a disagreement, a toolkit of another minor
+    // What becomes of a CUDA_HOME that was there before the hook and is not what is chosen: one
+    // line, to be said once and not in each shell. Empty: there is none.
+    std::string inherited;
     // Where there is no toolkit: how to get one without root, one line ready to paste.
     std::string remedy;
 };

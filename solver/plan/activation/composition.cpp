@@ -152,20 +152,21 @@ private:
             warn_of_nvcc_before_the_systems();
             return;
         }
-        if (!shares_its_bin()) {
-            add("PATH", bin, End::Front);
-            return;
-        }
-        for (const std::string& entry : entries_of("PATH")) {
-            if (entry == bin) {
-                return;
-            }
-            if (holds_an_nvcc(entry)) {
-                break;
+        const bool shared = shares_its_bin();
+        // A module system that takes its directory off and puts it on again finds the list as it
+        // left it where nothing was added.
+        if (shared || m_situation.value("LOADEDMODULES") != nullptr) {
+            for (const std::string& entry : entries_of("PATH")) {
+                if (entry == bin) {
+                    return;
+                }
+                if (holds_an_nvcc(entry)) {
+                    break;
+                }
             }
         }
         // The active environment's own bin belongs at the front; another's does not.
-        if (m_choice.environments_own) {
+        if (!shared || m_choice.environments_own) {
             add("PATH", bin, End::Front);
         } else {
             note("PATH left alone: " + m_situation.shown(bin) + " holds more than CUDA");

@@ -3,7 +3,9 @@
 // A record is parts joined by '+', the first a variable's name. One variable: NAME+AFTER, or
 // NAME+AFTER+BEFORE where it was set before. A list: NAME, its state before (u, e or f: unset,
 // empty, filled), then entries behind a letter: f added at the front, b at the back, and for an
-// entry that the list had by itself o, how often behind n, and what it stood behind after a.
+// entry that the list had by itself o, how often behind n, and behind each a what it stood behind.
+//
+// .NAME+VALUE is what the user has set by hand. A lone NAME is a snapshot that is not mended.
 //
 // Strings are percent-encoded, and `N:rest` stands for the first N bytes of the string before and
 // the rest: paths below one toolkit are said once. No '=' and no '~', which zsh expands.
@@ -178,15 +180,19 @@ Result<std::string> read_entry(Reader& reader, std::string_view text) {
     return entry;
 }
 
-// The parts o, n and a of one entry.
-Result<OwnEntry> read_own(Reader& reader, Parts parts) {
-    if (parts.size() < 3 || !parts[1].starts_with('n') || !parts[2].starts_with('a')) {
+// The parts o, n and any number of a, of one entry; takes them off `parts`.
+Result<OwnEntry> read_own(Reader& reader, Parts& parts) {
+    if (parts.size() < 2 || !parts[1].starts_with('n')) {
         return bad_journal("half an entry");
     }
     OwnEntry own;
     CUDAENV_TRY(own.entry, read_entry(reader, parts[0].substr(1)));
     CUDAENV_TRY(own.count, Reader::number(parts[1].substr(1), k_most_count));
-    CUDAENV_TRY(own.after, reader.string(parts[2].substr(1)));
+    for (parts = parts.subspan(2); !parts.empty() && parts.front().starts_with('a');
+         parts = parts.subspan(1)) {
+        CUDAENV_TRY(auto before, reader.string(parts.front().substr(1)));
+        own.after.push_back(std::move(before));
+    }
     return own;
 }
 
@@ -203,7 +209,6 @@ Result<ListUndo> read_list(Reader& reader, std::string_view name, Parts parts) {
         if (kind == 'o') {
             CUDAENV_TRY(auto own, read_own(reader, parts));
             list.own.push_back(std::move(own));
-            parts = parts.subspan(3);
             continue;
         }
         if (std::string_view("fbht").find(kind) == std::string_view::npos) {
@@ -256,11 +261,17 @@ std::string write_journal(const Journal& journal) {
         for (const OwnEntry& own : list.own) {
             writer.part(own.entry, "o");
             writer.count(std::min(own.count, k_most_count));
-            writer.part(own.after, "a");
+            for (const std::string& before : own.after) {
+                writer.part(before, "a");
+            }
         }
     }
     for (const std::string& name : journal.snapshots) {
         writer.begin_record(name);
+    }
+    for (const SetVariable& variable : journal.by_hand) {
+        writer.begin_record('.' + variable.name);
+        writer.part(variable.value);
     }
     return writer.sealed();
 }
@@ -289,6 +300,11 @@ Result<Journal> read_journal(std::string_view text) {
         const Parts rest = std::span(parts).subspan(1);
         if (const auto kept = snapshot_of(name); kept && is_managed(*kept) && rest.empty()) {
             journal.snapshots.emplace_back(name);
+            continue;
+        }
+        if (name.starts_with('.') && is_managed(name.substr(1)) && rest.size() == 1) {
+            CUDAENV_TRY(auto value, reader.string(rest.front()));
+            journal.by_hand.push_back({std::string(name.substr(1)), std::move(value)});
             continue;
         }
         if (!is_managed(name) || std::ranges::find(names, name) != names.end()) {

@@ -5,7 +5,10 @@
 #include "solver/plan/activation/managed.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <charconv>
+#include <functional>
 #include <utility>
 
 namespace cudaenv::plan {
@@ -16,6 +19,17 @@ using Entries = std::vector<std::string>;
 
 constexpr std::string_view k_conda_snapshot = "__CONDA_SHLVL_";
 constexpr std::string_view k_venv_snapshot = "_OLD_VIRTUAL_PATH";
+
+// How a module system counts who wants an entry on a list.
+struct CounterStyle {
+    std::string_view prefix; // of the variable; the list's name follows
+    char between;
+    std::size_t least; // fewer references are not written down
+};
+constexpr std::array<CounterStyle, 2> k_counters{{
+    {"__LMOD_REF_COUNT_", ';', 1}, // "/a/bin:1;/b/bin:2", in the list's order
+    {"__MODULES_SHARE_", ':', 2},  // "/b/bin:2:/c/bin:3"
+}};
 
 std::optional<std::string> value_of(const Variables& environment, std::string_view name) {
     const auto found = environment.find(name);
@@ -50,11 +64,68 @@ std::vector<OwnEntry> own_entries(const Entries& list, const ListUndo& added) {
         const auto known = std::ranges::find(own, list[at], &OwnEntry::entry);
         if (known != own.end()) {
             ++known->count;
-        } else {
-            own.push_back({list[at], 1, at == 0 ? std::string() : list[at - 1]});
+            continue;
+        }
+        own.push_back({list[at], 1, {}});
+        for (std::size_t before = at; before-- > 0;) {
+            own.back().after.push_back(list[before]);
         }
     }
     return own;
+}
+
+struct Reference {
+    std::string entry;
+    std::size_t count = 0;
+};
+using References = std::vector<Reference>; // in the counter's order
+
+const CounterStyle* counter_style(std::string_view name) {
+    const auto* const found = std::ranges::find_if(
+        k_counters, [&](const CounterStyle& style) { return name.starts_with(style.prefix); });
+    return found == k_counters.end() ? nullptr : found;
+}
+
+// What a counter says; nothing where it is not written as expected.
+References references_of(const CounterStyle& style, std::string_view text) {
+    References references;
+    while (!text.empty()) {
+        const std::size_t colon = text.find(':');
+        const std::string_view entry = text.substr(0, colon);
+        text.remove_prefix(std::min(entry.size() + 1, text.size()));
+        std::size_t count = 0;
+        const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+        const auto digits = static_cast<std::size_t>(stop - text.data());
+        if (error != std::errc() || (digits < text.size() && text[digits] != style.between)) {
+            return {};
+        }
+        text.remove_prefix(std::min(digits + 1, text.size()));
+        references.push_back({std::string(entry), count});
+    }
+    return references;
+}
+
+std::string written(const CounterStyle& style, const References& references) {
+    std::string text;
+    for (const Reference& reference : references) {
+        text += text.empty() ? std::string() : std::string(1, style.between);
+        text += reference.entry + ':' + std::to_string(reference.count);
+    }
+    return text;
+}
+
+// How many want `entry` on `list`, by whoever counts; 0: no counter names it.
+std::size_t references_to(const Variables& environment, std::string_view list,
+                          const std::string& entry) {
+    for (const CounterStyle& style : k_counters) {
+        const auto counter = value_of(environment, std::string(style.prefix) + std::string(list));
+        const References references = references_of(style, counter.value_or(""));
+        const auto found = std::ranges::find(references, entry, &Reference::entry);
+        if (found != references.end()) {
+            return found->count;
+        }
+    }
+    return 0;
 }
 
 // What is to be added to one list, in the patch's order.
@@ -81,6 +152,11 @@ void add_entries(Variables& environment, const ListPatch& list, Journal& journal
     const auto before = value_of(environment, list.name);
     const Entries base = entries_of(before.value_or(""));
     Entries entries = base;
+    Entries moved;
+    const auto is_counted = [&](const std::string& entry) {
+        return environment.contains(std::string(k_counters[0].prefix) + list.name) &&
+               std::ranges::count(base, entry) == 1;
+    };
     ListUndo undo{list.name,
                   !before           ? ListBefore::Unset
                   : before->empty() ? ListBefore::Empty
@@ -90,12 +166,16 @@ void add_entries(Variables& environment, const ListPatch& list, Journal& journal
                   {}};
     for (auto add = list.front.rbegin(); add != list.front.rend(); ++add) {
         if (entries.empty() || entries.front() != *add) {
+            if (is_counted(*add)) {
+                std::erase(entries, *add);
+                moved.push_back(*add);
+            }
             entries.insert(entries.begin(), *add);
             undo.front.insert(undo.front.begin(), *add);
         }
     }
     for (const std::string& add : list.back) {
-        if (entries.empty() || entries.back() != add) {
+        if ((entries.empty() || entries.back() != add) && !is_counted(add)) {
             entries.push_back(add);
             undo.back.push_back(add);
         }
@@ -104,6 +184,9 @@ void add_entries(Variables& environment, const ListPatch& list, Journal& journal
         return;
     }
     undo.own = own_entries(base, undo);
+    for (OwnEntry& own : undo.own) {
+        own.count -= static_cast<std::size_t>(std::ranges::count(moved, own.entry));
+    }
     if (!base.empty()) {
         undo.first = undo.front.empty() ? std::string() : base.front();
         undo.last = undo.back.empty() ? std::string() : base.back();
@@ -112,17 +195,28 @@ void add_entries(Variables& environment, const ListPatch& list, Journal& journal
     journal.lists.push_back(std::move(undo));
 }
 
-// Puts an entry that was deduplicated into its place at the front back to where the list had it.
-// Does nothing where the list was restored instead: there it stands behind its neighbour already.
-bool put_back(Entries& entries, const OwnEntry& own) {
-    const auto entry = std::ranges::find(entries, own.entry);
-    const auto neighbour = std::ranges::find(entries, own.after);
-    if (own.after.empty() || entry == entries.end() || neighbour == entries.end() ||
-        entry > neighbour) {
+// Puts an entry that was moved or deduplicated into its place at the front back to where the list
+// had it: behind the nearest of what stood before it and is still there. Does nothing where the
+// list was restored instead: there it stands behind that already. `name_of`: the entry of an
+// element.
+template <typename List, typename Projection>
+bool put_back(List& entries, typename List::iterator entry, const OwnEntry& own,
+              Projection name_of) {
+    if (entry == entries.end()) {
         return false;
     }
-    std::rotate(entry, entry + 1, neighbour + 1);
-    return true;
+    for (const std::string& before : own.after) {
+        const auto neighbour = std::ranges::find(entries, before, name_of);
+        if (neighbour == entries.end()) {
+            continue;
+        }
+        if (entry > neighbour) {
+            return false;
+        }
+        std::rotate(entry, entry + 1, neighbour + 1);
+        return true;
+    }
+    return false;
 }
 
 // The one of several equal entries that was put in front of `first`: whatever the user has put
@@ -139,22 +233,34 @@ Iterator nearest_before(Iterator begin, Iterator end, const std::string& entry,
     return found;
 }
 
-// Takes what was added out of a list; false where nothing of it was in there.
-bool take_out(Entries& entries, const ListUndo& undo) {
+const OwnEntry* find_own(const ListUndo& undo, const std::string& entry) {
+    const auto own = std::ranges::find(undo.own, entry, &OwnEntry::entry);
+    return own == undo.own.end() ? nullptr : &*own;
+}
+
+// Takes what was added out of a list; false where nothing of it was in there. What somebody else
+// wants on it since, by who counts in `environment`, stays.
+bool take_out(Entries& entries, const ListUndo& undo, const Variables& environment) {
     bool changed = false;
     std::vector<std::string_view> missing;
     const auto is_there = [&](const std::string& entry) {
-        const auto own = std::ranges::find(undo.own, entry, &OwnEntry::entry);
+        const OwnEntry* const own = find_own(undo, entry);
         return std::cmp_greater(std::ranges::count(entries, entry),
-                                own == undo.own.end() ? 0 : own->count);
+                                own == nullptr ? 0 : own->count) &&
+               (own != nullptr || references_to(environment, undo.name, entry) < 2);
     };
     for (const std::string& entry : undo.front) {
-        if (is_there(entry)) {
-            entries.erase(nearest_before(entries.begin(), entries.end(), entry, undo.first));
-            changed = true;
-        } else {
+        if (!is_there(entry)) {
             missing.push_back(entry);
+            continue;
         }
+        const auto found = nearest_before(entries.begin(), entries.end(), entry, undo.first);
+        if (const OwnEntry* const own = find_own(undo, entry); own != nullptr && own->count == 0) {
+            changed = put_back(entries, found, *own, std::identity()) || changed;
+            continue;
+        }
+        entries.erase(found);
+        changed = true;
     }
     for (auto entry = undo.back.rbegin(); entry != undo.back.rend(); ++entry) {
         if (is_there(*entry)) {
@@ -165,16 +271,18 @@ bool take_out(Entries& entries, const ListUndo& undo) {
     }
     for (const OwnEntry& own : undo.own) {
         if (std::ranges::find(missing, own.entry) != missing.end()) {
-            changed = put_back(entries, own) || changed;
+            const auto entry = std::ranges::find(entries, own.entry);
+            changed = put_back(entries, entry, own, std::identity()) || changed;
         }
     }
     return changed;
 }
 
 // The list's value without what was added; no value: unset. `list` itself, where nothing was in it.
-std::optional<std::string> list_without(const std::string& list, const ListUndo& undo) {
+std::optional<std::string> list_without(const std::string& list, const ListUndo& undo,
+                                        const Variables& environment) {
     Entries entries = entries_of(list);
-    if (!take_out(entries, undo)) {
+    if (!take_out(entries, undo, environment)) {
         return list;
     }
     if (entries.empty()) {
@@ -191,14 +299,42 @@ void put(Variables& environment, const std::string& name, std::optional<std::str
     }
 }
 
+// What a counter says that was written while we were active, as if we had not been.
+std::string counter_without(const CounterStyle& style, const std::string& counter,
+                            const ListUndo& undo) {
+    References references = references_of(style, counter);
+    if (references.empty()) {
+        return counter; // not written as expected
+    }
+    for (const auto* const added : {&undo.front, &undo.back}) {
+        for (const std::string& entry : *added) {
+            const auto reference = std::ranges::find(references, entry, &Reference::entry);
+            const OwnEntry* const own = find_own(undo, entry);
+            if (reference == references.end()) {
+                continue;
+            }
+            if (own != nullptr) {
+                reference->count -= own->count > 0 && reference->count > own->count ? 1 : 0;
+                put_back(references, reference, *own, &Reference::entry);
+            } else if (--reference->count < style.least) {
+                references.erase(reference);
+            }
+        }
+    }
+    return written(style, references);
+}
+
 // A snapshot that was taken while we were active, as it would have been without us; no value: it
 // would not be there, because an empty value is not kept.
-std::optional<std::string> mended(const std::string& snapshot, std::string_view variable,
-                                  const Journal& journal) {
+std::optional<std::string> mended(std::string_view name, const std::string& snapshot,
+                                  std::string_view variable, const Journal& journal,
+                                  const Variables& environment) {
     std::optional<std::string> value = snapshot;
     if (const auto list = std::ranges::find(journal.lists, variable, &ListUndo::name);
         list != journal.lists.end()) {
-        value = list_without(snapshot, *list);
+        const CounterStyle* const style = counter_style(name);
+        value = style != nullptr ? counter_without(*style, snapshot, *list)
+                                 : list_without(snapshot, *list, environment);
     }
     if (const auto scalar = std::ranges::find(journal.variables, variable, &VariableUndo::name);
         scalar != journal.variables.end() && snapshot == scalar->after) {
@@ -229,7 +365,7 @@ Applied apply(const Variables& base, const Patch& patch, std::string place, std:
     }
     for (const auto& [name, value] : base) {
         const auto variable = snapshot_of(name);
-        if (variable && mended(value, *variable, applied.journal) != value) {
+        if (variable && mended(name, value, *variable, applied.journal, base) != value) {
             applied.journal.snapshots.push_back(name);
         }
     }
@@ -261,13 +397,13 @@ Variables undo(const Variables& environment) {
     }
     for (const ListUndo& list : journal->lists) {
         if (const auto value = value_of(without, list.name)) {
-            put(without, list.name, list_without(*value, list));
+            put(without, list.name, list_without(*value, list, environment));
         }
     }
     for (const auto& [name, value] : environment) {
         const auto variable = snapshot_of(name);
         if (variable && std::ranges::find(journal->snapshots, name) == journal->snapshots.end()) {
-            put(without, name, mended(value, *variable, *journal));
+            put(without, name, mended(name, value, *variable, *journal, environment));
         }
     }
     return without;
@@ -276,6 +412,9 @@ Variables undo(const Variables& environment) {
 std::optional<std::string_view> snapshot_of(std::string_view name) {
     if (name == k_venv_snapshot) {
         return "PATH";
+    }
+    if (const CounterStyle* const style = counter_style(name)) {
+        return name.substr(style->prefix.size());
     }
     if (!name.starts_with(k_conda_snapshot)) {
         return std::nullopt;

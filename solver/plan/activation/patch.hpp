@@ -53,12 +53,12 @@ struct VariableUndo {
 
 enum class ListBefore { Unset, Empty, Filled };
 
-// An entry that was added though the list had it elsewhere: without the patch it stands there, and
-// zsh's `typeset -U path` or a restored PATH leave only one of the two.
+// An entry that the patch puts at an end though the list had it elsewhere: without the patch it
+// stands there, and zsh's `typeset -U path` or a restored PATH leave only one of the two.
 struct OwnEntry {
     std::string entry;
-    std::size_t count = 1; // how often the list had it
-    std::string after{};   // what stood before the first of them; empty: nothing
+    std::size_t count = 1; // how often the list has it beside ours; 0: it was moved to its end
+    std::vector<std::string> after{}; // what stood before the first of them, nearest first
 };
 
 struct ListUndo {
@@ -81,6 +81,8 @@ struct Journal {
     std::vector<ListUndo> lists;
     // Snapshots (`snapshot_of`) that were there before and look like ours: they are not mended.
     std::vector<std::string> snapshots{};
+    // What the user has set in this shell (`inherited_variables`), so that a shell within knows.
+    std::vector<SetVariable> by_hand{};
 
     [[nodiscard]] bool empty() const { return variables.empty() && lists.empty(); }
 };
@@ -100,8 +102,10 @@ struct Applied {
     Journal journal;
 };
 // `base` has no journal, `patch` names managed variables only. A list that has the entry at that
-// end already is left alone, as is a variable that has the value already. What could not be taken
-// back is not done: where the journal would outgrow its limit, nothing is changed.
+// end already is left alone, as is a variable that has the value already. Lmod counts how often a
+// list has a directory: where it does, an entry is moved to the front, not added a second time.
+// What could not be taken back is not done: where the journal would outgrow its limit, nothing is
+// changed.
 Applied apply(const Variables& base, const Patch& patch, std::string place, std::string context);
 
 // Without our changes and without the journal; reads it from the environment itself. Also mends
@@ -110,7 +114,8 @@ Applied apply(const Variables& base, const Patch& patch, std::string place, std:
 Variables undo(const Variables& environment);
 
 // Variables in which others keep an earlier value of a variable: venv's _OLD_VIRTUAL_PATH, conda's
-// __CONDA_SHLVL_1_CUDA_HOME. None: no snapshot; else the name of the variable that it keeps.
+// __CONDA_SHLVL_1_CUDA_HOME; or count a list's entries, as Lmod's __LMOD_REF_COUNT_PATH and
+// Environment Modules' __MODULES_SHARE_PATH. None: no snapshot; else the variable that it keeps.
 std::optional<std::string_view> snapshot_of(std::string_view name);
 
 // One change; no value: it is to be unset.

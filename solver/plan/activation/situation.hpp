@@ -25,6 +25,9 @@ struct Situation {
     std::string project_directory; // of the nearest cudaenv.toml; empty: none
     // Variables that the shell has without exporting them: they are the user's and are not touched.
     std::vector<std::string> kept;
+    // CUDA_HOME and CUDA_PATH, where the user has not set them in this shell
+    // (`inherited_variables`).
+    std::vector<std::string> inherited;
     // What an earlier probe found wrong and what still holds, in a few words: "fails at runtime
     // (CE322): cudaenv probe"; empty: nothing.
     std::string probed;

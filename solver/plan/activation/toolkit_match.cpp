@@ -1,6 +1,8 @@
 #include "solver/plan/activation/toolkit_match.hpp"
 
+#include "base/text.hpp"
 #include "solver/plan/activation/directories.hpp"
+#include "solver/plan/printable.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -28,6 +30,46 @@ bool is_anothers(const Situation& situation, const facts::Toolkit& toolkit) {
 
 bool is_usable(const facts::Toolkit& toolkit) {
     return toolkit.nvcc && toolkit.problem.empty() && toolkit.version && !toolkit.version->empty();
+}
+
+// Environment Modules and Lmod list what is loaded: "gcc/9.3.0:CUDA/11.3.1".
+std::string loaded_module(const Situation& situation) {
+    const std::string* const loaded = situation.value("LOADEDMODULES");
+    if (loaded == nullptr) {
+        return {};
+    }
+    for (const std::string_view module : split(*loaded, ':')) {
+        const std::string name = to_lower_ascii(module);
+        if (name.starts_with("cuda") || name.starts_with("nvhpc") ||
+            name.find("/cuda") != std::string::npos) {
+            return printable(module);
+        }
+    }
+    return {};
+}
+
+ByHand by_hand(const Situation& situation, const std::string& variable, const std::string& value) {
+    ByHand found{variable, value, {}, false};
+    const std::string directory = normal_directory(value);
+    for (const KnownToolkit& known : known_toolkits(situation)) {
+        if (leads_to(known.toolkit, directory)) {
+            found.toolkit = known.toolkit;
+            found.environments_own = known.environments_own;
+            return found;
+        }
+    }
+    // Another environment's is the user's choice all the same.
+    for (const facts::Toolkit& toolkit : situation.host.toolkits) {
+        if (leads_to(toolkit, directory)) {
+            found.toolkit = toolkit;
+            return found;
+        }
+    }
+    found.toolkit.path = directory;
+    found.toolkit.source = variable;
+    found.environments_own = situation.environment &&
+                             lies_in(directory, normal_directory(situation.environment->prefix));
+    return found;
 }
 
 bool driver_runs(const facts::Host& host, const DottedVersion& nvcc) {
@@ -83,31 +125,22 @@ std::vector<KnownToolkit> known_toolkits(const Situation& situation) {
 }
 
 std::optional<ByHand> set_by_hand(const Situation& situation) {
+    std::optional<ByHand> found;
     for (const char* const variable : {"CUDA_HOME", "CUDA_PATH"}) {
         const std::string* const value = situation.value(variable);
-        if (value == nullptr || situation.is_kept(variable)) {
+        const bool inherited =
+            std::ranges::find(situation.inherited, variable) != situation.inherited.end();
+        if (value == nullptr || situation.is_kept(variable) || (found && inherited)) {
             continue;
         }
-        const std::string directory = normal_directory(*value);
-        for (const KnownToolkit& known : known_toolkits(situation)) {
-            if (leads_to(known.toolkit, directory)) {
-                return ByHand{variable, *value, known.toolkit, known.environments_own};
-            }
+        found = by_hand(situation, variable, *value);
+        found->inherited = inherited;
+        found->module = loaded_module(situation);
+        if (!inherited) {
+            break;
         }
-        // Another environment's is the user's choice all the same.
-        for (const facts::Toolkit& toolkit : situation.host.toolkits) {
-            if (leads_to(toolkit, directory)) {
-                return ByHand{variable, *value, toolkit, false};
-            }
-        }
-        facts::Toolkit unknown;
-        unknown.path = directory;
-        unknown.source = variable;
-        const bool own = situation.environment &&
-                         lies_in(directory, normal_directory(situation.environment->prefix));
-        return ByHand{variable, *value, std::move(unknown), own};
     }
-    return std::nullopt;
+    return found;
 }
 
 std::optional<MatchedToolkit> match_toolkit(const Situation& situation, const WantedCuda& wanted) {

@@ -35,12 +35,20 @@ struct KnownToolkit {
 // Those inside other environments are left out: their bin holds a python too.
 std::vector<KnownToolkit> known_toolkits(const Situation& situation);
 
-// What the user or a module set: CUDA_HOME, else CUDA_PATH, as torch reads them.
+// What CUDA_HOME says, else CUDA_PATH, as torch reads them; what the user set in this shell before
+// what was there already.
 struct ByHand {
     std::string variable;   // "CUDA_HOME"
     std::string value;      // as it is written
     facts::Toolkit toolkit; // only its path where nothing is known of it
     bool environments_own = false;
+    bool inherited = false; // it was there before: the user has not set it in this shell
+    std::string module{};   // which is loaded and may have set it: "cuda/11.3"
+
+    // By the user, a module or the configuration: it counts as set by hand.
+    [[nodiscard]] bool is_wish(const Config& config) const {
+        return !inherited || !module.empty() || config.keep_cuda_home();
+    }
 };
 std::optional<ByHand> set_by_hand(const Situation& situation);
 

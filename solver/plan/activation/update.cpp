@@ -9,6 +9,8 @@ namespace cudaenv::plan {
 
 namespace {
 
+constexpr std::array<std::string_view, 2> k_roots{"CUDA_HOME", "CUDA_PATH"};
+
 constexpr std::array<std::string_view, 3> k_context_variables{"CONDA_PREFIX", "VIRTUAL_ENV",
                                                               "CUDAENV_CUDA"};
 
@@ -49,6 +51,34 @@ void keep_overridden(const Journal& old, const Variables& shell, Journal& journa
     }
 }
 
+Journal journal_of(const Variables& environment) {
+    return read_journal(value_of(environment, k_journal_variable)).value_or(Journal());
+}
+
+bool says_by_hand(const Journal& journal, std::string_view name, std::string_view value) {
+    return std::ranges::any_of(journal.by_hand, [&](const SetVariable& variable) {
+        return variable.name == name && variable.value == value;
+    });
+}
+
+// Somebody has set the variable to something else than we did.
+bool is_overridden(const Journal& journal, const Variables& environment, std::string_view name) {
+    const auto ours = std::ranges::find(journal.variables, name, &VariableUndo::name);
+    return ours != journal.variables.end() && ours->after != value_of(environment, name);
+}
+
+std::vector<SetVariable> set_by_hand(const Variables& shell, const Variables& base) {
+    const auto inherited = inherited_variables(shell);
+    std::vector<SetVariable> by_hand;
+    for (const std::string_view name : k_roots) {
+        const std::string_view value = value_of(base, name);
+        if (!value.empty() && std::ranges::find(inherited, name) == inherited.end()) {
+            by_hand.push_back({std::string(name), std::string(value)});
+        }
+    }
+    return by_hand;
+}
+
 // Also where nothing was to be changed: that a decision was made here is what tells the next one
 // that it is the same.
 void remember(Applied& applied) {
@@ -61,8 +91,10 @@ void remember(Applied& applied) {
 } // namespace
 
 Applied update(const Variables& shell, const Patch& patch, std::string place, std::string context) {
-    const Journal old = read_journal(value_of(shell, k_journal_variable)).value_or(Journal());
-    Applied applied = apply(undo(shell), patch, place, context);
+    const Journal old = journal_of(shell);
+    const Variables base = undo(shell);
+    Applied applied = apply(base, patch, place, context);
+    applied.journal.by_hand = set_by_hand(shell, base);
     applied.journal.place = std::move(place);
     applied.journal.context = std::move(context);
     if (old.place == applied.journal.place) {
@@ -84,6 +116,31 @@ Applied update(const Variables& shell, const Patch& patch, std::string place, st
     }
     remember(applied);
     return applied;
+}
+
+std::vector<std::string> inherited_variables(const Variables& shell) {
+    const bool hooked = shell.contains(k_found_home);
+    const Variables found{
+        {"CUDA_HOME", std::string(value_of(shell, k_found_home))},
+        {"CUDA_PATH", std::string(value_of(shell, k_found_path))},
+        {std::string(k_journal_variable), std::string(value_of(shell, k_found_journal))}};
+    const Journal then = journal_of(found);
+    const Journal now = journal_of(shell);
+    const Variables before = undo(found);
+    const Variables base = undo(shell);
+    std::vector<std::string> inherited;
+    for (const std::string_view name : k_roots) {
+        const std::string_view value = value_of(base, name);
+        // To the same value again, while ours was active: that is seen too.
+        const bool is_set_since =
+            value != value_of(before, name) ||
+            (is_overridden(now, shell, name) && !is_overridden(then, found, name));
+        if (!value.empty() && !(hooked && is_set_since) && !says_by_hand(now, name, value) &&
+            !says_by_hand(then, name, value)) {
+            inherited.emplace_back(name);
+        }
+    }
+    return inherited;
 }
 
 std::string context_of(const Variables& environment, std::string_view project_directory) {

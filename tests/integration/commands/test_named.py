@@ -111,19 +111,19 @@ class Named(CommandTest):
         found = self.status(environment=active)
         self.assertEqual(found["cuda"]["version"], "11.3")
         self.assertEqual(found["next"], "cudaenv init bash")
-        hooked = self.status(environment={**active, "__CUDAENV_HOOK": "bash"})
+        hooked = self.status(environment={**active, "__cudaenv_found_home": ""})
         self.assertNotRegex(hooked["next"], "^cudaenv (init|pin)")
         self.assertEqual(self.status("-p", str(prefix))["next"], f"cudaenv run -p {prefix} COMMAND")
 
     def test_the_hooks_name_themselves_to_status_and_not_to_commands(self):
-        for shell, words in (("bash", ["--norc", "-c"]), ("zsh", ["-f", "-c"]), ("fish", ["--no-config", "-c"]),
+        for shell, words in (("bash", ["--norc", "-c"]), ("zsh", ["-f", "-c"]), ("fish", ["--no-config", "-c"]), ("tcsh", ["-f", "-c"]),
                              ("xonsh", ["--no-rc", "-c"])):
             if not shutil.which(shell):
                 continue
             hook = f"{PROGRAMS['cudaenv']} hook {shell}"
-            load = {"fish": f"{hook} | source", "xonsh": f"execx($({hook}))"}.get(shell, f'eval "$({hook})"')
+            load = {"fish": f"{hook} | source", "tcsh": f"eval `{hook}`", "xonsh": f"execx($({hook}))"}.get(shell, f'eval "$({hook})"')
             show = self.root / "show"
-            show.write_text('#!/bin/sh\necho "${__CUDAENV_HOOK-unset}"\n')
+            show.write_text('#!/bin/sh\necho "${__cudaenv_found_home-unset}"\n')
             show.chmod(0o755)
             ran = subprocess.run([shell, *words, f"{load}; cudaenv run {show}; cudaenv status --json"],
                                  capture_output=True, env={**self.environment, "CUDAENV_HOST": str(LAB)},

@@ -198,6 +198,65 @@ TEST_CASE("a path by hand that nothing is known of is respected") {
     CHECK(choice.warnings.empty());
 }
 
+TEST_CASE("CUDA_HOME from before the hook ranks below the framework and is said apart") {
+    Situation situation = with_torch("1.12.1+cu113", "11.3");
+    situation.base["CUDA_HOME"] = "/usr/local/cuda";
+    situation.base["__cudaenv_found_home"] = "/usr/local/cuda";
+    situation.inherited = {"CUDA_HOME"};
+    situation.config = Config::merge({});
+    const CudaChoice choice = choose(situation);
+    CHECK(choice.rung == Rung::Framework);
+    CHECK(path_of(choice) == "/usr/local/cuda-11.3");
+    CHECK(choice.warnings.empty());
+    CHECK(choice.inherited == "CUDA_HOME=/usr/local/cuda (CUDA 12.4) was set before this shell's "
+                              "hook ran and is replaced; to keep it: "
+                              "cudaenv config set activate.keep_cuda_home true");
+
+    SECTION("nothing is said where it fits, or a pin has chosen") {
+        situation.environment->frameworks = {torch("2.4.0+cu124", "12.4")};
+        CHECK(choose(situation).inherited.empty());
+        situation.pins.pins = {pin(PinSource::Environment, "11.3")};
+        CHECK(choose(situation).rung == Rung::EnvironmentPin);
+        CHECK(choose(situation).inherited.empty());
+    }
+    SECTION("a loaded module or the configuration makes it the user's wish") {
+        Situation with_module = situation;
+        with_module.base["LOADEDMODULES"] = "cuda/12.4";
+        CHECK(choose(with_module).rung == Rung::ByHand);
+        const auto file =
+            parse_config("[activate]\nkeep_cuda_home = true\n", "/c", FileScope::User);
+        REQUIRE(file);
+        situation.config = Config::merge({nullptr, &*file, nullptr, nullptr});
+        CHECK(choose(situation).rung == Rung::ByHand);
+        CHECK(choose(situation).reason == "CUDA_HOME set before this shell's hook ran");
+        CHECK(choose(situation).inherited.empty());
+    }
+    SECTION("CUDA_PATH that the user has set since comes before it") {
+        situation.base["CUDA_PATH"] = "/usr/local/cuda-11.3";
+        CHECK(choose(situation).rung == Rung::ByHand);
+        CHECK(choose(situation).origin == "CUDA_PATH");
+    }
+    SECTION(
+        "it ranks below the carried runtime and the user's default, above the administrator's") {
+        situation.environment->frameworks.clear();
+        situation.environment->runtime = {"cudatoolkit", DottedVersion::of("11.3"), ""};
+        CHECK(choose(situation).rung == Rung::Runtime);
+        situation.environment->runtime.reset();
+        situation.pins.pins = {pin(PinSource::User, "11.3")};
+        CHECK(choose(situation).rung == Rung::User);
+        situation.pins.pins = {pin(PinSource::System, "11.3")};
+        CHECK(choose(situation).rung == Rung::Inherited);
+        situation.pins.pins.clear();
+        CHECK(choose(situation).none());
+    }
+    SECTION("where no toolkit is here for the framework it stays, and that is said") {
+        situation.environment->frameworks = {torch("1.8.0+cu101", "10.1")};
+        CHECK(choose(situation).rung == Rung::Framework);
+        CHECK_THAT(choose(situation).inherited,
+                   ContainsSubstring("stays: no toolkit for CUDA 10.1 is here"));
+    }
+}
+
 TEST_CASE("a loaded module is told as the reason") {
     Situation situation = with_torch("2.4.0+cu124", "12.4");
     situation.base["CUDA_HOME"] = "/usr/local/cuda";

@@ -18,17 +18,21 @@ Journal sample() {
                          {"CUDA_PATH", "", "/usr/local/cuda-11.3"},
                          {"CXX", "clang++", "/usr/bin/g++-9"},
                          {"XLA_FLAGS", "12:3", ""}};
-    journal.lists = {
-        {"PATH",
-         ListBefore::Filled,
-         {"/usr/local/cuda-11.3/bin", "/\xff \n"},
-         {"/z"},
-         {},
-         "/bin",
-         "/a b"},
-        {"LIBRARY_PATH", ListBefore::Unset, {}, {"/l"}, {}},
-        {"LD_LIBRARY_PATH", ListBefore::Empty, {"/l"}, {}, {{"/l", 2, ""}, {"/m", 1, "/l:"}}}};
+    journal.lists = {{"PATH",
+                      ListBefore::Filled,
+                      {"/usr/local/cuda-11.3/bin", "/\xff \n"},
+                      {"/z"},
+                      {},
+                      "/bin",
+                      "/a b"},
+                     {"LIBRARY_PATH", ListBefore::Unset, {}, {"/l"}, {}},
+                     {"LD_LIBRARY_PATH",
+                      ListBefore::Empty,
+                      {"/l"},
+                      {},
+                      {{"/l", 2, {}}, {"/m", 0, {"/l:", "", "/l"}}}}};
     journal.snapshots = {"_OLD_VIRTUAL_PATH", "__CONDA_SHLVL_2_CC"};
+    journal.by_hand = {{"CUDA_HOME", "/opt/a b"}};
     return journal;
 }
 
@@ -77,8 +81,13 @@ TEST_CASE("a journal reads back as it was written") {
     CHECK(read->lists[2].before == ListBefore::Empty);
     REQUIRE(read->lists[2].own.size() == 2);
     CHECK(read->lists[2].own[0].count == 2);
-    CHECK(read->lists[2].own[1].after == "/l:");
+    CHECK(read->lists[2].own[0].after.empty());
+    CHECK(read->lists[2].own[1].count == 0);
+    CHECK(read->lists[2].own[1].after == sample().lists[2].own[1].after);
     CHECK(read->snapshots == sample().snapshots);
+    REQUIRE(read->by_hand.size() == 1);
+    CHECK(read->by_hand[0].name == "CUDA_HOME");
+    CHECK(read->by_hand[0].value == "/opt/a b");
     CHECK(read_journal(write_journal({}))->empty());
 }
 
@@ -151,6 +160,8 @@ TEST_CASE("a journal that says what no patch does is refused, however well it is
              ",place,context,CC",                // no value
              ",place,context,CC+a+b+c",          // one too many
              ",place,context,CC+a,CC+b",         // twice
+             ",place,context,.HOME+/h",          // not managed
+             ",place,context,.CUDA_HOME",        // without its value
              ",place,context,PATH+f+f/c,PATH+f+f/d",
              ",place,context,PATH+f",     // nothing added
              ",place,context,PATH+x+f/c", // unknown state
@@ -158,8 +169,8 @@ TEST_CASE("a journal that says what no patch does is refused, however well it is
              ",place,context,PATH+f+",
              ",place,context,PATH+f+f", // an empty entry
              ",place,context,PATH+f+b",
-             ",place,context,PATH+f+f/c%3A/d",   // an entry that is two
-             ",place,context,PATH+f+f/c+o/c+n1", // half an entry
+             ",place,context,PATH+f+f/c%3A/d", // an entry that is two
+             ",place,context,PATH+f+f/c+o/c",  // half an entry
              ",place,context,PATH+f+f/c+o/c+a+n1",
              ",place,context,PATH+f+f/c+o/c+nx+a",
              ",place,context,PATH+f+f/c+o/c+n-1+a",

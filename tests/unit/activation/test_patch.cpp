@@ -279,8 +279,65 @@ TEST_CASE("a snapshot that was there before us stays, also where it says what we
     CHECK(value(undo(shell), "__CONDA_SHLVL_1_CUDA_HOME") == "/env");
 }
 
+TEST_CASE("where Lmod counts, an entry is moved to the front, not added a second time") {
+    const std::string counter = "__LMOD_REF_COUNT_PATH";
+    const Variables base{{"PATH", "/d:/b:/c/bin:/bin"}, {counter, "/d:1;/c/bin:1;/bin:1"}};
+    const Patch patch = front("PATH", {"/c/bin"});
+    const Variables shell = applied(base, patch);
+    CHECK(value(shell, "PATH") == "/c/bin:/d:/b:/bin");
+    CHECK(undo(shell) == base);
+
+    const auto edited = [&](const char* path, const char* count) {
+        Variables changed = shell;
+        changed["PATH"] = path;
+        changed[counter] = count;
+        const Variables after = undo(changed);
+        return value(after, "PATH") + ' ' + value(after, counter);
+    };
+    // Its module is unloaded; another is loaded; what stood before it is unloaded.
+    CHECK(edited("/d:/b:/bin", "/d:1;/b:1;/bin:1") == "/d:/b:/bin /d:1;/b:1;/bin:1");
+    CHECK(edited("/t:/c/bin:/d:/b:/bin", "/t:1;/c/bin:1;/d:1;/b:1;/bin:1") ==
+          "/t:/d:/b:/c/bin:/bin /t:1;/d:1;/b:1;/c/bin:1;/bin:1");
+    CHECK(edited("/c/bin:/d:/bin", "/c/bin:1;/d:1;/bin:1") ==
+          "/d:/c/bin:/bin /d:1;/c/bin:1;/bin:1");
+    // A counter that is not written as expected is left alone.
+    CHECK(edited("/d:/b:/bin", "/d;/b") == "/d:/b:/bin /d;/b");
+}
+
+TEST_CASE("what a module system counted while a directory was ours is as if it had not been") {
+    const Variables base{{"PATH", "/bin"}, {"LD_LIBRARY_PATH", "/l"}};
+    Variables shell = applied(base, toolkit("/c"));
+    SECTION("another module's directory is counted beside ours") {
+        shell["PATH"] = "/t:/c/bin:/bin";
+        shell["__LMOD_REF_COUNT_PATH"] = "/t:1;/c/bin:1;/bin:1";
+        const Variables after = undo(shell);
+        CHECK(value(after, "PATH") == "/t:/bin");
+        CHECK(value(after, "__LMOD_REF_COUNT_PATH") == "/t:1;/bin:1");
+    }
+    SECTION("a module that wants the same directory keeps it") {
+        shell["PATH"] = "/c/bin:/bin";
+        shell["__LMOD_REF_COUNT_PATH"] = "/c/bin:2;/bin:1";
+        shell["LD_LIBRARY_PATH"] = "/l:/c/lib64";
+        shell["__MODULES_SHARE_LD_LIBRARY_PATH"] = "/c/lib64:2:/l:3";
+        const Variables after = undo(shell);
+        CHECK(value(after, "PATH") == "/c/bin:/bin");
+        CHECK(value(after, "__LMOD_REF_COUNT_PATH") == "/c/bin:1;/bin:1");
+        CHECK(value(after, "LD_LIBRARY_PATH") == "/l:/c/lib64");
+        CHECK(value(after, "__MODULES_SHARE_LD_LIBRARY_PATH") == "/l:3");
+    }
+    SECTION("where only ours is left, the counter goes with it") {
+        shell["LD_LIBRARY_PATH"] = "/c/lib64";
+        shell["__LMOD_REF_COUNT_LD_LIBRARY_PATH"] = "/c/lib64:1";
+        const Variables after = undo(shell);
+        CHECK(value(after, "LD_LIBRARY_PATH") == "(unset)");
+        CHECK(value(after, "__LMOD_REF_COUNT_LD_LIBRARY_PATH") == "(unset)");
+    }
+}
+
 TEST_CASE("a snapshot is known by its name") {
     CHECK(snapshot_of("_OLD_VIRTUAL_PATH") == "PATH");
+    CHECK(snapshot_of("__LMOD_REF_COUNT_PATH") == "PATH");
+    CHECK(snapshot_of("__MODULES_SHARE_LD_LIBRARY_PATH") == "LD_LIBRARY_PATH");
     CHECK(snapshot_of("__CONDA_SHLVL_0_CUDA_HOME") == "CUDA_HOME");
     CHECK(snapshot_of("__CONDA_SHLVL_123_PATH") == "PATH");
     for (const char* none : {"", "PATH", "__CONDA_SHLVL_", "__CONDA_SHLVL_1", "__CONDA_SHLVL_1_",

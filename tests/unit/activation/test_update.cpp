@@ -105,3 +105,53 @@ TEST_CASE("a value of ours that somebody saved and restored is taken back with t
     const auto again = updated(theirs, cuda("11.3"));
     CHECK(undo(again) == shell());
 }
+
+TEST_CASE("what the user has set is told from what was there before the hook") {
+    using Names = std::vector<std::string>;
+    const Names both{"CUDA_HOME", "CUDA_PATH"};
+    const Variables hooked{{"CUDA_HOME", "/sys"},
+                           {"CUDA_PATH", "/sys"},
+                           {"__cudaenv_found_home", "/sys"},
+                           {"__cudaenv_found_path", "/sys"},
+                           {"__cudaenv_found_journal", ""}};
+    CHECK(inherited_variables(hooked) == both);
+    CHECK(inherited_variables(updated(hooked, cuda("11.3"))) == both);
+
+    const auto with = [](Variables shell, const std::string& name, const std::string& value) {
+        shell[name] = value;
+        return shell;
+    };
+    // A hook in a shell within finds what the one around it has set.
+    const auto within = [&](Variables shell) {
+        shell["__cudaenv_found_home"] = shell.at("CUDA_HOME");
+        shell["__cudaenv_found_path"] = shell.at("CUDA_PATH");
+        shell["__cudaenv_found_journal"] = shell.at(std::string(k_journal_variable));
+        return shell;
+    };
+    SECTION("another value, or the same over ours, is the user's") {
+        CHECK(inherited_variables(with(hooked, "CUDA_HOME", "/mine")) == Names{"CUDA_PATH"});
+        const auto active = updated(hooked, cuda("11.3"));
+        const auto set = updated(with(active, "CUDA_HOME", "/sys"), cuda("11.3"));
+        CHECK(inherited_variables(set) == Names{"CUDA_PATH"});
+        CHECK(inherited_variables(within(set)) == Names{"CUDA_PATH"});
+    }
+    SECTION("a shell within an active one comes to the same, whatever is active later") {
+        auto inner = within(updated(hooked, cuda("11.3")));
+        CHECK(inherited_variables(inner) == both);
+        CHECK(inherited_variables(updated(inner, cuda("12.4"))) == both);
+        inner = within(updated(with(hooked, "CUDA_HOME", "/mine"), {}));
+        CHECK(inherited_variables(inner) == Names{"CUDA_PATH"});
+        CHECK(inherited_variables(undo(inner)) == Names{"CUDA_PATH"});
+    }
+    SECTION("a login shell within, whose profile sets it over ours") {
+        const auto login = within(with(updated(hooked, cuda("11.3")), "CUDA_HOME", "/sys"));
+        CHECK(inherited_variables(login) == both);
+        CHECK(inherited_variables(updated(login, cuda("12.4"))) == both);
+    }
+    SECTION("without a hook nothing is known but what the journal says") {
+        CHECK(inherited_variables({{"CUDA_HOME", "/mine"}}) == Names{"CUDA_HOME"});
+        Variables script = updated(with(hooked, "CUDA_HOME", "/mine"), {});
+        std::erase_if(script, [](const auto& one) { return one.first.starts_with("__cudaenv"); });
+        CHECK(inherited_variables(script) == Names{"CUDA_PATH"});
+    }
+}

@@ -14,6 +14,9 @@ TEST_CASE("conda's snapshots travel as far as the variable itself does") {
     CHECK(is_caller_variable("CUDA_HOME"));
     CHECK(is_caller_variable("__CONDA_SHLVL_0_CUDA_HOME"));
     CHECK(is_caller_variable("__CONDA_SHLVL_12_LD_LIBRARY_PATH"));
+    CHECK(is_caller_variable("__LMOD_REF_COUNT_LD_LIBRARY_PATH"));
+    CHECK(is_caller_variable("__MODULES_SHARE_PATH"));
+    CHECK_FALSE(is_caller_variable("__LMOD_REF_COUNT_MANPATH"));
     for (const char* none :
          {"", "GITHUB_TOKEN", "__CONDA_SHLVL_", "__CONDA_SHLVL_1", "__CONDA_SHLVL_1_",
           "__CONDA_SHLVL__PATH", "__CONDA_SHLVL_1_GITHUB_TOKEN", "__CONDA_SHLVL_1PATH",
