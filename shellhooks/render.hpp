@@ -40,7 +40,7 @@ struct Watch {
     std::vector<WatchedFile> files;
     // The question that was waited for in vain, one plain word, for `cudaenv prompt --waited`;
     // empty: none. The shell keeps it until the next answer.
-    std::string waited;
+    std::string waited{};
 };
 // Defines what the hook asks at each prompt: for bash and zsh the function `__cudaenv_stale`
 // (builtins only; true when anything differs); for the others a variable that is not exported and

@@ -8,15 +8,15 @@ namespace {
 
 TEST_CASE("what is wrong with the driver is told once, and again when it is something else") {
     const test::TemporaryTree tree;
-    CHECK(is_news(tree.path(), "the library is 580, the module 570"));
-    CHECK_FALSE(is_news(tree.path(), "the library is 580, the module 570"));
-    CHECK(is_news(tree.path(), "the library is 590"));
-    CHECK_FALSE(is_news(tree.path(), "the library is 590"));
+    CHECK(is_news(tree.path(), "driver", "the library is 580, the module 570"));
+    CHECK_FALSE(is_news(tree.path(), "driver", "the library is 580, the module 570"));
+    CHECK(is_news(tree.path(), "driver", "the library is 590"));
+    CHECK_FALSE(is_news(tree.path(), "driver", "the library is 590"));
 }
 
 TEST_CASE("what cannot be remembered as told is not told at every prompt") {
-    CHECK_FALSE(is_news("", "the library is 580"));
-    CHECK_FALSE(is_news("/nowhere/at/all", "the library is 580"));
+    CHECK_FALSE(is_news("", "driver", "the library is 580"));
+    CHECK_FALSE(is_news("/nowhere/at/all", "driver", "the library is 580"));
 }
 
 } // namespace
