@@ -95,6 +95,7 @@ std::vector<char*> environment_of_child() {
     if (child != 0) {
         return child;
     }
+    ask_for_short_time_slices();
     if (::dup2(child_end, 0) < 0 || ::dup2(child_end, 1) < 0) {
         ::_exit(k_status_not_started);
     }
@@ -130,7 +131,6 @@ Result<ChildDaemon> start_child_daemon(ChildKind kind) {
         return system_error("no-socket", "cannot make a socket pair");
     }
     const Candidates candidates = daemon_candidates();
-    ask_for_short_time_slices(); // of the child too, from its first instruction on
     pid_t pid = -1;
     if (kind == ChildKind::Stays) {
         // One of another build would be made to leave by the next client of this one.

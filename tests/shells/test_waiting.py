@@ -86,9 +86,9 @@ class WaitingTest(unittest.TestCase):
         self.gate.close()
         self.write(self.activate("t124") + "\n")
         self.gate.wait_until_asked()
-        self.write("env | grep ^CUDA_HOME= ; echo en''ded\n")
+        self.write("env | grep ^CUDA_HOME= ; printf '%s-%s' it ended\n")
         self.gate.open()
-        output = self.until("ended")
+        output = self.until("it-ended")
         self.assertIn("CUDA_HOME=" + self.toolkit("12.4"), output)
         self.assertNotIn(self.toolkit("11.8"), output)
 

@@ -115,19 +115,21 @@ class Named(CommandTest):
         self.assertNotRegex(hooked["next"], "^cudaenv (init|pin)")
         self.assertEqual(self.status("-p", str(prefix))["next"], f"cudaenv run -p {prefix} COMMAND")
 
-    def test_the_hooks_name_themselves_to_status_and_not_to_commands(self):
-        for shell, words in (("bash", ["--norc", "-c"]), ("zsh", ["-f", "-c"]), ("fish", ["--no-config", "-c"]), ("tcsh", ["-f", "-c"]),
-                             ("xonsh", ["--no-rc", "-c"])):
+    def test_status_knows_that_the_hook_is_active_and_commands_do_not_see_how(self):
+        for shell, words in (("bash", ["--norc"]), ("zsh", ["-f"]), ("fish", ["--no-config"]), ("tcsh", ["-f"]),
+                             ("xonsh", ["--no-rc"])):
             if not shutil.which(shell):
                 continue
             hook = f"{PROGRAMS['cudaenv']} hook {shell}"
-            load = {"fish": f"{hook} | source", "tcsh": f"eval `{hook}`", "xonsh": f"execx($({hook}))"}.get(shell, f'eval "$({hook})"')
+            load = {"fish": f"{hook} | source", "tcsh": f"eval `{hook}`",
+                    "xonsh": f"execx($({hook}))"}.get(shell, f'eval "$({hook})"')
             show = self.root / "show"
             show.write_text('#!/bin/sh\necho "${__cudaenv_found_home-unset}"\n')
             show.chmod(0o755)
-            ran = subprocess.run([shell, *words, f"{load}; cudaenv run {show}; cudaenv status --json"],
-                                 capture_output=True, env={**self.environment, "CUDAENV_HOST": str(LAB)},
-                                 cwd=self.root, timeout=60)
+            script = self.root / "script"
+            script.write_text(f"{load}\ncudaenv run {show}\ncudaenv status --json\n")
+            ran = subprocess.run([shell, *words, script], capture_output=True,
+                                 env={**self.environment, "CUDAENV_HOST": str(LAB)}, cwd=self.root, timeout=60)
             first, rest = ran.stdout.decode().split("\n", 1)
             self.assertEqual(first, "unset", ran.stderr.decode())
             self.assertNotIn("init", json.loads(rest)["next"])

@@ -8,6 +8,7 @@ usage: test_hooks_other.py SHELL   (exit status 4: no such shell here)
 import os
 import pathlib
 import pty
+import re
 import select
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ import tempfile
 import time
 import unittest
 
+ACTING = "activate deactivate reactivate install update upgrade remove uninstall"
 HOOKS = pathlib.Path(__file__).resolve().parents[3] / "shellhooks" / "hooks"
 STAND_IN = r"""#!/bin/sh
 here=${0%/*/*}
@@ -147,6 +149,7 @@ class HookTest(unittest.TestCase):
         text = (HOOKS / f"hook.{self.shell.name}").read_text()
         for wrap in (0, 1):
             (here / f"hook{wrap}").write_text(text.replace("@CUDAENV_WRAP@", str(wrap))
+                                              .replace("@CUDAENV_ACTING@", ACTING)
                                               .replace("@CUDAENV_PROGRAM@",
                                                        self.shell.quoted.format(self.program)))
         self.environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(here),
@@ -168,6 +171,7 @@ class HookTest(unittest.TestCase):
         """The program's calls so far, without the words that say what is watched or was active."""
         lines = (self.directory / "calls").read_text().splitlines()
         (self.directory / "calls").write_text("")
+        lines = [re.sub(r" --(waited \S+|take-back-first|cut-off)", "", line) for line in lines]
         return [line.split("|")[0].split(" --watch")[0].split(" --was")[0] for line in lines]
 
     OURS = "[/ours $(id) it's]"
