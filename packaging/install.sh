@@ -43,7 +43,7 @@ fi
 "$root/packaging/libsolv.sh"
 
 "$root/packaging/build-preset.sh" release
-cmake --install "$root/build/release" --prefix "$prefix" >/dev/null
+cmake --install "$root/build/release" --strip --prefix "$prefix" >/dev/null
 say "cudaenv: installed in $prefix"
 
 # The user units, where systemd looks for those of this prefix. They are there for who wants them:
