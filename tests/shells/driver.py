@@ -12,6 +12,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import shutil
 import signal
 import struct
@@ -106,11 +107,12 @@ def missing(shell):
 
 
 def hook_line(shell, program):
+    quoted = shlex.quote(str(program))
     return {
-        "bash": f'eval "$({program} hook bash)"\n',
-        "zsh": f'eval "$({program} hook zsh)"\n',
-        "fish": f"{program} hook fish | source\n",
-        "tcsh": f"eval `{program} hook tcsh`\n",
+        "bash": f'eval "$({quoted} hook bash)"\n',
+        "zsh": f'eval "$({quoted} hook zsh)"\n',
+        "fish": f"{quoted} hook fish | source\n",
+        "tcsh": f"eval `{quoted} hook tcsh`\n",
         # As `cudaenv init xonsh` writes it.
         "xonsh": f"execx(__import__('subprocess').check_output(['{program}', 'hook', 'xonsh'], text=True,\n"
                  "      env=__xonsh__.env.detype()))\n",

@@ -120,7 +120,7 @@ class Named(CommandTest):
                              ("xonsh", ["--no-rc"])):
             if not shutil.which(shell):
                 continue
-            hook = f"{PROGRAMS['cudaenv']} hook {shell}"
+            hook = f"'{PROGRAMS['cudaenv']}' hook {shell}"
             load = {"fish": f"{hook} | source", "tcsh": f"eval `{hook}`",
                     "xonsh": f"execx($({hook}))"}.get(shell, f'eval "$({hook})"')
             show = self.root / "show"

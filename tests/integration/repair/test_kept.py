@@ -275,7 +275,7 @@ class Keeping(unittest.TestCase):
         script = ('"$0" check --fix -y --json -p "$1"; status=$?; rm "$1/filler"; cp -a "$1" "$2"; exit $status')
         ran = self.in_small_disk(prefix, "64m",
                                  ["sh", "-c", script, envs.PROGRAMS["cudaenv"], prefix, result],
-                                 first=f"cp -a {before}/. {prefix} && {envs.PROGRAMS['cudaenv']} check -p {prefix} >/dev/null && "
+                                 first=f"cp -a {before}/. {prefix} && '{envs.PROGRAMS['cudaenv']}' check -p {prefix} >/dev/null && "
                                        f"rm -r {prefix}/lib && cp -a {copy}/lib {prefix} && "
                                        f"{{ cat /dev/zero >{prefix}/filler 2>/dev/null || true; }}")
         self.assertEqual(ran.returncode, 3, ran.stdout.decode() + ran.stderr.decode())
