@@ -48,7 +48,7 @@ short Exchange::events() const {
     return static_cast<short>(m_unsent.empty() ? POLLIN : POLLIN | POLLOUT);
 }
 
-// False where nobody is there to read.
+// False where the other side has closed.
 bool Exchange::send_more() {
     while (!m_unsent.empty()) {
         // No SIGPIPE: a peer that is gone shows as EPIPE.

@@ -32,7 +32,7 @@ std::optional<sockaddr_un> address_of(const std::string& path) {
 }
 
 // Connects without waiting: a listener whose queue is full is one that does not serve. Checks that
-// the other side is this user's. On failure `why` says what is wrong; empty where nobody is there.
+// the other side is this user's. On failure `why` says what is wrong; empty where no daemon runs.
 Fd connect_to(const std::string& path, std::string& why) {
     const auto address = address_of(path);
     if (!address) {
@@ -46,7 +46,7 @@ Fd connect_to(const std::string& path, std::string& why) {
         if (errno == EAGAIN) {
             why = "the daemon on " + path + " does not take connections";
         } else if (errno == ECONNREFUSED) {
-            why = "nobody listens on " + path;
+            why = "no daemon listens on " + path;
         } else if (errno == ENOENT) {
             why = "no daemon runs";
         } else {

@@ -156,7 +156,7 @@ void say(const PromptWords& words, const std::string& line) {
     if (!is_heard(words)) {
         return;
     }
-    // Where it cannot be said there is nobody to hear it.
+    // Where it cannot be written, it cannot be read either.
     static_cast<void>(write_all(STDERR_FILENO, "cudaenv: " + line + '\n'));
 }
 
@@ -173,7 +173,7 @@ std::string question_of(const protocol::Caller& caller) {
     return fingerprint(text);
 }
 
-// The shell is still where our changes were made for; or there are none.
+// The shell is still where our changes were made for; or there are no changes.
 bool is_still_there(const protocol::Caller& caller) {
     const auto text = caller.variable(plan::k_journal_variable);
     const auto journal = text ? plan::read_journal(*text) : bad_input("none", "");
@@ -198,7 +198,7 @@ int without_answer(const PromptWords& words, const protocol::Caller& caller,
                    const std::string& question, const Error& error) {
     const bool said_before = words.waited == question || error.code == "interrupted";
     if (!said_before && (is_heard(words) || (!words.say && !is_quiet()))) {
-        // Where it cannot be said there is nobody to hear it.
+        // Where it cannot be written, it cannot be read either.
         static_cast<void>(
             write_all(STDERR_FILENO, "cudaenv: " + reason_without_answer(words, error) + '\n'));
     }

@@ -89,7 +89,7 @@ add-zle-hook-widget line-init __driver_marks
         "zsh": 'eval "$({dir}/starship/starship init zsh --print-full-init)"\n',
         "fish": "{dir}/starship/starship init fish --print-full-init | source\n",
         "editor": True,
-        # It writes PS1 anew at each prompt.
+        # It writes PS1 again at each prompt.
         "end": {"bash": "__driver_marks() { printf '<<TOKEN;%s;%s;%s>>' $$ $((__driver_count += 1)) "
                         "\"$STARSHIP_CMD_STATUS\"; }\nPROMPT_COMMAND+=$'\\n'__driver_marks\n",
                 "fish": "functions -c fish_prompt __theirs\nfunction fish_prompt\n"

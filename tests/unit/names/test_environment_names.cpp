@@ -11,7 +11,7 @@ using Lines = std::vector<std::string>;
 struct Place {
     test::FakeDisk disk;
     Environment environment;
-    std::string directory = "/work/here";
+    std::string directory = "/lab/here";
     bool root_is_writable = true;
 
     Place() {
@@ -89,10 +89,10 @@ TEST_CASE("mamba has its own files, and base of its root") {
 
 TEST_CASE("pixi's environments are known in their project and from pixi global") {
     Place place;
-    place.directory = "/work/here/src";
-    place.conda("/work/here/.pixi/envs/test");
+    place.directory = "/lab/here/src";
+    place.conda("/lab/here/.pixi/envs/test");
     place.conda("/home/u/.pixi/envs/tool");
-    CHECK(place.find("test") == "/work/here/.pixi/envs/test");
+    CHECK(place.find("test") == "/lab/here/.pixi/envs/test");
     CHECK(place.find("tool") == "/home/u/.pixi/envs/tool");
     place.conda("/opt/conda/envs/test");
     CHECK(place.find("test").error().code == "ambiguous-environment");
@@ -127,7 +127,7 @@ TEST_CASE("variables that were not sent are named, and stay as they are written"
     place.disk.file("/home/u/.condarc", "envs_dirs: ['${LAB}/envs', $LAB/$HOME]\n");
     const auto tools = place.tools();
     CHECK(tools.unset == std::set<std::string>{"LAB"});
-    CHECK(tools.active[0].directories[0] == "/work/here/${LAB}/envs");
+    CHECK(tools.active[0].directories[0] == "/lab/here/${LAB}/envs");
 }
 
 TEST_CASE("a directory of that name that is no environment is named") {
