@@ -188,7 +188,7 @@ class Going(DaemonTest):
         self.assertTrue(os.path.exists(self.socket_path))
         said = self.status()
         self.assertFalse(said["running"])
-        self.assertIn("nobody listens", said["why_not"])
+        self.assertIn("no daemon listens", said["why_not"])
         quiet = self.run_client("env")
         self.assertEqual((quiet.returncode, quiet.stderr), (0, b""))
         self.assertNotEqual(self.start()["pid"], pid)

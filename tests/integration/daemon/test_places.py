@@ -73,7 +73,7 @@ class Places(DaemonTest):
         self.directory.mkdir(mode=0o700)
         with socket.socket(socket.AF_UNIX) as stale:
             stale.bind(self.socket_path)
-        self.assertIn("nobody listens", self.status()["why_not"])
+        self.assertIn("no daemon listens", self.status()["why_not"])
         self.start()
 
     def test_somebody_who_listens_without_the_lock_is_not_pushed_aside(self):
