@@ -180,8 +180,8 @@ bool is_still_there(const protocol::Caller& caller) {
     return !journal || plan::still_in(journal->context, caller.environment, caller.cwd);
 }
 
-bool is_waiting_repeated(const PromptWords& words, const std::string& question) {
-    return words.cut_off || words.waited == question;
+bool is_waiting_repeated(const PromptWords& words, const protocol::Caller& caller) {
+    return words.cut_off || (words.waited.size() > 1 && words.waited == question_of(caller));
 }
 
 std::string reason_without_answer(const PromptWords& words, const Error& error) {
@@ -194,8 +194,8 @@ std::string reason_without_answer(const PromptWords& words, const Error& error) 
 // Without an answer nothing new is decided; what was set for a place that the shell has left is
 // taken back. It is said once for each question: in a script to whoever reads its messages, and of
 // an interrupt by the prompt after it, since the shell drops what this one prints.
-int without_answer(const PromptWords& words, const protocol::Caller& caller,
-                   const std::string& question, const Error& error) {
+int without_answer(const PromptWords& words, const protocol::Caller& caller, const Error& error) {
+    const std::string question = question_of(caller);
     const bool said_before = words.waited == question || error.code == "interrupted";
     if (!said_before && (is_heard(words) || (!words.say && !is_quiet()))) {
         // Where it cannot be written, it cannot be read either.
@@ -295,8 +295,7 @@ int run_prompt(std::span<const char* const> arguments) {
     if (words->whole_seconds) {
         params["whole_seconds"] = true;
     }
-    const std::string question = question_of(caller);
-    const bool repeated = is_waiting_repeated(*words, question);
+    const bool repeated = is_waiting_repeated(*words, caller);
     if (words->take_back_first && !repeated && !is_still_there(caller)) {
         return print_without_answer(*words, caller, Changes::TakeBack, {}) ? k_status_ask_again : 3;
     }
@@ -305,7 +304,7 @@ int run_prompt(std::span<const char* const> arguments) {
                                       : k_prompt_deadline;
     auto conversation = ask(std::move(params), caller, *words, deadline);
     if (!conversation) {
-        return without_answer(*words, caller, question, conversation.error());
+        return without_answer(*words, caller, conversation.error());
     }
     const nlohmann::json& object = conversation->reply.object;
     const auto text = protocol::bytes_from_json(object.value("text", nlohmann::json()), "text");
