@@ -30,7 +30,7 @@ public:
 
     Exchange(Fd socket, With with) : m_socket(std::move(socket)), m_with(with) {}
 
-    // Sends `request` as far as that needs no waiting; `hello` goes before the first one.
+    // Sends `request` as far as that needs no waiting; a `hello` precedes the first one.
     // Error: "frame-too-long".
     Result<void> begin(protocol::Request& request);
 

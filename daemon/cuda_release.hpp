@@ -1,4 +1,4 @@
-// A version of CUDA that somebody asks for by hand: refused where there is none of that number.
+// A version of CUDA that a user asks for: refused where no release has that number.
 #pragma once
 
 #include "base/result.hpp"

@@ -127,6 +127,10 @@ std::string next_step(const Activation& activation, const facts::Host& host,
     if (!activation.choice.none()) {
         return host.gpus.empty() ? "cudaenv check" : "cudaenv probe";
     }
+    // A framework built without CUDA: a pin would not change that.
+    if (activation.situation.environment && !activation.situation.environment->frameworks.empty()) {
+        return "cudaenv check";
+    }
     if (const facts::Toolkit* toolkit = newest_fitting(host)) {
         return "cudaenv pin " + toolkit->version->major_minor();
     }

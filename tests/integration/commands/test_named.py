@@ -115,6 +115,16 @@ class Named(CommandTest):
         self.assertNotRegex(hooked["next"], "^cudaenv (init|pin)")
         self.assertEqual(self.status("-p", str(prefix))["next"], f"cudaenv run -p {prefix} COMMAND")
 
+    def test_a_framework_without_cuda_leads_to_no_pin(self):
+        prefix = self.conda("e")
+        self.torch_in(prefix)
+        version = next(prefix.glob("lib/python3*/site-packages/torch/version.py"))
+        version.write_text("__version__ = '2.8.0+cpu'\ncuda = None\n")
+        for record in prefix.glob("lib/python3*/site-packages/torch-*.dist-info"):
+            record.rename(record.with_name("torch-2.8.0+cpu.dist-info"))
+        active = {"CONDA_PREFIX": str(prefix), "PATH": f"{prefix}/bin:/usr/bin:/bin"}
+        self.assertNotIn("pin", self.status(environment=active)["next"])
+
     def test_status_knows_that_the_hook_is_active_and_commands_do_not_see_how(self):
         for shell, words in (("bash", ["--norc"]), ("zsh", ["-f"]), ("fish", ["--no-config"]), ("tcsh", ["-f"]),
                              ("xonsh", ["--no-rc"])):

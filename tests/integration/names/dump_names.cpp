@@ -1,5 +1,5 @@
 // For tests in Python: reads {"environment": {}, "directory": DIR, "names": []} a line and writes
-// the prefix of each name, null where there is none, and conda's directories.
+// the prefix of each name, null where no environment has it, and conda's directories.
 #include "host/names/environment_names.hpp"
 
 #include <nlohmann/json.hpp>

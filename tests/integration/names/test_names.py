@@ -86,7 +86,7 @@ class Names(unittest.TestCase):
 
     def written(self, dice):
         """One directory in one of the ways that it can be written."""
-        return dice.choice(["~/e1", "$HOME/e2", "${LAB}/e3", "$LAB/e4", "$UNSET/e5", "../work/e6", "relative",
+        return dice.choice(["~/e1", "$HOME/e2", "${LAB}/e3", "$LAB/e4", "$UNSET/e5", "../lab/e6", "relative",
                             f"{self.root}/e7", f"{self.root}/lab/../e8/", "~/.conda/envs", "'quoted e9'"])
 
     def condarc(self, dice):

@@ -20,7 +20,7 @@ from ctest_status import run_tests_of_main  # noqa: E402
 
 LIBC = ctypes.CDLL(None)
 PROGRAMS = {}  # "probe", "standin", "cudaenv", "cudaenvd", "nvml": set by run_tests
-GONE = 12  # seconds; a probe that nobody stops has 20
+GONE = 12  # seconds; a probe that is not stopped has 20
 WAIT = 60  # seconds for what is expected to happen at once; a loaded machine is slow
 
 H200 = 'device 0 "NVIDIA H200" cc 9.0 memory 150754820096\n'
