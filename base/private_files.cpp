@@ -83,6 +83,17 @@ bool write_private_file(const std::string& directory, const std::string& name,
     return true;
 }
 
+bool is_anothers_place(std::string directory) {
+    struct stat status {};
+    while (::geteuid() == 0 && !directory.empty()) {
+        if (::stat(directory.c_str(), &status) == 0) {
+            return status.st_uid != 0;
+        }
+        directory.resize(directory.rfind('/'));
+    }
+    return false;
+}
+
 bool make_private_directories(const std::string& path) {
     for (std::size_t at = 1; at != std::string::npos;) {
         at = path.find('/', at + 1);

@@ -13,6 +13,11 @@ namespace cudaenv {
 // Of this kind (S_IFREG, S_IFDIR), the caller's own, and writable by nobody else.
 bool is_ours_alone(const struct stat& status, mode_t kind);
 
+// Whether root would make what it keeps in a directory of another user's, as with `sudo -E` or in a
+// shell of root's with a user's HOME: files of root's there lock the user out, and links that the
+// user has planted would be followed. By the nearest directory that exists; false for all but root.
+bool is_anothers_place(std::string directory);
+
 // Every missing directory of `path`, each 0700; false where one cannot be made.
 bool make_private_directories(const std::string& path);
 

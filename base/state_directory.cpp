@@ -1,21 +1,26 @@
 #include "base/state_directory.hpp"
 
+#include "base/private_files.hpp"
+
 #include <cstdlib>
 #include <string_view>
 
 namespace cudaenv {
 
-std::string state_directory(
-    const std::function<std::optional<std::string>(const char* name)>& variable) {
+std::string
+state_directory(const std::function<std::optional<std::string>(const char* name)>& variable) {
     const auto under = [&](const char* name, std::string_view rest) {
         const auto value = variable(name).value_or("");
         return value.starts_with('/') ? value + std::string(rest) : std::string();
     };
-    std::string directory = under("CUDAENV_STATE_DIR", "");
-    if (directory.empty()) {
-        directory = under("XDG_STATE_HOME", "/cudaenv");
+    if (std::string own = under("CUDAENV_STATE_DIR", ""); !own.empty()) {
+        return own;
     }
-    return directory.empty() ? under("HOME", "/.local/state/cudaenv") : directory;
+    std::string directory = under("XDG_STATE_HOME", "/cudaenv");
+    if (directory.empty()) {
+        directory = under("HOME", "/.local/state/cudaenv");
+    }
+    return is_anothers_place(directory) ? std::string() : directory;
 }
 
 std::string state_directory() {

@@ -9,9 +9,9 @@
 namespace cudaenv {
 
 // $CUDAENV_STATE_DIR, else $XDG_STATE_HOME/cudaenv, else $HOME/.local/state/cudaenv: the first that
-// is an absolute path; empty where none is.
-std::string state_directory(
-    const std::function<std::optional<std::string>(const char* name)>& variable);
+// is an absolute path; empty where none is, and for root in another user's home.
+std::string
+state_directory(const std::function<std::optional<std::string>(const char* name)>& variable);
 // By the environment of this process.
 std::string state_directory();
 

@@ -64,7 +64,8 @@ Result<protocol::Reply> ask_daemon(std::string_view method, nlohmann::json param
                                                                 ? StartDaemon::Never
                                                                 : StartDaemon::IfTerminal,
                                                    .on_progress = wishes.on_progress}));
-    const auto deadline = deadline_of(method, params);
+    const auto deadline =
+        wishes.deadline.value_or(std::chrono::milliseconds(deadline_of(method, params)));
     if (wishes.on_progress && probes(method, params)) {
         params["progress"] = true;
     }

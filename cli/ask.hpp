@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 namespace cudaenv::cli {
@@ -28,6 +29,8 @@ struct AskWishes {
     Afterwards afterwards = Afterwards::Ends;
     // Hears how far a probe is while it is waited for. Empty: nobody wants to.
     std::function<void(const protocol::Progress&)> on_progress = {};
+    // Shorter than deadline_of.
+    std::optional<std::chrono::milliseconds> deadline = {};
 };
 
 // Errors: those of Connection.

@@ -96,6 +96,9 @@ std::vector<char*> environment_of_child() {
         return child;
     }
     ask_for_short_time_slices();
+    if (kind != ChildKind::Session) {
+        ::setsid(); // here, because on a busy machine the loader takes longer than what it loads
+    }
     if (::dup2(child_end, 0) < 0 || ::dup2(child_end, 1) < 0) {
         ::_exit(k_status_not_started);
     }

@@ -189,7 +189,8 @@ Result<std::variant<Invocation, PrintedText>> parse_command_line(Words words) {
     const std::size_t end = options_end(command, after);
     const Words own = words.first(words.size() - after.size() + end);
     if (given(own, "--help", "-h")) {
-        return PrintedText{alone ? general_help() : help_of(command)};
+        return PrintedText{alone ? general_help() : help_of(command),
+                           command.name == "use" && given(own, "--shell", {})};
     }
     if (alone && given(words, "--version", {})) {
         return PrintedText{"cudaenv " + std::string(protocol::build_id()) + '\n'};

@@ -40,6 +40,7 @@ struct Invocation {
 
 struct PrintedText {
     std::string text;
+    bool for_person = false; // standard output is for a hook, which would evaluate it
 };
 
 Result<std::variant<Invocation, PrintedText>>

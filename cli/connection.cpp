@@ -221,13 +221,21 @@ bool Connection::greets() const {
         return false;
     }
     const auto until = Clock::now() + m_wishes.patience;
-    char byte = 0;
+    protocol::LineReader lines;
+    std::array<char, 4096> chunk{};
     pollfd watched{other.get(), POLLIN, 0};
-    int ready = -1;
-    while ((ready = ::poll(&watched, 1, static_cast<int>(left_until(until).count()))) < 0 &&
-           errno == EINTR) {
+    while (!lines.next()) {
+        const int ready = ::poll(&watched, 1, static_cast<int>(left_until(until).count()));
+        if (ready < 0 && errno == EINTR) {
+            continue;
+        }
+        const ssize_t size =
+            ready > 0 ? ::recv(other.get(), chunk.data(), chunk.size(), MSG_DONTWAIT) : 0;
+        if (size <= 0 || !lines.feed({chunk.data(), static_cast<std::size_t>(size)})) {
+            return false;
+        }
     }
-    return ready > 0 && ::recv(other.get(), &byte, 1, MSG_DONTWAIT) == 1;
+    return true;
 }
 
 // The listening daemon has been silent for as long as we wait for it.
@@ -237,8 +245,9 @@ Result<void> Connection::leave_or_race(protocol::Request& request,
     if (m_wishes.silent_daemon == SilentDaemon::IsRaced && m_wishes.child) {
         return ask_child_too(request, false);
     }
-    // A short deadline leaves no time for second looks.
-    if (m_until - Clock::now() > m_wishes.patience && greets()) {
+    // A short deadline leaves no time for second looks; a greeting never takes so long.
+    if (m_until - Clock::now() > m_wishes.patience && m_peers.front().exchange.greeting() &&
+        greets()) {
         patient_until = Clock::now() + m_wishes.patience;
         return {};
     }
@@ -304,6 +313,9 @@ Result<protocol::Reply> Connection::first_answer(protocol::Request& request) {
         m_peers.front().is_daemon() ? Clock::now() + m_wishes.patience : Clock::time_point::max();
     auto slow_at = m_wishes.on_slow ? Clock::now() + m_wishes.slow_after : Clock::time_point::max();
     bool is_slow = false;
+    const auto is_interrupted = [&] {
+        return is_slow && m_wishes.is_interrupted && m_wishes.is_interrupted();
+    };
     std::vector<short> ready;
     while (true) {
         auto until = std::min({m_until, patient_until, slow_at});
@@ -320,12 +332,15 @@ Result<protocol::Reply> Connection::first_answer(protocol::Request& request) {
                 keep_only(i);
                 return *ended;
             }
+            if (is_interrupted()) {
+                break; // a child that the interrupt met too
+            }
             CUDAENV_TRY_VOID(replace_failed(i, ended->error(), request));
             patient_until = Clock::time_point::max();
             break;
         }
         const auto now = Clock::now();
-        if (is_slow && m_wishes.is_interrupted && m_wishes.is_interrupted()) {
+        if (is_interrupted()) {
             m_late = true;
             return unavailable("interrupted", "the wait was interrupted");
         }

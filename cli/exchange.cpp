@@ -94,7 +94,13 @@ Exchange::Ended Exchange::take(std::string_view line, const ProgressListener& li
         listener(*progress);
         return std::nullopt;
     }
-    auto response = protocol::decode_response(line);
+    if (const auto part = protocol::decode_part(line)) {
+        m_parts += *part;
+        return m_parts.size() <= protocol::k_most_result_bytes
+                   ? std::nullopt
+                   : Ended(defect("cudaenvd sent an answer that is too long"));
+    }
+    auto response = protocol::decode_response(line, std::exchange(m_parts, {}));
     if (!response) {
         return defect("cudaenvd's answer cannot be read: " + response.error().message);
     }

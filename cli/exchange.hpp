@@ -61,6 +61,7 @@ private:
     std::optional<std::int64_t> m_drain;
     std::optional<protocol::Hello> m_greeting;
     protocol::LineReader m_lines;
+    std::string m_parts; // of a result that is too long for a line
 };
 
 // As `hello` is sent.

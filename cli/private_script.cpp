@@ -26,16 +26,21 @@ struct Place {
     std::string path;
 };
 
-// The runtime directory; where there is none that may be used, the system's temporary one, in which
-// a new file of a name that nobody can guess is as private.
-Place place_for_script() {
+// The runtime directory.
+std::optional<Place> own_place() {
     const auto user = static_cast<uid_t>(::getauxval(AT_UID));
     const char* xdg = std::getenv("XDG_RUNTIME_DIR");
     auto own = open_runtime_directory(xdg, user, IfMissing::Make);
-    if (own && is_plain(own->path)) {
-        return {std::move(own->fd), own->path};
+    if (!own || !is_plain(own->path)) {
+        return std::nullopt;
     }
-    return {Fd(::open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), "/tmp"};
+    return Place{std::move(own->fd), own->path};
+}
+
+// One of the system's: a new file there is as private, because its name cannot be guessed.
+std::optional<Place> shared_place(const char* path) {
+    Fd directory(::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return directory ? std::optional(Place{std::move(directory), path}) : std::nullopt;
 }
 
 std::string random_name() {
@@ -46,12 +51,9 @@ std::string random_name() {
     return "cudaenv-answer." + std::to_string(bits[0]) + std::to_string(bits[1]);
 }
 
-} // namespace
-
-std::optional<std::string> write_private_script(std::string_view text) {
-    const Place place = place_for_script();
+std::optional<std::string> write_in(const Place& place, std::string_view text) {
     const std::string name = random_name();
-    if (!place.directory || name.empty()) {
+    if (name.empty()) {
         return std::nullopt;
     }
     const Fd file(::openat(place.directory.get(), name.c_str(),
@@ -65,6 +67,20 @@ std::optional<std::string> write_private_script(std::string_view text) {
         return std::nullopt;
     }
     return path;
+}
+
+} // namespace
+
+std::optional<std::string> write_private_script(std::string_view text) {
+    // Where the first is full or cannot be written to, the shell is to be answered all the same.
+    for (const auto& find : {+[] { return own_place(); }, +[] { return shared_place("/tmp"); },
+                             +[] { return shared_place("/dev/shm"); }}) {
+        const auto place = find();
+        if (auto script = place ? write_in(*place, text) : std::nullopt) {
+            return script;
+        }
+    }
+    return std::nullopt;
 }
 
 } // namespace cudaenv::cli

@@ -12,8 +12,10 @@
 #include "shellhooks/render.hpp"
 #include "solver/plan/activation/managed.hpp"
 #include "solver/plan/activation/update.hpp"
+#include "solver/plan/printable.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -28,7 +30,9 @@ namespace {
 
 // A prompt at which the question changed waits this long, since the next command may be a build.
 constexpr std::chrono::milliseconds k_prompt_deadline{2000};
-// A question that was waited for before and has not changed: only an answer that is there counts.
+// A question that was waited for before and has not changed: at first only an answer that is there
+// counts. Each prompt waits twice as long as the one before, or a machine that is always busy would
+// never be answered.
 constexpr std::chrono::milliseconds k_repeated_deadline{40};
 constexpr std::chrono::milliseconds k_script_deadline{5000};
 // A daemon that is silent for so long has a child started beside it.
@@ -46,11 +50,27 @@ struct PromptWords {
     bool whole_seconds = false; // the shell compares files' times by the second
     std::string_view watch;
     std::string_view keep;
-    std::string_view was;         // the journal before a command of conda's or ours; empty: none
-    std::string_view waited;      // the question for which an answer was waited in vain
-    bool cut_off = false;         // the last wait was interrupted
+    std::string_view was;    // the journal that was taken back before this question
+    std::string_view waited; // the question for which an answer was waited in vain; else empty
+    std::chrono::milliseconds next_wait = k_repeated_deadline; // for that question
+    bool cut_off = false;                                      // the last wait was interrupted
     bool take_back_first = false; // the shell cannot take back what a wait would leave
 };
+
+// The word between a prompt and the next: the question, and the milliseconds of the next wait.
+std::string waited_word(const std::string& question, std::chrono::milliseconds next_wait) {
+    return question + '.' + std::to_string(next_wait.count());
+}
+
+void read_waited(std::string_view word, PromptWords& read) {
+    const auto dot = std::min(word.find('.'), word.size());
+    const std::string_view digits = word.substr(std::min(dot + 1, word.size()));
+    int wait = 0;
+    if (std::from_chars(digits.data(), digits.data() + digits.size(), wait).ec == std::errc()) {
+        read.waited = word.substr(0, dot);
+        read.next_wait = std::min(std::chrono::milliseconds(wait), k_prompt_deadline);
+    }
+}
 
 std::optional<PromptWords> read_words(std::span<const char* const> words) {
     PromptWords read;
@@ -79,7 +99,7 @@ std::optional<PromptWords> read_words(std::span<const char* const> words) {
         } else if (word == "--was" && more) {
             read.was = words[++i];
         } else if (word == "--waited" && more) {
-            read.waited = words[++i];
+            read_waited(words[++i], read);
         } else if (word == "--cut-off") {
             read.cut_off = true;
         } else if (word == "--take-back-first") {
@@ -123,23 +143,20 @@ bool print_text(shellhooks::Shell shell, const std::string& text) {
     return script && write_all(STDOUT_FILENO, *script + '\n').has_value();
 }
 
-// What the client can decide by itself: our changes are taken back, or with `keep` they stay. The
-// watch holds nowhere, so that the next prompt asks; `waited` goes to it.
-enum class Changes { TakeBack, Keep };
-bool print_without_answer(const PromptWords& words, const protocol::Caller& caller, Changes changes,
-                          std::string waited) {
-    std::string text;
-    if (changes == Changes::TakeBack) {
-        text = shellhooks::render_changes(
-            words.shell, plan::difference(caller.environment, plan::undo(caller.environment)));
-    }
+// What the client can decide by itself: our changes are taken back. The watch holds nowhere, so
+// that the next prompt asks; `waited` goes to it.
+bool take_back(const PromptWords& words, const protocol::Caller& caller, std::string waited) {
     shellhooks::Watch watch;
     watch.waited = std::move(waited);
-    return print_text(words.shell, text + shellhooks::render_watch(words.shell, watch));
+    return print_text(
+        words.shell,
+        shellhooks::render_changes(
+            words.shell, plan::difference(caller.environment, plan::undo(caller.environment))) +
+            shellhooks::render_watch(words.shell, watch));
 }
 
 int leave(const PromptWords& words, const protocol::Caller& caller) {
-    return print_without_answer(words, caller, Changes::TakeBack, {}) ? 0 : 3;
+    return take_back(words, caller, {}) ? 0 : 3;
 }
 
 bool is_quiet() {
@@ -173,47 +190,63 @@ std::string question_of(const protocol::Caller& caller) {
     return fingerprint(text);
 }
 
-// The shell is still where our changes were made for; or there are no changes.
-bool is_still_there(const protocol::Caller& caller) {
-    const auto text = caller.variable(plan::k_journal_variable);
-    const auto journal = text ? plan::read_journal(*text) : bad_input("none", "");
-    return !journal || plan::still_in(journal->context, caller.environment, caller.cwd);
+// The directory of the nearest project file upwards, trusted or not; empty without one.
+std::string nearest_project(std::string directory) {
+    while (!directory.empty()) {
+        if (::access((directory + "/cudaenv.toml").c_str(), F_OK) == 0) {
+            return directory;
+        }
+        directory.resize(directory.rfind('/'));
+    }
+    return {};
 }
 
-bool is_waiting_repeated(const PromptWords& words, const protocol::Caller& caller) {
-    return words.cut_off || (words.waited.size() > 1 && words.waited == question_of(caller));
+// The shell is still where our changes were made for, as far as the client can tell; or there are
+// no changes.
+bool is_still_there(const PromptWords& words, const protocol::Caller& caller) {
+    const auto text = caller.variable(plan::k_journal_variable);
+    const auto journal = text ? plan::read_journal(*text) : bad_input("none", "");
+    if (!journal) {
+        return true;
+    }
+    const auto watch = shellhooks::read_watch(words.watch);
+    const bool edited =
+        watch && std::ranges::any_of(watch->files, [](const shellhooks::WatchedFile& file) {
+            return file.path.ends_with(".toml") && !is_unchanged(file);
+        });
+    return !edited &&
+           plan::still_in(journal->context, caller.environment, nearest_project(caller.cwd));
+}
+
+std::chrono::milliseconds deadline_for(const PromptWords& words, bool repeated) {
+    return words.cut_off ? k_repeated_deadline
+           : !words.say  ? k_script_deadline
+           : repeated    ? words.next_wait
+                         : k_prompt_deadline;
 }
 
 std::string reason_without_answer(const PromptWords& words, const Error& error) {
     const std::string what = words.cut_off               ? "Interrupted"
                              : error.code == "timed-out" ? "Machine is busy"
-                                                         : error.message;
+                                                         : plan::one_line(error);
     return what + ": CUDA is not set" + (words.say ? " yet, retrying at the next prompt" : "");
 }
 
-// Without an answer nothing new is decided; what was set for a place that the shell has left is
-// taken back. It is said once for each question: in a script to whoever reads its messages, and of
-// an interrupt by the prompt after it, since the shell drops what this one prints.
+// Without an answer nothing new is decided, and what was set is taken back: what changed may be a
+// pin where the shell stands. It is said once for each question: in a script to whoever reads its
+// messages, and of an interrupt by the prompt after it, since the shell drops what this one prints.
 int without_answer(const PromptWords& words, const protocol::Caller& caller, const Error& error) {
     const std::string question = question_of(caller);
-    const bool said_before = words.waited == question || error.code == "interrupted";
+    const bool repeated = words.waited == question;
+    const bool said_before = repeated || error.code == "interrupted";
     if (!said_before && (is_heard(words) || (!words.say && !is_quiet()))) {
         // Where it cannot be written, it cannot be read either.
         static_cast<void>(
             write_all(STDERR_FILENO, "cudaenv: " + reason_without_answer(words, error) + '\n'));
     }
-    const auto changes = is_still_there(caller) ? Changes::Keep : Changes::TakeBack;
-    return print_without_answer(words, caller, changes, question) ? 0 : 3;
-}
-
-// A wrapped command that changed nothing of ours: what was taken back before it is there again.
-bool is_as_it_was(const nlohmann::json& object, const PromptWords& words) {
-    const auto changes = object.find("changes");
-    return !words.was.empty() && changes != object.end() &&
-           std::ranges::any_of(*changes, [&](const nlohmann::json& change) {
-               return change.value("name", "") == plan::k_journal_variable &&
-                      change["value"] == words.was;
-           });
+    const auto next_wait =
+        repeated && error.code == "timed-out" ? words.next_wait * 2 : k_repeated_deadline;
+    return take_back(words, caller, waited_word(question, next_wait)) ? 0 : 3;
 }
 
 volatile std::sig_atomic_t g_interrupted = 0;
@@ -234,16 +267,17 @@ struct Conversation {
     protocol::Reply reply;
 };
 
+// `line` lives as long as the connection, which shows it where an answer takes its time.
 Result<Conversation> ask(nlohmann::json params, const protocol::Caller& caller,
-                         const PromptWords& words, std::chrono::milliseconds deadline) {
-    ProgressLine line;
+                         const PromptWords& words, std::chrono::milliseconds deadline,
+                         ProgressLine& line) {
     ConnectWishes wishes;
     wishes.start = words.say ? StartDaemon::Interactive : StartDaemon::Never;
     wishes.patience = k_patience;
     wishes.silent_daemon = SilentDaemon::IsRaced;
     wishes.let_finish = true;
     wishes.slow_after = k_silence;
-    wishes.on_slow = [&] {
+    wishes.on_slow = [&words, &line] {
         catch_interrupts();
         if (is_heard(words) && ProgressLine::can_be_shown()) {
             line.show("cudaenv: working out which CUDA fits ...");
@@ -292,17 +326,20 @@ int run_prompt(std::span<const char* const> arguments) {
     if (is_heard(*words)) {
         params["tell_installs"] = true;
     }
+    if (words->was.size() > 1) { // tcsh has no empty words
+        params["was"] = words->was;
+    }
     if (words->whole_seconds) {
         params["whole_seconds"] = true;
     }
-    const bool repeated = is_waiting_repeated(*words, caller);
-    if (words->take_back_first && !repeated && !is_still_there(caller)) {
-        return print_without_answer(*words, caller, Changes::TakeBack, {}) ? k_status_ask_again : 3;
+    const bool repeated = words->cut_off || words->waited == question_of(caller);
+    if (words->take_back_first && !repeated && !is_still_there(*words, caller)) {
+        return take_back(*words, caller, {}) ? k_status_ask_again : 3;
     }
-    const auto deadline = !words->say ? k_script_deadline
-                          : repeated  ? k_repeated_deadline
-                                      : k_prompt_deadline;
-    auto conversation = ask(std::move(params), caller, *words, deadline);
+    ProgressLine progress;
+    auto conversation =
+        ask(std::move(params), caller, *words, deadline_for(*words, repeated), progress);
+    progress.clear();
     if (!conversation) {
         return without_answer(*words, caller, conversation.error());
     }
@@ -311,9 +348,7 @@ int run_prompt(std::span<const char* const> arguments) {
     if (!text || !print_text(words->shell, *text)) {
         return 3;
     }
-    nlohmann::json lines = is_as_it_was(object, *words)
-                               ? nlohmann::json::array()
-                               : object.value("say", nlohmann::json::array());
+    nlohmann::json lines = object.value("say", nlohmann::json::array());
     if (const auto installs = object.find("installs");
         installs != object.end() && !installs->is_null()) {
         lines.push_back(*installs);

@@ -139,7 +139,8 @@ Result<int> carry_out(Invocation invocation) {
 Result<int> carry_out_words(std::span<const char* const> words) {
     CUDAENV_TRY(auto parsed, parse_command_line(words));
     if (const auto* printed = std::get_if<PrintedText>(&parsed)) {
-        CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, printed->text));
+        CUDAENV_TRY_VOID(
+            write_all(printed->for_person ? STDERR_FILENO : STDOUT_FILENO, printed->text));
         return 0;
     }
     return carry_out(std::get<Invocation>(std::move(parsed)));

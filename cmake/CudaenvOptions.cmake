@@ -10,9 +10,7 @@ target_compile_options(cudaenv_options INTERFACE
     -Wold-style-cast -Woverloaded-virtual -Werror)
 if(CUDAENV_SANITIZE)
     target_compile_options(cudaenv_options INTERFACE
-        -fsanitize=${CUDAENV_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
-        # gcc 12 pairs the new and delete of Asio's coroutine frames wrongly once instrumented.
-        $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>)
+        -fsanitize=${CUDAENV_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     if(CUDAENV_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         # Asio has fences beside its locks; the sanitizer sees the locks.
         target_compile_options(cudaenv_options INTERFACE -Wno-tsan)

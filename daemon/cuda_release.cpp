@@ -25,8 +25,7 @@ Result<void> check_release(const std::string& constraint,
     if (std::ranges::any_of(toolkits(), is_it)) {
         return {};
     }
-    return bad_input("no-such-cuda", "There is no CUDA " + asked.str() + ". The nearest is " +
-                                         release.nearest.str() + '.');
+    return bad_input("no-such-cuda", knowledge::no_such_cuda(*version, release.nearest));
 }
 
 } // namespace cudaenv::daemon

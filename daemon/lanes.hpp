@@ -4,23 +4,38 @@
 
 #include "daemon/service.hpp"
 
-#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
 
-#include <optional>
+#include <array>
+#include <memory>
+#include <thread>
+#include <vector>
 
 namespace cudaenv::daemon {
 
 class Lanes {
 public:
-    // Made when it is first asked for, by the io thread. Not for Lane::Here.
-    boost::asio::thread_pool& of(Lane lane);
+    Lanes() = default;
+    ~Lanes() { join(); }
+    Lanes(const Lanes&) = delete;
+    Lanes& operator=(const Lanes&) = delete;
+
+    // Whose threads run the lane's methods; started when it is first asked for, by the io thread.
+    // Null for Lane::Here, and where the user may have no more threads (ulimit -u, ulimit -v): its
+    // methods then run on the io thread. Where some could be started they do all of the work.
+    boost::asio::io_context* of(Lane lane);
     // Waits for what still runs.
     void join();
 
 private:
-    std::optional<boost::asio::thread_pool> m_quick; // one thread: a prompt waits for it
-    std::optional<boost::asio::thread_pool> m_long;  // two: one long job does not hold up another
-    std::optional<boost::asio::thread_pool> m_probe; // four: most of what they do is to wait
+    struct Pool {
+        boost::asio::io_context work;
+        boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard{
+            work.get_executor()};
+        std::vector<std::jthread> threads;
+    };
+    std::array<std::unique_ptr<Pool>, 3> m_pools;
 };
 
 } // namespace cudaenv::daemon

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 
 #include <exception>
+#include <new>
 
 namespace cudaenv::daemon {
 
@@ -71,6 +72,10 @@ protocol::Response Service::answer(const protocol::Request& request, const Waite
             return fail(tl::unexpected(std::move(reply).error()));
         }
         return protocol::Response{request.id, protocol::reply_to_json(*reply)};
+    } catch (const std::bad_alloc&) {
+        return fail(unavailable("no-memory", '"' + request.method +
+                                                 "\" needs more memory than cudaenvd may have: see "
+                                                 "`ulimit -v` and what is free"));
     } catch (const std::exception& thrown) {
         return fail(
             defect("\"" + request.method + "\" failed in a way it should not: " + thrown.what()));

@@ -152,13 +152,13 @@ bool wants_progress(const protocol::Request& request) {
 
 asio::awaitable<std::string> answer_stoppably(Streams& streams, Lifetime lifetime, const Door& door,
                                               const protocol::Request& request,
-                                              const Service& service, Lanes& lanes) {
+                                              const Service& service, asio::io_context& lane) {
     const auto stop = std::make_shared<const StopEvent>();
     watch_hang_up(streams, lifetime, stop);
     door.can_stop(stop);
     Teller teller((streams.out ? *streams.out : streams.in).native_handle());
     auto answer = co_await asio::co_spawn(
-        lanes.of(service.lane_of(request)),
+        lane,
         [&]() -> asio::awaitable<std::string> {
             Waiter waiter{stop->descriptor(), {}};
             if (wants_progress(request)) {
@@ -172,14 +172,19 @@ asio::awaitable<std::string> answer_stoppably(Streams& streams, Lifetime lifetim
     co_return teller.take_rest() + answer;
 }
 
-asio::awaitable<std::string> answer_on(Lane lane, const protocol::Request& request,
-                                       const Service& service, Lanes& lanes) {
-    if (lane == Lane::Here) {
+asio::awaitable<std::string> answer(Streams& streams, Lifetime lifetime, const Door& door,
+                                    const protocol::Request& request, const Service& service,
+                                    Lanes& lanes) {
+    asio::io_context* const lane = lanes.of(service.lane_of(request));
+    if (lane == nullptr) {
+        // While it runs here nothing is watched: signals then do what they do to any process.
         co_return encode(service.answer(request));
     }
+    if (service.is_stoppable(request.method)) {
+        co_return co_await answer_stoppably(streams, lifetime, door, request, service, *lane);
+    }
     co_return co_await asio::co_spawn(
-        lanes.of(lane),
-        [&]() -> asio::awaitable<std::string> { co_return encode(service.answer(request)); },
+        *lane, [&]() -> asio::awaitable<std::string> { co_return encode(service.answer(request)); },
         asio::use_awaitable);
 }
 
@@ -228,12 +233,7 @@ asio::awaitable<void> serve(Streams& streams, const Service& service, Lanes& lan
                 unsent.clear();
             }
             door.begins();
-            if (service.is_stoppable(request->method)) {
-                unsent +=
-                    co_await answer_stoppably(streams, lifetime, door, *request, service, lanes);
-            } else {
-                unsent += co_await answer_on(lane, *request, service, lanes);
-            }
+            unsent += co_await answer(streams, lifetime, door, *request, service, lanes);
             last = !door.ends() || lifetime == Lifetime::OneRequest;
         }
         // A hello's answer travels with that of the request which came with it: one wake-up of the

@@ -308,11 +308,18 @@ CompilerFindings find_compilers(FileSystem& files, const Environment& environmen
                                 CompilerVersions versions) {
     CompilerFindings findings;
     Programs programs(files, machine, findings.notes);
-    for (const auto& place : directories_of(value_of(environment, "PATH"))) {
-        programs.look_in(place, true);
-    }
-    for (const auto& place : usual_places(files, environment)) {
-        programs.look_in(place, false);
+    const auto on_path = directories_of(value_of(environment, "PATH"));
+    const auto usual = usual_places(files, environment);
+    auto places = on_path;
+    places.insert(places.end(), usual.begin(), usual.end());
+    const auto silent = files.silent(places);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (std::ranges::find(silent, places[i]) == silent.end()) {
+            programs.look_in(places[i], i < on_path.size());
+        } else {
+            findings.notes.push_back("compilers in " + places[i] +
+                                     " are not looked at: it does not answer");
+        }
     }
     const auto candidates = programs.take();
     const auto add = [&](const Candidate& candidate, DottedVersion version, std::string source) {

@@ -37,7 +37,12 @@ public:
         if (const auto exe = value_of(*m_environment, "MAMBA_EXE"); !exe.empty()) {
             add_executable(exe, "MAMBA_EXE");
         }
-        for (const auto& directory : directories_of(value_of(*m_environment, "PATH"))) {
+        const auto directories = directories_of(value_of(*m_environment, "PATH"));
+        const auto silent = m_files->silent(directories);
+        for (const auto& directory : directories) {
+            if (std::ranges::find(silent, directory) != silent.end()) {
+                continue;
+            }
             for (const auto* name : {"conda", "mamba", "micromamba", "pixi"}) {
                 const auto path = directory + '/' + name;
                 if (m_files->exists(path)) {

@@ -1,5 +1,6 @@
 #include "host/examine.hpp"
 
+#include "base/private_files.hpp"
 #include "host/compilers.hpp"
 #include "host/conda_installs.hpp"
 #include "host/driver.hpp"
@@ -106,10 +107,13 @@ std::string default_cache_directory(const Environment& environment, const std::s
     if (auto told = value_of(environment, "CUDAENV_CACHE_DIR"); told.starts_with('/')) {
         return told;
     }
+    std::string directory;
     if (const auto base = value_of(environment, "XDG_CACHE_HOME"); base.starts_with('/')) {
-        return base + "/cudaenv";
+        directory = base + "/cudaenv";
+    } else if (home.starts_with('/')) {
+        directory = home + "/.cache/cudaenv";
     }
-    return home.starts_with('/') ? home + "/.cache/cudaenv" : std::string();
+    return is_anothers_place(directory) ? std::string() : directory;
 }
 
 } // namespace cudaenv::host

@@ -34,7 +34,8 @@ facts::Host examine(const ExamineOptions& options);
 facts::Host examine(const ExamineOptions& options, FileSystem& files, ProcessRunner& processes,
                     const SystemIdentity& identity, std::int64_t now);
 
-// CUDAENV_CACHE_DIR, else $XDG_CACHE_HOME/cudaenv, else ~/.cache/cudaenv; empty without a home.
+// CUDAENV_CACHE_DIR, else $XDG_CACHE_HOME/cudaenv, else ~/.cache/cudaenv; empty without a home,
+// and for root in another user's.
 std::string default_cache_directory(const Environment& environment, const std::string& home);
 
 } // namespace cudaenv::host

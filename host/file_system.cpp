@@ -1,6 +1,7 @@
 #include "host/file_system.hpp"
 
 #include "base/fd.hpp"
+#include "host/silent_paths.hpp"
 
 #include <climits>
 
@@ -132,6 +133,10 @@ Result<std::string> DiskFileSystem::read_link(const std::string& path) {
         return failed(path, errno);
     }
     return std::string(target.data(), static_cast<std::size_t>(length));
+}
+
+std::vector<std::string> DiskFileSystem::silent(std::span<const std::string> paths) {
+    return silent_paths(paths);
 }
 
 std::string reason_of(const Error& error) {

@@ -5,6 +5,7 @@
 #include "base/result.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,10 @@ public:
     // Where a symlink points, as written; fails on what is none.
     virtual Result<std::string> read_link(const std::string& path) = 0;
 
+    // Those of `paths` that keep whoever touches them waiting: a file server that is gone, a FUSE
+    // server that is stopped. Returns within a second.
+    virtual std::vector<std::string> silent(std::span<const std::string> paths) = 0;
+
     [[nodiscard]] bool exists(const std::string& path) { return status(path).has_value(); }
 };
 
@@ -58,6 +63,7 @@ public:
     Result<std::string> real_path(const std::string& path) override;
     Result<FileStatus> status(const std::string& path) override;
     Result<std::string> read_link(const std::string& path) override;
+    std::vector<std::string> silent(std::span<const std::string> paths) override;
 };
 
 // Why a path cannot be used, in a few words: "does not exist", "permission denied", ...

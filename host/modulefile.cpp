@@ -95,6 +95,9 @@ std::vector<std::string> tcl_words(std::string_view line) {
     return words;
 }
 
+// Of commands within commands; no path is written like that, and it bounds the recursion.
+constexpr int k_deepest = 32;
+
 std::optional<std::string> tcl_value(std::string_view word, const Variables& variables,
                                      const ModuleName& module);
 
@@ -135,6 +138,9 @@ std::optional<std::string> tcl_value(std::string_view word, const Variables& var
                 depth += word[end] == '[' ? 1 : word[end] == ']' ? -1 : 0;
                 if (depth == 0) {
                     break;
+                }
+                if (depth > k_deepest) {
+                    return std::nullopt;
                 }
             }
             const auto inner = end < word.size()
@@ -255,7 +261,7 @@ private:
     }
 
     std::optional<std::string> term() {
-        if (++m_depth > 32) { // no path is written like that; it bounds the recursion
+        if (++m_depth > k_deepest) {
             return std::nullopt;
         }
         auto result = term_inside();

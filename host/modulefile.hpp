@@ -9,7 +9,7 @@
 
 namespace cudaenv::host {
 
-// Absolute directories that CUDA_HOME, CUDA_PATH or CUDA_ROOT are set to, else the parents of the
+// Absolute directories that CUDA_HOME, CUDA_PATH, CUDA_ROOT or CUDADIR are set to, else the parents of the
 // `bin` directories that go on PATH; in the file's order, each once. `path` is the modulefile's
 // own: its last part is the module's version, the one before its name.
 std::vector<std::string> parse_modulefile(std::string_view text, std::string_view path);

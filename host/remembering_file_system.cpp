@@ -32,4 +32,8 @@ Result<std::string> RememberingFileSystem::read_link(const std::string& path) {
     return once(m_links, path, [&] { return m_files->read_link(path); });
 }
 
+std::vector<std::string> RememberingFileSystem::silent(std::span<const std::string> paths) {
+    return m_files->silent(paths);
+}
+
 } // namespace cudaenv::host

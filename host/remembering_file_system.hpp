@@ -20,6 +20,7 @@ public:
     Result<std::string> real_path(const std::string& path) override;
     Result<FileStatus> status(const std::string& path) override;
     Result<std::string> read_link(const std::string& path) override;
+    std::vector<std::string> silent(std::span<const std::string> paths) override;
 
 private:
     FileSystem* m_files;

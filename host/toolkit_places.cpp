@@ -22,8 +22,11 @@ public:
         : m_files(&files), m_environment(&environment), m_search(&search), m_notes(&notes) {}
 
     std::vector<ToolkitPlace> look() {
+        add_silent();
         for (const auto& directory : m_search->directories) {
-            add_configured(directory);
+            if (answers(directory)) {
+                add_configured(directory);
+            }
         }
         add_beginning_with_cuda("/usr/local");
         add_beginning_with_cuda("/opt");
@@ -32,11 +35,13 @@ public:
         add_alternatives();
         for (const auto* name : {"CUDA_HOME", "CUDA_PATH"}) {
             if (const auto path = value_of(*m_environment, name); !path.empty()) {
-                add(path, name);
+                add(path, name); // whether it answers is asked with all places that were found
             }
         }
         for (const auto& directory : directories_of(value_of(*m_environment, "PATH"))) {
-            add_nvcc(directory + "/nvcc", "PATH");
+            if (answers(directory)) {
+                add_nvcc(directory + "/nvcc", "PATH");
+            }
         }
         for (const auto& prefix : m_search->conda_prefixes) {
             add_nvcc(prefix + "/bin/nvcc", "conda environment " + prefix);
@@ -47,6 +52,42 @@ public:
     }
 
 private:
+    // Places that are looked into while searching, each with who names it.
+    void add_silent() {
+        std::vector<std::pair<std::string, std::string>> named;
+        for (const auto& directory : m_search->directories) {
+            named.emplace_back(directory, "configured directory");
+        }
+        for (const auto* name : {"PATH", "MODULEPATH"}) {
+            for (auto& directory : directories_of(value_of(*m_environment, name))) {
+                named.emplace_back(std::move(directory), name);
+            }
+        }
+        for (auto& root : hpc_sdk_roots()) {
+            named.emplace_back(std::move(root), "NVIDIA HPC SDK");
+        }
+        for (const auto* parent : {"/usr/local", "/opt"}) {
+            named.emplace_back(parent, parent);
+        }
+        ask(named);
+    }
+    // What does not answer is a place all the same: it may hold what is wanted.
+    void ask(const std::vector<std::pair<std::string, std::string>>& named) {
+        std::vector<std::string> paths;
+        for (const auto& [path, source] : named) {
+            paths.push_back(path);
+        }
+        auto silent = m_files->silent(paths);
+        m_silent.insert(m_silent.end(), silent.begin(), silent.end());
+        for (const auto& [path, source] : named) {
+            if (!answers(path)) {
+                m_places.push_back({path, source, Naming::Named, true});
+            }
+        }
+    }
+    bool answers(const std::string& directory) const {
+        return std::ranges::find(m_silent, directory) == m_silent.end();
+    }
     void add(const std::string& path, const std::string& source, Naming naming = Naming::Named) {
         m_places.push_back({path, source, naming});
     }
@@ -71,10 +112,18 @@ private:
     void add_configured(const std::string& directory) {
         bool inside = false;
         if (!m_files->exists(directory + "/bin/nvcc")) {
+            std::vector<std::pair<std::string, std::string>> named;
             for (const auto& name : names_in(directory)) {
-                if ((name.starts_with("cuda") || starts_with_digit(name)) &&
-                    m_files->exists(directory + '/' + name + "/bin/nvcc")) {
-                    add(directory + '/' + name, "configured directory " + directory);
+                if (name.starts_with("cuda") || starts_with_digit(name)) {
+                    named.emplace_back(directory + '/' + name, "configured directory " + directory);
+                }
+            }
+            ask(named);
+            for (const auto& [path, source] : named) {
+                if (!answers(path)) {
+                    inside = true;
+                } else if (m_files->exists(path + "/bin/nvcc")) {
+                    add(path, source);
                     inside = true;
                 }
             }
@@ -85,6 +134,9 @@ private:
     }
 
     void add_beginning_with_cuda(const std::string& parent) {
+        if (!answers(parent)) {
+            return;
+        }
         for (const auto& name : names_in(parent)) {
             if (!name.starts_with("cuda")) {
                 continue;
@@ -99,14 +151,20 @@ private:
         }
     }
 
-    // /opt/nvidia/hpc_sdk/Linux_x86_64/24.5/cuda/12.4
-    void add_hpc_sdk() {
-        const auto target = "Linux_" + m_search->machine;
-        std::vector<std::string> roots = {"/opt/nvidia/hpc_sdk/" + target};
+    [[nodiscard]] std::vector<std::string> hpc_sdk_roots() const {
+        std::vector<std::string> roots = {"/opt/nvidia/hpc_sdk/Linux_" + m_search->machine};
         if (const auto root = value_of(*m_environment, "NVHPC_ROOT"); root.starts_with('/')) {
             roots.push_back(root);
         }
-        for (const auto& root : roots) {
+        return roots;
+    }
+
+    // /opt/nvidia/hpc_sdk/Linux_x86_64/24.5/cuda/12.4
+    void add_hpc_sdk() {
+        for (const auto& root : hpc_sdk_roots()) {
+            if (!answers(root)) {
+                continue;
+            }
             auto releases = m_files->list_directory(root);
             if (!releases) {
                 continue; // not installed
@@ -143,6 +201,14 @@ private:
 
     // The toolkit around an nvcc: the parent of its bin, symlinks and wrapper scripts followed.
     void add_nvcc(const std::string& path, const std::string& source) {
+        if (const auto target = m_files->read_link(path); target && target->starts_with('/')) {
+            // The link answers; what it leads to may not.
+            const auto toolkit = std::string(parent_path(parent_path(*target)));
+            ask({{toolkit, source}});
+            if (!answers(toolkit)) {
+                return;
+            }
+        }
         const auto status = m_files->status(path);
         if (!status || status->kind != FileKind::Regular) {
             return;
@@ -229,6 +295,9 @@ private:
 
     void add_modules() {
         for (const auto& root : directories_of(value_of(*m_environment, "MODULEPATH"))) {
+            if (!answers(root)) {
+                continue;
+            }
             const auto names = m_files->list_directory(root);
             if (!names) {
                 continue; // listed and not there is common, and no concern of ours
@@ -257,6 +326,7 @@ private:
     const Environment* m_environment;
     const ToolkitSearch* m_search;
     std::vector<std::string>* m_notes;
+    std::vector<std::string> m_silent;
     std::vector<ToolkitPlace> m_places;
 };
 

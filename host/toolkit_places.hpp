@@ -18,6 +18,7 @@ struct ToolkitPlace {
     std::string path;   // as found, symlinks not resolved
     std::string source; // "CUDA_HOME", "PATH", a directory, a modulefile
     Naming naming = Naming::Named;
+    bool silent = false; // a directory that should hold toolkits and does not answer
 };
 
 struct ToolkitSearch {

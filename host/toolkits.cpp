@@ -27,6 +27,16 @@ bool better_known(const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
+std::vector<std::string> silent_places(FileSystem& files, const std::vector<ToolkitPlace>& places) {
+    std::vector<std::string> paths;
+    for (const auto& place : places) {
+        if (!place.silent && place.path.starts_with('/')) {
+            paths.push_back(place.path);
+        }
+    }
+    return files.silent(paths);
+}
+
 } // namespace
 
 ToolkitFindings find_toolkits(FileSystem& files, const Environment& environment,
@@ -37,10 +47,16 @@ ToolkitFindings find_toolkits(FileSystem& files, const Environment& environment,
         std::vector<std::string> sources;
     };
     std::map<std::string, Known> known; // by real path, or by the broken one
-    for (const auto& place : toolkit_places(files, environment, search, findings.notes)) {
+    const auto places = toolkit_places(files, environment, search, findings.notes);
+    const auto silent = silent_places(files, places);
+    for (const auto& place : places) {
         facts::Toolkit toolkit;
         std::string key = place.path;
-        if (!place.path.starts_with('/')) {
+        if (place.silent || std::ranges::find(silent, place.path) != silent.end()) {
+            toolkit.path = place.path;
+            toolkit.silent = true;
+            toolkit.problem = "does not answer";
+        } else if (!place.path.starts_with('/')) {
             toolkit.path = place.path;
             toolkit.problem = "not an absolute path";
         } else if (const auto real = files.real_path(place.path)) {

@@ -66,6 +66,7 @@ constexpr std::array k_variables = std::to_array<std::string_view>({
     "NVCC_APPEND_FLAGS",
     "NVCC_CCBIN",
     "NVCC_PREPEND_FLAGS",
+    "NVHPC_ROOT",
     "NVIDIA_DRIVER_CAPABILITIES",
     "NVIDIA_VISIBLE_DEVICES",
     "PATH",

@@ -51,6 +51,7 @@ nlohmann::json id_to_json(std::optional<std::int64_t> id) {
 }
 
 constexpr const char* k_progress_method = "progress";
+constexpr const char* k_part_method = "part";
 
 bool is_version_two(const nlohmann::json& object) {
     const auto version = string_field(object, "jsonrpc");
@@ -116,13 +117,45 @@ Result<std::string> encode_request(const Request& request) {
                          {"params", std::move(params)}});
 }
 
+namespace {
+
+Result<std::string> encode_in_parts(const Response& response) {
+    // As a string in JSON, no byte of a JSON text takes more than two.
+    constexpr std::size_t k_part_bytes = k_most_frame_bytes / 3;
+    const std::string text =
+        response.result->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    if (text.size() > k_most_result_bytes) {
+        return defect("an answer is longer than " + std::to_string(k_most_result_bytes) + " bytes");
+    }
+    std::string lines;
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t end = std::min(at + k_part_bytes, text.size());
+        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
+            --end; // within a character
+        }
+        CUDAENV_TRY(const auto line,
+                    encode_frame({{"jsonrpc", "2.0"},
+                                  {"method", k_part_method},
+                                  {"params", {{"text", text.substr(at, end - at)}}}}));
+        lines += line;
+        at = end;
+    }
+    CUDAENV_TRY(
+        const auto last,
+        encode_frame({{"jsonrpc", "2.0"}, {"id", id_to_json(response.id)}, {"parts", true}}));
+    return lines + last;
+}
+
+} // namespace
+
 Result<std::string> encode_response(const Response& response) {
     if (!response.result) {
         const Error& error = response.result.error();
         return encode_refusal(BadRequest{rpc_code(error), response.id, error});
     }
-    return encode_frame(
+    auto line = encode_frame(
         {{"jsonrpc", "2.0"}, {"id", id_to_json(response.id)}, {"result", *response.result}});
+    return line ? line : encode_in_parts(response);
 }
 
 Result<std::string> encode_refusal(const BadRequest& refused) {
@@ -174,7 +207,23 @@ tl::expected<Request, BadRequest> decode_request(std::string_view line) {
     return request;
 }
 
-Result<Response> decode_response(std::string_view line) {
+std::optional<std::string> decode_part(std::string_view line) {
+    // Most lines are responses and are not parsed twice. Members are written in the order of their
+    // names.
+    if (line.substr(0, 64).find(R"("method":"part")") == std::string_view::npos) {
+        return std::nullopt;
+    }
+    const auto object = parse_json(line);
+    const auto params =
+        object && object->is_object() ? object->find("params") : nlohmann::json::const_iterator();
+    if (!object || !object->is_object() || params == object->end()) {
+        return std::nullopt;
+    }
+    auto text = string_field(*params, "text");
+    return text ? *std::move(text) : std::nullopt;
+}
+
+Result<Response> decode_response(std::string_view line, std::string_view parts) {
     const auto refuse = [](const std::string& why) {
         return bad_input("bad-response", "a line is not a response: " + why);
     };
@@ -191,6 +240,11 @@ Result<Response> decode_response(std::string_view line) {
             return refuse("it has no \"id\"");
         }
         return Response{id, std::move(*result)};
+    }
+    if (object->value("parts", nlohmann::json()) == true && id) {
+        auto result = parse_json(parts);
+        return result ? Result<Response>(Response{id, *std::move(result)})
+                      : refuse(result.error().message);
     }
     const auto error = object->find("error");
     if (error == object->end() || !error->is_object()) {

@@ -69,7 +69,10 @@ Result<Reply> reply_from_json(const nlohmann::json& object);
 
 // One line each, newline included. Error: "frame-too-long".
 Result<std::string> encode_request(const Request& request);
+// A result that is too long for a line comes in parts, before its response: notifications with
+// pieces of its JSON text. Error beyond k_most_result_bytes.
 Result<std::string> encode_response(const Response& response);
+constexpr std::size_t k_most_result_bytes = std::size_t{64} << 20;
 
 // From one line. A failed request says with which code to answer it, and its id if that was
 // readable.
@@ -81,11 +84,12 @@ struct BadRequest {
 tl::expected<Request, BadRequest> decode_request(std::string_view line);
 // The answer to it: unlike other errors it keeps JSON-RPC's own code.
 Result<std::string> encode_refusal(const BadRequest& refused);
-// Error: "bad-response".
-Result<Response> decode_response(std::string_view line);
+// `parts`: what came in parts before it. Error: "bad-response".
+Result<Response> decode_response(std::string_view line, std::string_view parts = {});
+// A piece of the text of a result; none where the line is something else.
+std::optional<std::string> decode_part(std::string_view line);
 
-// How far a request is that asked to hear it ("progress": true), before its response: the only
-// notification.
+// How far a request is that asked to hear it ("progress": true), before its response.
 struct Progress {
     std::string step;       // "cudnn", facts::k_probe_steps
     std::optional<int> gpu; // the driver's ordinal

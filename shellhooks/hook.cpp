@@ -12,6 +12,9 @@ namespace {
 constexpr std::string_view k_acting =
     "activate deactivate reactivate install update upgrade remove uninstall";
 
+// Behind the program's path, where a shell has what it set and it can take nothing back.
+constexpr std::string_view k_gone = "is gone: what it has set stays in this shell";
+
 std::string managed_words() {
     std::string out;
     for (const std::string_view name : plan::managed_variables()) {
@@ -35,6 +38,7 @@ std::string hook_text(Shell shell, const HookOptions& options) {
     text = replaced(std::move(text), "@CUDAENV_WRAP@", options.wrap ? "1" : "0");
     text = replaced(std::move(text), "@CUDAENV_MANAGED@", managed_words());
     text = replaced(std::move(text), "@CUDAENV_ACTING@", k_acting);
+    text = replaced(std::move(text), "@CUDAENV_GONE@", k_gone);
     // Last: a path may hold anything.
     return replaced(std::move(text), "@CUDAENV_PROGRAM@", quote_word(shell, options.program));
 }

@@ -43,8 +43,8 @@ struct Watch {
     std::string waited{};
 };
 // Defines what the hook asks at each prompt: for bash and zsh the function `__cudaenv_stale`
-// (builtins only; true when anything differs); for the others a variable that is not exported and
-// is handed back to `cudaenv prompt --watch`, which compares by itself.
+// (builtins only; true when anything differs); for the others a variable that is not exported, which
+// xonsh compares itself and fish and tcsh hand back to `cudaenv prompt --watch`.
 std::string render_watch(Shell shell, const Watch& watch);
 
 // The same watch as one word for `--watch`, and its reading back. Letters, digits and _ . / + - : ,

@@ -38,6 +38,8 @@ std::string render_watch_xonsh(const Watch& watch);
 // hooks/hook.SHELL as it is; empty for Posix, which has none. In it hook_text replaces
 //   @CUDAENV_PROGRAM@   by the path of cudaenv as one quoted word of that shell (quote_word)
 //   @CUDAENV_WRAP@      by 1 or 0 (activation.wrap)
+//   @CUDAENV_ACTING@   by the words after which conda and mamba may have changed the environment
+//   @CUDAENV_GONE@     by what is said where the program is not there any more
 //   @CUDAENV_MANAGED@  by the names of plan::managed_variables(), between blanks
 std::string_view hook_template(Shell shell);
 

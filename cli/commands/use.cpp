@@ -10,6 +10,7 @@
 #include "solver/plan/pins.hpp"
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -21,6 +22,8 @@ namespace cudaenv::cli {
 namespace {
 
 constexpr const char* k_variable = "CUDAENV_CUDA";
+// The prompt then waits for its own answer.
+constexpr std::chrono::milliseconds k_patience{500};
 
 // The shell that the user lives in, for the words of a hint.
 std::string_view shell_of_user() {
@@ -70,10 +73,11 @@ Result<std::string> wanted_cuda(const std::string& text, const std::string& plac
     return pins.front().constraint;
 }
 
-// Which CUDA exists, only the daemon knows. Whatever else goes wrong there is the prompt's to say.
+// Which CUDA exists, only the daemon knows. Whatever else goes wrong there is the prompt's to say,
+// also that there is no such CUDA, where the daemon took too long here.
 Result<void> check_release(const std::string& cuda) {
     auto asked = ask_daemon("release", {{"cuda", cuda}}, this_caller(Terminal{}),
-                            {.afterwards = Afterwards::Execs});
+                            {.afterwards = Afterwards::Execs, .deadline = k_patience});
     if (!asked && asked.error().code == "no-such-cuda") {
         return tl::unexpected(std::move(asked).error());
     }

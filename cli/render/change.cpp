@@ -25,7 +25,7 @@ std::string render_change(const nlohmann::json& object, const Style& style) {
     }
     page.table(text_at(object, "command"), rows);
     if (const std::string next = text_at(object, "next"); !next.empty()) {
-        page.row("next", next);
+        page.command("next", next);
     }
     return page.text();
 }

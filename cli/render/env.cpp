@@ -70,7 +70,7 @@ std::string render_env(const nlohmann::json& object, const Style& style) {
         page.row("warning", in_locale(style, warning));
     }
     if (const std::string remedy = text_at(object, "remedy"); !remedy.empty()) {
-        page.row("next", in_locale(style, remedy));
+        page.command("next", remedy);
     }
     return page.text();
 }

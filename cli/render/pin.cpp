@@ -68,7 +68,7 @@ std::string render_pin(const nlohmann::json& pin, const Style& style) {
         page.row("note", note);
     }
     if (const std::string next = text_at(pin, "next"); !next.empty()) {
-        page.row("next", next);
+        page.command("next", next);
     }
     return page.text();
 }

@@ -90,7 +90,7 @@ std::string render_status(const nlohmann::json& status, const Style& style) {
     for (const nlohmann::json& finding : list_at(status, "findings")) {
         page.row(text_at(finding, "code"), text_at(finding, "title"));
     }
-    page.row("next", text_at(status, "next"));
+    page.command("next", text_at(status, "next"));
     return page.text();
 }
 

@@ -193,6 +193,11 @@ void Page::row(std::string_view label, std::string_view text, std::string_view n
     }
 }
 
+void Page::command(std::string_view label, std::string_view text) {
+    const int gap = std::max(m_label_width - width_of(label), 1);
+    line(std::string(label) + spaces(gap) + in_locale(m_style, text));
+}
+
 void Page::table(std::string_view label, const std::vector<std::vector<std::string>>& rows) {
     std::vector<int> widths;
     for (const auto& cells : rows) {

@@ -46,6 +46,8 @@ public:
     // A label narrower than the label column and its text; longer texts go on under the text.
     // `note` is set apart on the right where there is room.
     void row(std::string_view label, std::string_view text, std::string_view note = {});
+    // On one line, however long: what is to be pasted is not broken.
+    void command(std::string_view label, std::string_view text);
     // Rows whose cells line up; the label stands at the first. A last cell that is too wide goes on
     // under itself.
     void table(std::string_view label, const std::vector<std::vector<std::string>>& rows);

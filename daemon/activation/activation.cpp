@@ -33,7 +33,6 @@ plan::Variables as_if_active(plan::Variables base, const std::string& prefix,
     if (prefix.empty() || prefix == project::active_prefix(caller.environment)) {
         return base;
     }
-    std::error_code failed;
     base.erase("CONDA_PREFIX");
     base.erase("VIRTUAL_ENV");
     base[project::pin_file_of(prefix) == prefix + "/cudaenv.toml" ? "VIRTUAL_ENV"

@@ -22,7 +22,8 @@ constexpr std::chrono::seconds k_longest{600};
 // environment: what it holds is looked at by itself, and the answer then serves every environment.
 host::Environment machines_view(const plan::Variables& shell, const std::string& prefix) {
     host::Environment view;
-    for (const char* name : {"PATH", "MODULEPATH", "CUDA_HOME", "CUDA_PATH", "HOME"}) {
+    for (const char* name :
+         {"PATH", "MODULEPATH", "CUDA_HOME", "CUDA_PATH", "HOME", "NVHPC_ROOT"}) {
         if (const auto found = shell.find(name); found != shell.end()) {
             view.insert(*found);
         }

@@ -2,6 +2,7 @@
 
 #include "host/project/config_files.hpp"
 #include "host/project/project_search.hpp"
+#include "host/silent_paths.hpp"
 #include "host/watch/path_state.hpp"
 #include "solver/plan/activation/managed.hpp"
 
@@ -66,9 +67,17 @@ std::vector<std::string> watched_paths(const Activation& activation, const proto
     // A new toolkit is a reason to ask where there may be a better one.
     if (!activation.choice.none() &&
         (!activation.choice.toolkit || activation.choice.match == plan::ToolkitMatch::SameMajor)) {
-        paths.emplace_back("/usr/local");
-        for (const std::string& directory : activation.project.config.toolkit_directories()) {
-            paths.push_back(directory);
+        const auto& toolkits = activation.situation.host.toolkits;
+        std::vector<std::string> directories = activation.project.config.toolkit_directories();
+        directories.emplace_back("/usr/local");
+        for (const std::string& directory : directories) {
+            // A shell that touches what does not answer is stuck.
+            const bool silent = std::ranges::any_of(toolkits, [&](const facts::Toolkit& toolkit) {
+                return toolkit.silent && (toolkit.path + '/').starts_with(directory + '/');
+            });
+            if (!silent) {
+                paths.push_back(directory);
+            }
         }
     }
     if (!program.empty()) {
@@ -166,8 +175,9 @@ shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller&
         watch.files.back().seen = shellhooks::WatchedFile::Seen::WhereFree;
     }
     const Comparing existence{{}, comparing.asked, comparing.clock};
-    if (activation.choice.toolkit) {
-        // What matters of a toolkit that was chosen is that it is there.
+    if (activation.choice.toolkit && !host::may_be_silent(activation.choice.toolkit->path)) {
+        // What matters of a toolkit that was chosen is that it is there. A shell that looks at a
+        // file server which does not answer is stuck.
         const std::string nvcc = activation.choice.toolkit->path + "/bin/nvcc";
         watch.files.push_back(watched_file(nvcc, existence));
         watch.files.back().seen = shellhooks::WatchedFile::Seen::Existence;

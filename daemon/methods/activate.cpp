@@ -10,6 +10,7 @@
 #include "shellhooks/render.hpp"
 #include "solver/plan/activation/journal_compare.hpp"
 #include "solver/plan/activation/managed.hpp"
+#include "solver/plan/printable.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -20,8 +21,8 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// For what an install has mixed: of the 40 ms that a prompt has in all, of which a child has to be
-// started first where no daemon listens; and where nobody sits before it.
+// For what an install has mixed, which a prompt does not wait for as it does for CUDA; a child has
+// to be started first where no daemon listens. The last is for scripts.
 constexpr std::chrono::milliseconds k_prompt_patience{22};
 constexpr std::chrono::milliseconds k_childs_patience{8};
 constexpr std::chrono::milliseconds k_script_patience{2000};
@@ -54,15 +55,17 @@ bool only_lists(const std::vector<plan::Change>& changes) {
     });
 }
 
-// What the shell's last answer was; an empty one where there was none.
-plan::Journal journal_before(const protocol::Caller& caller) {
-    const auto text = caller.variable(plan::k_journal_variable);
+// What the shell's last answer was; an empty one where there was none. `was`: what was taken back
+// since, before a wrapped command or a wait.
+plan::Journal journal_before(const protocol::Caller& caller,
+                             const std::optional<std::string>& was) {
+    const auto text = was ? was : caller.variable(plan::k_journal_variable);
     return (text ? plan::read_journal(*text) : bad_input("none", "")).value_or(plan::Journal{});
 }
 
 // What the user should know of a change beside it, the most important first.
 Lines concerns_of(const Activation& activation, const nlohmann::json& object,
-                  const protocol::Caller& caller, bool entered) {
+                  const protocol::Caller& caller, bool entered, bool heard) {
     Lines concerns;
     const auto journal = caller.variable(plan::k_journal_variable);
     if (journal && !plan::read_journal(*journal)) {
@@ -70,7 +73,18 @@ Lines concerns_of(const Activation& activation, const nlohmann::json& object,
                               "stays in this shell; a new one is clean");
     }
     if (entered) {
-        const Lines& notes = activation.project.notes;
+        Lines notes = activation.project.notes;
+        std::string skipped;
+        for (const project::SkippedFile& file : activation.project.search.skipped) {
+            skipped += file.text() + '\n';
+        }
+        // Below /tmp, say, it would be repeated at each `cd`.
+        if (heard && !skipped.empty() &&
+            !is_news(runtime_directory_of(caller), "skipped", skipped)) {
+            std::erase_if(notes, [&](const std::string& note) {
+                return skipped.find(note + '\n') != std::string::npos;
+            });
+        }
         concerns.insert(concerns.end(), notes.begin(), notes.end());
     }
     for (const nlohmann::json& warning : object["warnings"]) {
@@ -86,24 +100,25 @@ Lines concerns_of(const Activation& activation, const nlohmann::json& object,
 // `cudaenv status` has the rest. Nothing where the shell has what it had, though something put its
 // lists in another order, as the start-up files of a nested shell do.
 nlohmann::json lines_to_say(const Activation& activation, const nlohmann::json& object,
-                            const protocol::Caller& caller, bool heard) {
+                            const protocol::Caller& caller, const std::optional<std::string>& was,
+                            bool heard) {
     nlohmann::json say = nlohmann::json::array();
-    const plan::Journal before = journal_before(caller);
+    const plan::Journal before = journal_before(caller, was);
     const bool entered = activation.applied.journal.context != before.context;
-    const bool has_it =
-        only_lists(activation.changes) && plan::is_same_patch(before, activation.applied.journal);
-    const bool changed = !only_the_journal(activation.changes) && (entered || !has_it);
+    const bool is_same = plan::is_same_patch(before, activation.applied.journal);
+    const bool has_it = only_lists(activation.changes) && is_same;
+    const bool changed =
+        was ? !is_same : !only_the_journal(activation.changes) && (entered || !has_it);
     if (activation.choice.none()) {
         if (changed) {
             say.push_back("off, the shell is as it was");
         }
-    } else if ((changed || (entered && !activation.choice.remedy.empty())) &&
-               !object["line"].is_null()) {
+    } else if ((changed || (entered && !activation.choice.toolkit)) && !object["line"].is_null()) {
         say.push_back(object["line"]);
     }
     const auto journal = caller.variable(plan::k_journal_variable);
     if (changed || entered || (journal && !plan::read_journal(*journal))) {
-        const Lines concerns = concerns_of(activation, object, caller, entered);
+        const Lines concerns = concerns_of(activation, object, caller, entered, heard);
         if (!concerns.empty()) {
             const std::string more = caller.utf8 ? " · cudaenv status" : " - cudaenv status";
             say.push_back(
@@ -131,14 +146,7 @@ protocol::Reply refused(const Error& error, const nlohmann::json& params,
     activation.situation.kept = protocol::strings_field(params, "keep").value_or(Lines());
     activation.applied.environment = plan::undo(caller.environment);
     activation.changes = plan::difference(caller.environment, activation.applied.environment);
-    std::string where = error.path;
-    if (error.line > 0) {
-        where += " line " + std::to_string(error.line);
-    }
-    std::string line = where.empty() ? error.message : where + ": " + error.message;
-    if (!error.hint.empty()) {
-        line += "; " + error.hint;
-    }
+    const std::string line = plan::one_line(error);
     shellhooks::Watch watch = watch_of(activation, caller, program, comparing);
     if (error.path.starts_with('/')) {
         watch.files.push_back(watched_file(error.path, comparing));
@@ -153,7 +161,8 @@ protocol::Reply refused(const Error& error, const nlohmann::json& params,
 
 // Params beside those of activation_of: `shell`, for whom the text is to be; `program`, the
 // client's path; `tell_installs`: somebody hears what an install has mixed. With `watch`: true the
-// text ends with what the shell is to watch; `whole_seconds`: the shell sees of files' times no
+// text ends with what the shell is to watch; `was`: the journal of what was taken back before, of
+// which nothing is said again; `whole_seconds`: the shell sees of files' times no
 // more.
 Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::Caller& caller,
                                  const std::shared_ptr<Machine>& machine, Installs& installs,
@@ -163,6 +172,7 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
     CUDAENV_TRY(const auto program, protocol::string_field(params, "program"));
     CUDAENV_TRY(const bool watches, protocol::bool_field(params, "watch", false));
     CUDAENV_TRY(const bool tells_installs, protocol::bool_field(params, "tell_installs", false));
+    CUDAENV_TRY(const auto was, protocol::string_field(params, "was"));
     CUDAENV_TRY(const bool whole_seconds, protocol::bool_field(params, "whole_seconds", false));
     if (watches) {
         comparing.runtime_directory = runtime_directory_of(caller);
@@ -205,7 +215,7 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
         }
         object["text"] = protocol::bytes_to_json(text);
     }
-    object["say"] = lines_to_say(*activation, object, caller, tells_installs);
+    object["say"] = lines_to_say(*activation, object, caller, was, tells_installs);
     object["installs"] = news.line.empty() ? nlohmann::json() : protocol::bytes_to_json(news.line);
     if (!news.line.empty()) {
         object["installs_said"] = {{"prefix", protocol::bytes_to_json(activation->project.prefix)},

@@ -105,6 +105,25 @@ std::string step_without_hook(const protocol::Caller& caller) {
            std::string(shellhooks::name_of(hooked ? *known : shellhooks::Shell::Bash));
 }
 
+// Where what is chosen was never released: the same choice with what was.
+std::string step_to_nearest(const Activation& activation) {
+    const std::string& nearest = activation.choice.nearest;
+    const auto* const pin = activation.project.pins.find("cuda");
+    switch (pin == nullptr ? plan::PinSource::Shell : pin->source) {
+    case plan::PinSource::Project:
+        return "cudaenv pin " + nearest;
+    case plan::PinSource::Environment:
+        return "cudaenv pin -p " + shell_word(activation.project.prefix) + ' ' + nearest;
+    case plan::PinSource::User:
+        return "cudaenv pin --global " + nearest;
+    case plan::PinSource::Shell:
+    case plan::PinSource::ProjectLocal: // edited by hand alone
+    case plan::PinSource::System:
+        break;
+    }
+    return "cudaenv use " + nearest;
+}
+
 std::string next_step(const Activation& activation, const facts::Host& host,
                       const protocol::Caller& caller) {
     const std::string& prefix = activation.project.prefix;
@@ -112,6 +131,12 @@ std::string next_step(const Activation& activation, const facts::Host& host,
     if (!activation.disabled && !activation.choice.none()) {
         if (!activation.choice.toolkit && !activation.choice.remedy.empty()) {
             return activation.choice.remedy;
+        }
+        if (!activation.choice.nearest.empty()) {
+            return step_to_nearest(activation);
+        }
+        if (!activation.choice.silent.empty()) {
+            return "cudaenv reactivate";
         }
         if (!active) {
             return "cudaenv run -p " + shell_word(prefix) + " COMMAND";
@@ -191,7 +216,8 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
     }
     if (activation.disabled) {
         notes.emplace_back("CUDAENV_DISABLE is set: nothing is activated in this shell");
-    } else if (!activation.choice.none() && !activation.choice.toolkit) {
+    } else if (!activation.choice.none() && !activation.choice.toolkit &&
+               activation.choice.silent.empty() && activation.choice.nearest.empty()) {
         notes.push_back("no toolkit with nvcc here for CUDA " + activation.choice.cuda);
     }
     if (std::string lost = lost_note(caller); !lost.empty()) {
@@ -206,7 +232,10 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
     }
     nlohmann::json note_texts = nlohmann::json::array();
     for (const std::string& note : notes) {
-        note_texts.push_back(protocol::bytes_to_json(note));
+        auto text = protocol::bytes_to_json(note);
+        if (std::ranges::find(note_texts, text) == note_texts.end()) {
+            note_texts.push_back(std::move(text));
+        }
     }
     return protocol::Reply{
         0,

@@ -223,7 +223,11 @@ private:
     }
 
     // Nested ones are checked and give no items.
-    Result<std::vector<CondarcItem>> flow_collection() {
+    Result<std::vector<CondarcItem>> flow_collection(int depth = 1) {
+        constexpr int k_deepest = 32;
+        if (depth > k_deepest) {
+            return broken("the brackets are nested too deeply");
+        }
         const std::size_t start = m_at;
         const char end = peek() == '[' ? ']' : '}';
         ++m_at;
@@ -239,7 +243,7 @@ private:
                 return broken(std::string("the ") + m_text[start] + " is not closed");
             }
             if (peek() == '[' || peek() == '{') {
-                CUDAENV_TRY_VOID(flow_collection());
+                CUDAENV_TRY_VOID(flow_collection(depth + 1));
             } else {
                 CUDAENV_TRY(auto text, scalar(true));
                 items.push_back({std::move(text), CondarcMark::None});

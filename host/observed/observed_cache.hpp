@@ -8,8 +8,8 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,14 +28,16 @@ public:
     Value get(const std::string& key, FileSystem& files, std::chrono::seconds longest,
               const Compute& compute) {
         const auto now = std::chrono::steady_clock::now();
-        if (auto kept = find(key); kept && now < kept->until && hold(files, kept->observations)) {
-            return std::move(kept->value);
+        if (const auto kept = find(key);
+            kept && now < kept->until && hold(files, kept->observations)) {
+            return kept->value;
         }
         const auto began = std::chrono::system_clock::now().time_since_epoch();
         RecordingFileSystem recording(files);
         Value value = compute(recording);
-        if (settled(recording.newest(), began)) {
-            keep(key, {value, recording.observations(), now + longest, 0});
+        if (!recording.met_silence() && settled(recording.newest(), began)) {
+            keep(key, std::make_shared<const Kept>(
+                          Kept{value, recording.observations(), now + longest}));
         }
         return value;
     }
@@ -52,28 +54,30 @@ private:
 
     struct Kept {
         Value value;
-        std::vector<Observation> observations;
+        Observations observations;
         std::chrono::steady_clock::time_point until;
+    };
+    struct Slot {
+        std::shared_ptr<const Kept> kept;
         std::uint64_t used = 0;
     };
 
-    std::optional<Kept> find(const std::string& key) {
+    std::shared_ptr<const Kept> find(const std::string& key) {
         const std::lock_guard lock(m_mutex);
-        const auto found = m_kept.find(key);
-        if (found == m_kept.end()) {
-            return std::nullopt;
+        const auto found = m_slots.find(key);
+        if (found == m_slots.end()) {
+            return nullptr;
         }
         found->second.used = ++m_clock;
-        return found->second;
+        return found->second.kept;
     }
 
-    void keep(const std::string& key, Kept kept) {
+    void keep(const std::string& key, std::shared_ptr<const Kept> kept) {
         const std::lock_guard lock(m_mutex);
-        kept.used = ++m_clock;
-        m_kept.insert_or_assign(key, std::move(kept));
-        if (m_kept.size() > m_most) {
-            m_kept.erase(
-                std::min_element(m_kept.begin(), m_kept.end(), [](const auto& a, const auto& b) {
+        m_slots.insert_or_assign(key, Slot{std::move(kept), ++m_clock});
+        if (m_slots.size() > m_most) {
+            m_slots.erase(
+                std::min_element(m_slots.begin(), m_slots.end(), [](const auto& a, const auto& b) {
                     return a.second.used < b.second.used;
                 }));
         }
@@ -82,7 +86,7 @@ private:
     std::size_t m_most;
     std::mutex m_mutex;
     std::uint64_t m_clock = 0;
-    std::map<std::string, Kept> m_kept;
+    std::map<std::string, Slot> m_slots;
 };
 
 } // namespace cudaenv::host

@@ -96,17 +96,27 @@ Result<std::string> RecordingFileSystem::read_link(const std::string& path) {
     return m_files->read_link(path);
 }
 
-std::vector<Observation> RecordingFileSystem::observations() const {
-    std::vector<Observation> list;
-    list.reserve(m_seen.size());
-    for (const auto& [question, answer] : m_seen) {
-        list.push_back({question.first, question.second, answer});
-    }
-    return list;
+std::vector<std::string> RecordingFileSystem::silent(std::span<const std::string> paths) {
+    auto silent = m_files->silent(paths);
+    m_met_silence = m_met_silence || !silent.empty();
+    m_answering.insert(m_answering.end(), paths.begin(), paths.end());
+    return silent;
 }
 
-bool hold(FileSystem& files, const std::vector<Observation>& observations) {
-    return std::ranges::all_of(observations, [&](const Observation& seen) {
+Observations RecordingFileSystem::observations() const {
+    Observations all{m_answering, {}};
+    all.seen.reserve(m_seen.size());
+    for (const auto& [question, answer] : m_seen) {
+        all.seen.push_back({question.first, question.second, answer});
+    }
+    return all;
+}
+
+bool hold(FileSystem& files, const Observations& observations) {
+    if (!observations.answering.empty() && !files.silent(observations.answering).empty()) {
+        return false;
+    }
+    return std::ranges::all_of(observations.seen, [&](const Observation& seen) {
         return answer_to(files, seen.question, seen.path) == seen.answer;
     });
 }

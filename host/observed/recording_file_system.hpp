@@ -24,6 +24,11 @@ struct Observation {
     std::string answer; // what must be the same again
 };
 
+struct Observations {
+    std::vector<std::string> answering; // silent, they would keep whoever checks the rest waiting
+    std::vector<Observation> seen;
+};
+
 class RecordingFileSystem final : public FileSystem {
 public:
     explicit RecordingFileSystem(FileSystem& files) : m_files(&files) {}
@@ -33,20 +38,25 @@ public:
     Result<std::string> real_path(const std::string& path) override;
     Result<FileStatus> status(const std::string& path) override;
     Result<std::string> read_link(const std::string& path) override;
+    std::vector<std::string> silent(std::span<const std::string> paths) override;
 
-    [[nodiscard]] std::vector<Observation> observations() const;
+    [[nodiscard]] Observations observations() const;
     // Of the files and directories that were asked for: the newest modification time, nanoseconds
     // since the epoch; 0 where there is none.
     [[nodiscard]] std::int64_t newest() const { return m_newest; }
+    // Whether something was silent: what was found then does not rest on files.
+    [[nodiscard]] bool met_silence() const { return m_met_silence; }
 
 private:
     void record(Question question, const std::string& path);
 
     FileSystem* m_files;
     std::map<std::pair<Question, std::string>, std::string> m_seen;
+    std::vector<std::string> m_answering; // those of which it was asked whether they answer
     std::int64_t m_newest = 0;
+    bool m_met_silence = false;
 };
 
-bool hold(FileSystem& files, const std::vector<Observation>& observations);
+bool hold(FileSystem& files, const Observations& observations);
 
 } // namespace cudaenv::host

@@ -11,16 +11,6 @@ namespace cudaenv::project {
 
 namespace {
 
-// As the prompt tells it.
-std::string one_line(const Error& error) {
-    std::string line = plan::printable(error.path);
-    if (error.line > 0) {
-        line += " line " + std::to_string(error.line);
-    }
-    line += (line.empty() ? "" : ": ") + error.message;
-    return error.hint.empty() ? line : line + "; " + error.hint;
-}
-
 Result<std::optional<plan::ProjectFile>> load(const std::optional<std::string>& path,
                                               plan::UnknownKeys unknown,
                                               std::vector<std::string>& notes) {
@@ -37,7 +27,7 @@ Result<std::optional<plan::ProjectFile>> load(const std::optional<std::string>& 
     };
     auto file = read();
     if (!file && unknown == plan::UnknownKeys::Note) {
-        notes.push_back(one_line(file.error()));
+        notes.push_back(plan::one_line(file.error()));
         return std::optional<plan::ProjectFile>();
     }
     if (file && *file) {

@@ -76,11 +76,11 @@ std::optional<SkippedFile> owned_by_another(const std::string& file, const std::
     if (status.st_uid == user || status.st_uid == 0) {
         return std::nullopt;
     }
-    const std::string whose =
-        owner_name(status.st_uid) + ", not to " + owner_name(user) + " or root";
-    return SkippedFile{file,
-                       (what == file ? "belongs to " : printable(what) + " belongs to ") + whose,
-                       "chown " + std::to_string(user) + ' ' + printable(what)};
+    // No remedy: a file that somebody else has laid here is not to be adopted.
+    const std::string whose = owner_name(status.st_uid) + ", not to " +
+                              (user == 0 ? std::string("root") : owner_name(user) + " or root");
+    return SkippedFile{
+        file, (what == file ? "belongs to " : printable(what) + " belongs to ") + whose, {}};
 }
 
 SkippedFile everyones(const std::string& file, const std::string& what) {

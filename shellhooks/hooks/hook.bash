@@ -34,7 +34,15 @@ function __cudaenv_is_interactive { [[ $- == *i* && ! -v BASH_EXECUTION_STRING ]
 # __cudaenv_asking is still there, and the program takes back what is not for this place instead of
 # waiting again. It does the same where it failed.
 function __cudaenv_update {
-    [[ -x $__cudaenv_program ]] || return 0
+    if [[ ! -x $__cudaenv_program ]]; then
+        if [[ -v __CUDAENV_UNDO && ! -v __cudaenv_gone ]]; then
+            __cudaenv_gone=1
+            \builtin export -n __cudaenv_gone
+            \builtin printf '%s\n' "cudaenv: $__cudaenv_program @CUDAENV_GONE@" >&2
+        fi
+        return 0
+    fi
+    \builtin unset -v __cudaenv_gone
     local __cudaenv_text __cudaenv_failed __cudaenv_name __cudaenv_keep __cudaenv_interrupt
     __cudaenv_failed=0 __cudaenv_keep=
     # ${name@a} is of bash 4.4; before, a variable that is not exported cannot be told.
@@ -174,7 +182,8 @@ function __cudaenv_wrapped {
 
 # After a command: $1 is the journal from before it.
 function __cudaenv_update_now {
-    if __cudaenv_is_interactive; then set -- --say --was "${1-}"; else set -- --was "${1-}"; fi
+    # A part of a pipe changes nothing here: what is said of it is said by the next prompt.
+    if __cudaenv_is_interactive && ((!BASH_SUBSHELL)); then set -- --say --was "${1-}"; else set -- --was "${1-}"; fi
     __cudaenv_update "$@"
 }
 

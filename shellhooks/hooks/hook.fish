@@ -32,7 +32,15 @@ function __cudaenv_ask
     test -n "$keep"; and set -a words --keep (string join , $keep)
     set -q __cudaenv_asking; and set -a words --cut-off
     set -q __cudaenv_waited; and set -a words --waited $__cudaenv_waited
-    test -x $__cudaenv_program; or return 0
+    if not test -x $__cudaenv_program
+        if set -q __CUDAENV_UNDO; and not set -q __cudaenv_gone
+            set -g __cudaenv_gone
+            echo "cudaenv: $__cudaenv_program @CUDAENV_GONE@" >&2
+        end
+        return 0
+    end
+    set -eg __cudaenv_gone
+    set -l was "$__CUDAENV_UNDO"
     set -g __cudaenv_asking
     begin
         set -q _OLD_VIRTUAL_PATH; and set -lx _OLD_VIRTUAL_PATH $_OLD_VIRTUAL_PATH
@@ -47,7 +55,12 @@ function __cudaenv_ask
         string join -- \n $__cudaenv_answer | source
     end
     set -eg __cudaenv_answer
-    test $__cudaenv_code = 4; and __cudaenv_ask $argv
+    if test $__cudaenv_code = 4
+        __cudaenv_ask $argv --was "$was"
+    else if test $__cudaenv_code != 0; and not contains -- --cut-off $words
+        set -g __cudaenv_asking
+        __cudaenv_ask $argv
+    end
     return 0
 end
 
@@ -76,7 +89,15 @@ function __cudaenv_listen
             end
         end
         __cudaenv_update
+        set -eg __cudaenv_due
     end
+end
+
+# An interrupt can end what stands above wherever it is. Then it is made up for before the next
+# command.
+function __cudaenv_on_command --on-event fish_preexec
+    set -q __cudaenv_due; and __cudaenv_update
+    set -g __cudaenv_due
 end
 __cudaenv_listen
 
@@ -140,7 +161,7 @@ function __cudaenv_unhook
         end
         functions -e __cudaenv_original_$name
     end
-    functions -e cudaenv __cudaenv_call __cudaenv_ask __cudaenv_update __cudaenv_listen __cudaenv_on_prompt \
+    functions -e cudaenv __cudaenv_call __cudaenv_ask __cudaenv_update __cudaenv_listen __cudaenv_on_prompt __cudaenv_on_command \
         __cudaenv_wrap_all __cudaenv_around __cudaenv_unhook
     set -eg (set -gn | string match '__cudaenv_*')
 end

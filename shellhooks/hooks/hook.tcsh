@@ -22,9 +22,11 @@ alias __cudaenv_ask 'set __cudaenv_flags=($__cudaenv_cut --waited $__cudaenv_wai
 alias __cudaenv_pass 'setenv _OLD_VIRTUAL_PATH $_OLD_VIRTUAL_PATH:q' ;
 alias __cudaenv_take 'set __cudaenv_waited=-; if (-o $__cudaenv_file:q && -f $__cudaenv_file:q) source $__cudaenv_file:q; set __cudaenv_looked=""' ;
 alias __cudaenv_leave 'if ($?__CUDAENV_UNDO) eval __cudaenv_ask --leave' ;
-alias __cudaenv_ask_again '__cudaenv_ask --take-back-first --watch $__cudaenv_watch:q $__cudaenv_more:q' ;
+alias __cudaenv_ask_first 'set __cudaenv_was=-; if ($?__CUDAENV_UNDO) eval __cudaenv_note_was; __cudaenv_ask --take-back-first --watch $__cudaenv_watch:q $__cudaenv_more:q' ;
+alias __cudaenv_ask_again '__cudaenv_ask --take-back-first --watch $__cudaenv_watch:q --was $__cudaenv_was:q' ;
 alias __cudaenv_note_off 'if ("$CUDAENV_DISABLE" != "") set __cudaenv_off=1' ;
-alias __cudaenv_update 'set __cudaenv_off=0; if ($?CUDAENV_DISABLE) eval __cudaenv_note_off; if ($__cudaenv_off) eval __cudaenv_leave; if (! $__cudaenv_off) eval __cudaenv_ask_again; if ($__cudaenv_code == 4) eval __cudaenv_ask_again; __cudaenv_look' ;
+alias __cudaenv_update 'set __cudaenv_off=0; if ($?CUDAENV_DISABLE) eval __cudaenv_note_off; if ($__cudaenv_off) eval __cudaenv_leave; if (! $__cudaenv_off) eval __cudaenv_ask_first; if ($__cudaenv_code == 4) eval __cudaenv_ask_again; if ($__cudaenv_code != 0 && $__cudaenv_code != 4) eval __cudaenv_ask_cut; __cudaenv_look' ;
+alias __cudaenv_ask_cut 'set __cudaenv_cut=(--cut-off); __cudaenv_ask_again' ;
 
 : The precmd of the user comes first, so that what direnv does there is seen at once and is not done to what is ours. It finds the status as it is, and for the prompt tcsh itself keeps it ;
 alias __cudaenv_precmd 'set __cudaenv_say=--say; __cudaenv_update' ;
@@ -45,7 +47,7 @@ alias __cudaenv_start 'set __cudaenv_acts=0; if (" @CUDAENV_ACTING@ " =~ *" $__c
 alias __cudaenv_note_was 'set __cudaenv_was=$__CUDAENV_UNDO:q' ;
 alias __cudaenv_finish 'if ($__cudaenv_acts) eval __cudaenv_update_now' ;
 
-: After a command, which more may follow on its line, an answer may take longer than at a prompt, and where all is as it was before, nothing is said ;
+: After a command, where the next may stand on the same line: where all is as it was before, nothing is said ;
 alias __cudaenv_update_now 'set __cudaenv_more=(--was $__cudaenv_was:q); __cudaenv_update; set __cudaenv_more=()' ;
 alias __cudaenv_around_conda 'eval $__cudaenv_words:q \!*:q $__cudaenv_begin:q __cudaenv_start $__cudaenv_then:q __cudaenv_original_conda \!*:q $__cudaenv_else:q __cudaenv_original_conda \!*:q $__cudaenv_end:q __cudaenv_finish $__cudaenv_return:q' ;
 alias __cudaenv_around_mamba 'eval $__cudaenv_words:q \!*:q $__cudaenv_begin:q __cudaenv_start $__cudaenv_then:q __cudaenv_original_mamba \!*:q $__cudaenv_else:q __cudaenv_original_mamba \!*:q $__cudaenv_end:q __cudaenv_finish $__cudaenv_return:q' ;

@@ -33,7 +33,14 @@ function __cudaenv_is_interactive { [[ -o interactive && ! -v ZSH_EXECUTION_STRI
 function __cudaenv_update {
     emulate -L zsh
     setopt no_aliases no_err_return
-    [[ -x $__cudaenv_program ]] || return 0
+    if [[ ! -x $__cudaenv_program ]]; then
+        if [[ -v __CUDAENV_UNDO && ! -v __cudaenv_gone ]]; then
+            typeset -g +x __cudaenv_gone=1
+            builtin print -ru2 -- "cudaenv: $__cudaenv_program @CUDAENV_GONE@"
+        fi
+        return 0
+    fi
+    unset __cudaenv_gone
     local __cudaenv_text __cudaenv_name
     local -a __cudaenv_keep
     for __cudaenv_name in @CUDAENV_MANAGED@; do
@@ -60,13 +67,18 @@ function __cudaenv_update {
         fi
     } always {
         if [[ -v __cudaenv_asking ]]; then
+            local __cudaenv_interrupted=$TRY_BLOCK_INTERRUPT
             TRY_BLOCK_INTERRUPT=0
+            trap '' INT # a second one must not end this as well; it takes a moment only
             if [[ "$*" != *--cut-off* ]]; then __cudaenv_update "$@"; fi
-            unset __cudaenv_asking
+            # The rest of a line is dropped, as by any interrupt. At a prompt no line is running, and
+            # what stays pending would meet the next command.
+            if [[ "$*" == *--was* ]]; then TRY_BLOCK_INTERRUPT=$__cudaenv_interrupted; fi
+        else
+            if [[ $__cudaenv_wrap == 1 ]]; then __cudaenv_wrap_all; fi
+            __cudaenv_define_prompt
         fi
     }
-    if [[ $__cudaenv_wrap == 1 ]]; then __cudaenv_wrap_all; fi
-    __cudaenv_define_prompt
     return 0
 }
 
@@ -103,7 +115,7 @@ function __cudaenv_define_prompt {
     fi
     # On one line each: with cshjunkiequotes a string may hold no newline.
     local __cudaenv_body="if $__cudaenv_differs { $functions[__cudaenv_stale]"$'\n'
-    functions[__cudaenv_prompt]="$__cudaenv_body}; then __cudaenv_changed; fi"
+    functions[__cudaenv_prompt]="$__cudaenv_body}; then __cudaenv_changed; fi; builtin unset __cudaenv_due"
     return 0
 }
 
@@ -115,7 +127,7 @@ function __cudaenv_changed {
     elif [[ -v __p9k_instant_prompt_active ]]; then
         # While powerlevel10k's instant prompt stands, standard error is a file, and what is in it
         # brings a warning. What there is to say is said at the next prompt.
-        __cudaenv_update
+        CUDAENV_QUIET=1 __cudaenv_update --say
         typeset -g +x __cudaenv_unsaid=
         functions[__cudaenv_stale]=:
         __cudaenv_define_prompt
@@ -126,6 +138,14 @@ function __cudaenv_changed {
         fi
         __cudaenv_update --say
     fi
+}
+
+# Before a command: an interrupt may have ended what is done at a prompt wherever it was. Then it is
+# made up for.
+function __cudaenv_command {
+    emulate -L zsh
+    if [[ -v __cudaenv_due || -v __cudaenv_asking ]]; then __cudaenv_prompt; fi
+    typeset -g +x __cudaenv_due=
 }
 
 # Puts our function before each of the three that is there and is not ours; the whole function lives
@@ -166,7 +186,8 @@ function __cudaenv_wrapped {
 
 # After a command: $1 is the journal from before it.
 function __cudaenv_update_now {
-    if __cudaenv_is_interactive; then set -- --say --was "${1-}"; else set -- --was "${1-}"; fi
+    # A part of a pipe changes nothing here: what is said of it is said by the next prompt.
+    if __cudaenv_is_interactive && (( ! ZSH_SUBSHELL )); then set -- --say --was "${1-}"; else set -- --was "${1-}"; fi
     __cudaenv_update "$@"
 }
 
@@ -218,9 +239,12 @@ function cudaenv {
 
 function __cudaenv_install {
     emulate -L zsh
-    typeset -ga precmd_functions
+    typeset -ga precmd_functions preexec_functions
     if (( ! ${precmd_functions[(Ie)__cudaenv_prompt]} )); then
         precmd_functions+=(__cudaenv_prompt)
+    fi
+    if (( ! ${preexec_functions[(Ie)__cudaenv_command]} )); then
+        preexec_functions+=(__cudaenv_command)
     fi
     return 0
 }
@@ -239,9 +263,10 @@ function __cudaenv_unhook {
         fi
     done
     precmd_functions=(${precmd_functions:#__cudaenv_prompt})
+    preexec_functions=(${preexec_functions:#__cudaenv_command})
     unset -m '__cudaenv_*'
     unfunction __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_prompt \
-        __cudaenv_define_prompt __cudaenv_changed \
+        __cudaenv_define_prompt __cudaenv_changed __cudaenv_command \
         __cudaenv_wrap_all __cudaenv_wrapped __cudaenv_update_now __cudaenv_evaluate \
         __cudaenv_install __cudaenv_call cudaenv __cudaenv_unhook
 }

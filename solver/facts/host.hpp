@@ -50,6 +50,7 @@ struct Toolkit {
     std::optional<DottedVersion> cudnn_library; // from the real .so
     std::optional<DottedVersion> nccl;
     std::string problem; // why it cannot be used; empty when it can
+    bool silent = false; // it does not answer: what it is, or holds, is not known
     std::string source;  // how it was found: a path, "CUDA_HOME", "PATH", a modulefile
     std::optional<int> clang_min;
     std::optional<DottedVersion> nccl_library;  // from the real .so

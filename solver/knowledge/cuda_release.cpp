@@ -29,7 +29,12 @@ CudaRelease cuda_release(const DottedVersion& version) {
     const bool may_be_new = wanted > releases.back() &&
                             wanted.major() <= releases.back().major() + 1 &&
                             wanted.minor() <= k_most_minors;
-    return {wanted < releases.front() || may_be_new ? Exists::Unknown : Exists::No, nearest};
+    const bool is_older = wanted.major() > 0 && wanted < releases.front();
+    return {is_older || may_be_new ? Exists::Unknown : Exists::No, nearest};
+}
+
+std::string no_such_cuda(const DottedVersion& version, const DottedVersion& nearest) {
+    return "There is no CUDA " + version.major_minor() + ". The nearest is " + nearest.str() + '.';
 }
 
 } // namespace cudaenv::knowledge

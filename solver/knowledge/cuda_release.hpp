@@ -3,6 +3,8 @@
 
 #include "base/dotted_version.hpp"
 
+#include <string>
+
 namespace cudaenv::knowledge {
 
 // Whether NVIDIA has released a CUDA of this major.minor, or of this major where that is all that
@@ -15,5 +17,8 @@ struct CudaRelease {
     DottedVersion nearest; // where it does not: of the same major where that has releases
 };
 CudaRelease cuda_release(const DottedVersion& version);
+
+// "There is no CUDA 12.44. The nearest is 12.9."
+std::string no_such_cuda(const DottedVersion& version, const DottedVersion& nearest);
 
 } // namespace cudaenv::knowledge

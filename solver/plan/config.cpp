@@ -104,8 +104,15 @@ Result<ConfigFile> parse_config(std::string_view toml, std::string_view path, Fi
     return file;
 }
 
+Config::Config() {
+    for (const SettingKey& key : setting_keys()) {
+        m_settings.push_back({key.name(), default_of(key), "default", false});
+    }
+}
+
 Config Config::merge(const ConfigLayers& layers) {
     Config config;
+    config.m_settings.clear();
     const std::span<const std::string> locked =
         layers.system != nullptr ? std::span<const std::string>(layers.system->locked)
                                  : std::span<const std::string>();

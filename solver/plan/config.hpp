@@ -47,6 +47,7 @@ struct ConfigLayers {
 // What is in force, in the order of setting_keys(): `config list`.
 class Config {
 public:
+    Config(); // the defaults
     static Config merge(const ConfigLayers& layers);
 
     [[nodiscard]] const std::vector<EffectiveSetting>& settings() const { return m_settings; }

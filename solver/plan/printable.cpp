@@ -80,4 +80,13 @@ std::string quoted(std::string_view bytes, std::size_t most) {
     return '"' + printable(bytes.substr(0, most)) + "...\"";
 }
 
+std::string one_line(const Error& error) {
+    std::string text = printable(error.path);
+    if (error.line > 0) {
+        text += " line " + std::to_string(error.line);
+    }
+    text += (text.empty() ? "" : ": ") + error.message;
+    return error.hint.empty() ? text : text + "; " + error.hint;
+}
+
 } // namespace cudaenv::plan

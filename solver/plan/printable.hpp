@@ -4,6 +4,8 @@
 // in JSON. A file name that is already so comes back unchanged.
 #pragma once
 
+#include "base/result.hpp"
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -14,5 +16,8 @@ namespace cudaenv::plan {
 std::string printable(std::string_view bytes);
 // The same in double quotes, cut after `most` bytes with "..." so that a message stays one line.
 std::string quoted(std::string_view bytes, std::size_t most = 80);
+
+// "/p/cudaenv.toml line 2: unknown pin "cudaa"; did you mean "cuda"?", for a line at a prompt.
+std::string one_line(const Error& error);
 
 } // namespace cudaenv::plan

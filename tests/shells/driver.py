@@ -250,12 +250,12 @@ class Shell:
             text = f"{SOURCE[self.kind]} {file}".encode()
         return self._until_prompt(text + b"\n", text.decode(), deadline)
 
-    def environment(self):
+    def environment(self, deadline=None):
         """What a child of the shell gets, byte for byte."""
         file = self.scratch / "environment"
         redirect = ">!" if self.kind == "tcsh" else ">|" if self.kind in ("bash", "zsh") else ">"
         file.unlink(missing_ok=True)
-        answer = self.run(f"env -0 {redirect} {file}")
+        answer = self.run(f"env -0 {redirect} {file}", deadline)
         if not file.exists():
             raise Died(f"{self.kind} did not carry out `env -0 {redirect} FILE`; the terminal shows:\n"
                        + answer.said)
@@ -264,6 +264,14 @@ class Shell:
 
     def interrupt(self):
         return self._until_prompt(b"\x03", "an interrupt")
+
+    def wait_until_quiet(self, seconds=0.3):
+        """Until nothing has been written for that time: for when the number of prompts to come is not known."""
+        output = b""
+        while select.select([self.terminal], [], [], seconds)[0]:
+            output += os.read(self.terminal, 65536)
+        for found in MARKER.finditer(output):
+            self.last = (found[1], found[2])
 
     def enter(self, kind, text):
         """A command after which another shell reads what is typed."""

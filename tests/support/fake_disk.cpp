@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <stdexcept>
 
 namespace cudaenv::test {
 
@@ -17,6 +18,10 @@ tl::unexpected<Error> failed(const char* code, const std::string& path) {
     error.path = path;
     return tl::unexpected(std::move(error));
 }
+
+struct Silence : std::logic_error {
+    explicit Silence(const std::string& path) : logic_error(path + " does not answer") {}
+};
 
 } // namespace
 
@@ -71,6 +76,11 @@ FakeDisk& FakeDisk::unreadable(const std::string& path) {
     return *this;
 }
 
+FakeDisk& FakeDisk::silenced(const std::string& path) {
+    m_silenced.push_back(path);
+    return *this;
+}
+
 Result<std::string> FakeDisk::resolve(const std::string& path, Last last) {
     std::deque<std::string> left;
     for (const auto part : split(path, '/')) {
@@ -92,6 +102,9 @@ Result<std::string> FakeDisk::resolve(const std::string& path, Last last) {
             return failed(host::k_permission_denied, path);
         }
         const auto next = at + '/' + part;
+        if (std::find(m_silenced.begin(), m_silenced.end(), next) != m_silenced.end()) {
+            throw Silence(next);
+        }
         const auto found = m_nodes.find(next);
         if (found == m_nodes.end()) {
             return failed(host::k_not_found, path);
@@ -177,6 +190,18 @@ Result<std::string> FakeDisk::read_link(const std::string& path) {
         return failed("io", path);
     }
     return node.content;
+}
+
+std::vector<std::string> FakeDisk::silent(std::span<const std::string> paths) {
+    std::vector<std::string> silent;
+    for (const auto& path : paths) {
+        try {
+            static_cast<void>(resolve(path, Last::Followed));
+        } catch (const Silence&) {
+            silent.push_back(path);
+        }
+    }
+    return silent;
 }
 
 bool FakeDisk::touched(const std::string& access) const {

@@ -22,6 +22,8 @@ public:
     FakeDisk& hard_link(const std::string& path, const std::string& existing);
     // Neither readable nor, for a directory, to be entered.
     FakeDisk& unreadable(const std::string& path);
+    // Does not answer: to touch it, or what is below it, throws.
+    FakeDisk& silenced(const std::string& path);
 
     Result<std::string> read_file(const std::string& path,
                                   std::size_t limit = host::k_read_limit) override;
@@ -29,6 +31,7 @@ public:
     Result<std::string> real_path(const std::string& path) override;
     Result<host::FileStatus> status(const std::string& path) override;
     Result<std::string> read_link(const std::string& path) override;
+    std::vector<std::string> silent(std::span<const std::string> paths) override;
 
     // "read /etc/os-release", "list /opt", in order.
     [[nodiscard]] const std::vector<std::string>& log() const { return m_log; }
@@ -49,6 +52,7 @@ private:
     Result<std::string> resolve(const std::string& path, Last last);
 
     std::map<std::string, Node> m_nodes;
+    std::vector<std::string> m_silenced;
     std::vector<std::string> m_log;
     std::uint64_t m_next_inode = 1;
 };

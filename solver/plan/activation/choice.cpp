@@ -1,5 +1,6 @@
 #include "solver/plan/activation/choice.hpp"
 
+#include "solver/knowledge/cuda_release.hpp"
 #include "solver/plan/activation/remedy.hpp"
 #include "solver/plan/activation/toolkit_match.hpp"
 #include "solver/plan/activation/update.hpp"
@@ -82,6 +83,16 @@ std::string named(const facts::FrameworkBuild& build) {
         text += " with CUDA " + build.cuda->str();
     }
     return text;
+}
+
+// The nearest release, where what is wanted was never released.
+std::optional<DottedVersion> nearest_if_none(const WantedCuda& wanted) {
+    if (!wanted.version) {
+        return std::nullopt;
+    }
+    const auto release = knowledge::cuda_release(*wanted.version);
+    return release.exists == knowledge::CudaRelease::Exists::No ? std::optional(release.nearest)
+                                                                : std::nullopt;
 }
 
 class Decision {
@@ -253,7 +264,18 @@ private:
         return saying.wanted ? std::optional(std::move(saying)) : std::nullopt;
     }
 
+    void leave_silent(const facts::Toolkit& toolkit, const std::string& unknown) {
+        m_choice.silent = m_situation.shown(toolkit.path);
+        m_choice.warnings.push_back(fmt::format("{} does not answer: {} is not known; once it "
+                                                "does: cudaenv reactivate",
+                                                m_choice.silent, unknown));
+    }
+
     void take_toolkit_by_hand() {
+        if (m_by_hand->toolkit.silent) {
+            leave_silent(m_by_hand->toolkit, "what " + m_by_hand->variable + " names");
+            return;
+        }
         m_choice.toolkit = m_by_hand->toolkit;
         m_choice.match = ToolkitMatch::ByHand;
         m_choice.environments_own = m_by_hand->environments_own;
@@ -279,6 +301,17 @@ private:
 
     void take_toolkit(const WantedCuda& wanted) {
         auto matched = match_toolkit(m_situation, wanted);
+        if (!matched || matched->match != ToolkitMatch::Exact) {
+            if (const auto nearest = nearest_if_none(wanted)) {
+                m_choice.nearest = nearest->str();
+                m_choice.warnings.push_back(knowledge::no_such_cuda(*wanted.version, *nearest));
+                return;
+            }
+        }
+        if (const auto* const silent = silent_toolkit(m_situation); !matched && silent != nullptr) {
+            leave_silent(*silent, "whether nvcc " + printable(wanted.text) + " is in it");
+            return;
+        }
         if (!matched) {
             m_choice.remedy = toolkit_remedy(m_situation, wanted);
             return;

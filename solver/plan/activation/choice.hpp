@@ -54,6 +54,11 @@ struct CudaChoice {
     // What becomes of a CUDA_HOME that was there before the hook and is not what is chosen: one
     // line, to be said once and not in each shell. Empty: there is none.
     std::string inherited;
+    // A toolkit or a directory of toolkits that does not answer, and may hold what was not found
+    // elsewhere. Empty: there is none, or it was found.
+    std::string silent;
+    // Where no such CUDA was ever released: the nearest that was. Empty: it was, or may have been.
+    std::string nearest;
     // Where there is no toolkit: how to get one without root, one line ready to paste.
     std::string remedy;
 };

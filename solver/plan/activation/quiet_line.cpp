@@ -46,7 +46,9 @@ std::string quiet_line(const Situation& situation, const CudaChoice& choice,
     const std::string between = ascii ? " - " : " · ";
     const std::string cuda = cuda_of(choice);
     std::string line = cuda.empty() ? std::string("CUDA") : "CUDA " + cuda;
-    line += between + (choice.toolkit ? situation.shown(choice.toolkit->path) : "no nvcc");
+    line += between + (choice.toolkit           ? situation.shown(choice.toolkit->path)
+                       : choice.silent.empty() ? "no nvcc"
+                                               : choice.silent + " does not answer");
     if (composition.host_compiler) {
         line += between + name_of(*composition.host_compiler);
     }

@@ -143,6 +143,12 @@ std::optional<ByHand> set_by_hand(const Situation& situation) {
     return found;
 }
 
+const facts::Toolkit* silent_toolkit(const Situation& situation) {
+    const auto& toolkits = situation.host.toolkits;
+    const auto found = std::ranges::find_if(toolkits, &facts::Toolkit::silent);
+    return found == toolkits.end() ? nullptr : &*found;
+}
+
 std::optional<MatchedToolkit> match_toolkit(const Situation& situation, const WantedCuda& wanted) {
     auto candidates = known_toolkits(situation);
     const auto by_hand = set_by_hand(situation);
@@ -176,8 +182,8 @@ std::optional<MatchedToolkit> match_toolkit(const Situation& situation, const Wa
         return MatchedToolkit{best->toolkit, ToolkitMatch::Exact, best->environments_own};
     }
     // Before CUDA 11 nothing is promised between the minors of a major. A range is taken at its
-    // word.
-    if (!wanted.version || wanted.version->major() < 11) {
+    // word. Where something does not answer, it may be the one that is wanted.
+    if (!wanted.version || wanted.version->major() < 11 || silent_toolkit(situation) != nullptr) {
         return std::nullopt;
     }
     const auto nearness = [&](const KnownToolkit& known) {

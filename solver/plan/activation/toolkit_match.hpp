@@ -57,8 +57,11 @@ struct MatchedToolkit {
     ToolkitMatch match = ToolkitMatch::Exact;
     bool environments_own = false;
 };
+// A toolkit, or a directory of toolkits, that does not answer; null where there is none.
+const facts::Toolkit* silent_toolkit(const Situation& situation);
+
 // What is allowed, else for a lone version of CUDA 11 and newer the same major: nearest below, then
-// nearest above.
+// nearest above; the latter only where every toolkit answers.
 std::optional<MatchedToolkit> match_toolkit(const Situation& situation, const WantedCuda& wanted);
 
 } // namespace cudaenv::plan

@@ -152,7 +152,8 @@ std::string context_of(const Variables& environment, std::string_view project_di
     return context += project_directory;
 }
 
-bool still_in(std::string_view context, const Variables& environment, std::string_view directory) {
+bool still_in(std::string_view context, const Variables& environment,
+              std::string_view project_directory) {
     // A directory may hold newlines, an environment's name hardly; where one does, the comparison
     // fails and the shell counts as having left.
     for (const std::string_view name : k_context_variables) {
@@ -162,8 +163,7 @@ bool still_in(std::string_view context, const Variables& environment, std::strin
         }
         context.remove_prefix(value.size() + 1);
     }
-    return context.empty() || context == directory ||
-           (directory.starts_with(context) && directory.substr(context.size(), 1) == "/");
+    return context == project_directory;
 }
 
 } // namespace cudaenv::plan

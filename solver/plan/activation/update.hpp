@@ -28,7 +28,9 @@ std::vector<std::string> inherited_variables(const Variables& shell);
 // What a journal was written for: the active environment, the project and the version chosen for
 // the shell, so that the client can tell by itself that a shell has left.
 std::string context_of(const Variables& environment, std::string_view project_directory);
-// Whether a shell with this environment, standing in `directory`, is still where `context` was.
-bool still_in(std::string_view context, const Variables& environment, std::string_view directory);
+// Whether a shell with this environment, of which that is the project now, is still where `context`
+// was.
+bool still_in(std::string_view context, const Variables& environment,
+              std::string_view project_directory);
 
 } // namespace cudaenv::plan

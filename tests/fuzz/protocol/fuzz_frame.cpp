@@ -36,6 +36,8 @@ std::vector<std::string> lines_of(std::string_view text, std::size_t step) {
 
 void check_line(const std::string& line) {
     static_cast<void>(decode_response(line));
+    static_cast<void>(decode_response(line, line));
+    static_cast<void>(decode_part(line));
     if (const auto progress = decode_progress(line)) {
         const std::string written = encode_progress(*progress);
         const auto again = decode_progress(written.substr(0, written.size() - 1));

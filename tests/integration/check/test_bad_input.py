@@ -96,6 +96,20 @@ class BadInput(HomeTest):
         self.assertFalse(set(people.stdout) & set(b"\x1b\x07\x08\0"), people.stdout[:2000])
         return findings
 
+    def test_an_answer_that_is_longer_than_a_message_comes_whole(self):
+        prefix = self.copy(self.model)
+        for number in range(1500):
+            info = self.site / f"a_distribution_whose_files_are_gone_{number}-1.0.dist-info"
+            info.mkdir()
+            (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {info.name[:-14]}\nVersion: 1.0\n")
+            (info / "RECORD").write_text(f"{info.name}/METADATA,,\n" + "".join(
+                f"{info.name[:-14]}/module{i}.py,,\n" for i in range(4)))
+        ran = self.home.run("check", "-p", prefix, "--json")
+        self.assertEqual(ran.returncode, 1, ran.stderr)
+        self.assertGreater(len(ran.stdout), 1 << 20)
+        codes = [finding["code"] for finding in json.loads(ran.stdout)["findings"]]
+        self.assertEqual(codes.count("CE107"), 1500)
+
     # RECORD
 
     def record(self, content, text="env", allowed=()):

@@ -90,6 +90,11 @@ class Named(CommandTest):
             self.check(self.run_cudaenv("use", "--shell", "bash", version), 0)
         self.check(self.run_cudaenv("use", "--shell", "bash", "--clear"), 0)
 
+    def test_a_pinned_cuda_that_does_not_exist_leads_to_the_nearest(self):
+        (self.root / "cudaenv.toml").write_text('[pins]\ncuda = "12.44"\n')
+        self.assertEqual(self.status()["next"], "cudaenv pin 12.9")
+        self.assertEqual(self.status(environment={"CUDAENV_CUDA": "99"})["next"], "cudaenv use 13.5")
+
     def test_what_is_here_exists(self):
         host = json.loads(LAB.read_text())
         host["toolkits"][0]["version"] = "21.3.1"

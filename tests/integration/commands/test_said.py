@@ -1,8 +1,10 @@
 """What a prompt is given to say: one line for a change and at most one beside it."""
 
 import json
+import os
 import shutil
 import subprocess
+from pathlib import Path
 
 from support import PROGRAMS, CommandTest, run_tests
 
@@ -35,9 +37,9 @@ class Said(CommandTest):
         self.daemon.stdin.flush()
         return json.loads(self.daemon.stdout.readline())
 
-    def prompt(self):
+    def prompt(self, **params):
         """The lines of a prompt in this shell, which then has what was changed."""
-        answer = self.ask("activate", shell="bash", caller={
+        answer = self.ask("activate", shell="bash", **params, caller={
             "cwd": str(self.root), "environment": self.shell, "utf8": True, "uid": 0})["result"]["object"]
         for change in answer["changes"]:
             self.shell.pop(change["name"], None)
@@ -70,6 +72,43 @@ class Said(CommandTest):
         said = self.prompt()
         self.assertEqual(len(said), 2, said)
         self.assertTrue(said[1].endswith(" · cudaenv status"), said)
+
+    def test_what_was_taken_back_before_the_question_counts_as_what_the_shell_has(self):
+        self.prompt()
+        was = self.shell["__CUDAENV_UNDO"]
+        bare = {**self.environment, "PATH": "/usr/bin:/bin", "CUDAENV_HOST": str(self.facts)}
+        self.shell = {**bare, "CONDA_PREFIX": str(self.root / "e"), "PATH": f"{self.root}/e/bin:/usr/bin:/bin"}
+        self.assertEqual(self.prompt(was=was), [])
+        self.shell = bare
+        self.assertEqual(self.prompt(was=was), ["off, the shell is as it was"])
+
+    def test_a_configuration_that_cannot_be_read_is_named_and_what_was_set_is_taken_back(self):
+        config = Path(self.environment["HOME"], ".config/cudaenv/config.toml")
+        config.parent.mkdir(parents=True, exist_ok=True)
+        for text in (b"xx[\n", b"[activate\n", b"[activate]\nkeep_cuda_home = maybe\n", b'[pins]\ncuda = "abc"\n',
+                     b"\0\xff"):
+            config.unlink(missing_ok=True)
+            self.prompt()
+            self.assertIn("CUDA_HOME", self.shell)
+            config.write_bytes(text)
+            answer = self.ask("activate", shell="bash", watch=True, caller={
+                "cwd": str(self.root), "environment": self.shell, "utf8": True, "uid": 0})["result"]["object"]
+            self.assertEqual(len(answer["say"]), 1, answer)
+            self.assertIn("config.toml", answer["say"][0])
+            self.assertIn("unset -v CUDA_HOME", answer["text"])
+            self.shell.pop("CUDA_HOME")
+
+    def test_another_users_project_file_is_told_once_and_not_to_be_adopted(self):
+        if os.getuid() != 0:
+            self.skipTest("needs a file of another user; run as root")
+        (self.root / "cudaenv.toml").write_text('[pins]\ncuda = "10.0"\n')
+        os.chown(self.root / "cudaenv.toml", 12345, 12345)
+        told = [line for line in self.prompt(tell_installs=True) if "belongs to" in line]
+        self.assertEqual(len(told), 1)
+        self.assertNotIn("chown", told[0])
+        self.assertEqual([line for line in self.prompt(tell_installs=True) if "belongs to" in line], [])
+        self.shell.pop("CONDA_PREFIX")  # another decision
+        self.assertEqual([line for line in self.prompt(tell_installs=True) if "belongs to" in line], [])
 
     def test_what_is_taken_back_is_one_line(self):
         self.prompt()

@@ -115,6 +115,14 @@ class Faults(DaemonTest):
     def test_a_daemon_that_goes_on_in_garbage_at_any_byte_leaves_a_command_right(self):
         self.each_cut(lambda connection: connection.sendall(b"\0\xff{]\n" * 1000), self.check_right)
 
+    def test_half_a_greeting_on_every_connection_costs_a_second(self):
+        self.hold_the_claim()
+        for piece in (b"{", b""):
+            fake = FakeDaemon(self, lambda connection, piece=piece: (connection.sendall(piece), fake.ended.wait()))
+            _, seconds = self.check_command()
+            self.assertLess(seconds, 15)  # the deadline of the command is 60
+            fake.end()
+
     def test_a_daemon_that_does_not_even_accept_costs_little(self):
         self.directory.mkdir(mode=0o700)
         with socket.socket(socket.AF_UNIX) as listener:

@@ -107,7 +107,7 @@ class Hooks(unittest.TestCase):
         program = "'" + str(self.program).replace("'", "'\\''") + "'"
         return (text.replace("@CUDAENV_PROGRAM@", program).replace("@CUDAENV_WRAP@", str(wrap))
                 .replace("@CUDAENV_MANAGED@", "CC CUDA_HOME LD_LIBRARY_PATH PATH")
-                .replace("@CUDAENV_ACTING@",
+                .replace("@CUDAENV_GONE@", "is gone").replace("@CUDAENV_ACTING@",
                          "activate deactivate reactivate install update upgrade remove uninstall"))
 
     def calls(self):
@@ -163,8 +163,10 @@ class Hooks(unittest.TestCase):
         (self.here / "fails").touch()
         shell = self.interactive()
         self.assertEqual(shell.run("echo ${CUDA_HOME-none}").said.strip(), "none")
-        # At each prompt twice: the second time it is to take back what is not for this place.
-        self.assertEqual(["--cut-off" in call for call in self.calls()], [False, True] * 2)
+        # At each prompt twice: the second time it is to take back what is not for this place. In zsh the question
+        # stays open, and is asked before the command and after it.
+        self.assertEqual(["--cut-off" in call for call in self.calls()],
+                         [False, True, True, True] if SHELL == "zsh" else [False, True] * 2)
         (self.here / "fails").unlink()
         shell.run("")
         self.assertEqual(shell.run("echo ${CUDA_HOME-none}").said.strip(), "/cuda")
@@ -176,11 +178,14 @@ class Hooks(unittest.TestCase):
         answer = shell.run("echo ${CUDA_HOME-none}")
         self.assertEqual((answer.said.strip(), answer.status), ("none", 0))
 
-    def test_a_program_that_is_gone_is_not_complained_about(self):
+    def test_a_program_that_is_gone_is_told_once_where_it_has_set_something(self):
         shell = self.interactive()
         self.program.unlink()
-        self.assertEqual(shell.run("cd /").said.strip(), "")
+        self.assertEqual(shell.run("cd /").said.count("is gone"), 1)
+        self.assertEqual(shell.run("cd /usr").said.strip(), "")
         self.assertEqual(shell.run("(exit 3)").status, 3)
+        shell.run("unset __CUDAENV_UNDO __cudaenv_gone")
+        self.assertEqual(shell.run("cd /").said.strip(), "")
 
     def test_evaluated_often_it_is_installed_once(self):
         shell = self.interactive("\n".join([self.evaluate] * 3))

@@ -150,6 +150,7 @@ class HookTest(unittest.TestCase):
         for wrap in (0, 1):
             (here / f"hook{wrap}").write_text(text.replace("@CUDAENV_WRAP@", str(wrap))
                                               .replace("@CUDAENV_ACTING@", ACTING)
+                                              .replace("@CUDAENV_GONE@", "is gone")
                                               .replace("@CUDAENV_PROGRAM@",
                                                        self.shell.quoted.format(self.program)))
         self.environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(here),

@@ -155,8 +155,12 @@ class ProbeCommandTest(CommandTest):
 
     def test_what_the_full_probe_found_is_told_until_a_full_one_goes_well(self):
         self.machine("cuLaunchKernel wrong ptx\n")
-        self.assertEqual(self.probe("--full")[0]["verdict"], "fails")
-        self.assertEqual(self.probe()[0]["verdict"], "ok")
+        probe = self.probe("--full")[0]
+        self.assertEqual(probe["verdict"], "fails")
+        if self.step(probe, "kernel", 0)["status"] == "fails":
+            self.skipTest("built without nvcc: the kernel rung is PTX as well")
+        probe = self.probe()[0]
+        self.assertEqual(probe["verdict"], "ok", probe)
         kept = json.loads(self.cudaenv("status", "--json").stdout)["probe"]
         self.assertEqual((kept["verdict"], kept["depth"], kept["step"]), ("fails", "full", "ptx"))
         self.assertRegex(self.cudaenv("status").stdout,

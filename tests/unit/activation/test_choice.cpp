@@ -1,4 +1,5 @@
 #include "situations.hpp"
+#include "solver/knowledge/cuda_release.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -313,6 +314,45 @@ TEST_CASE("a toolkit of the same major is taken with a warning: nearest below, t
                ContainsSubstring("no nvcc 12.1 here") && ContainsSubstring("/a/cuda-12.0"));
     situation.host.toolkits.erase(situation.host.toolkits.begin() + 2);
     CHECK(path_of(choose(situation)) == "/a/cuda-12.4");
+}
+
+TEST_CASE(
+    "a pinned CUDA that was never released takes no other toolkit, and names the nearest release") {
+    Situation situation;
+    situation.pins.pins = {pin(PinSource::Project, "12.44")};
+    situation.host.toolkits = {toolkit("/a/cuda-12.4", "12.4.99")};
+    const CudaChoice choice = choose(situation);
+    CHECK(path_of(choice) == "none");
+    CHECK(choice.nearest == "12.9");
+    CHECK(choice.remedy.empty());
+    REQUIRE(choice.warnings.size() == 1);
+    CHECK(choice.warnings[0] ==
+          knowledge::no_such_cuda(DottedVersion::of("12.44"), DottedVersion::of("12.9")));
+    // One that is here exists, whatever the tables say.
+    situation.host.toolkits.push_back(toolkit("/a/cuda-12.44", "12.44.1"));
+    CHECK(path_of(choose(situation)) == "/a/cuda-12.44");
+    CHECK(choose(situation).nearest.empty());
+}
+
+TEST_CASE("beside a toolkit that does not answer only what is wanted itself is taken") {
+    Situation situation = with_torch("2.3.0+cu121", "12.1");
+    facts::Toolkit silent;
+    silent.path = "/nfs/cuda";
+    silent.problem = "does not answer";
+    silent.silent = true;
+    situation.host.toolkits = {toolkit("/a/cuda-12.4", "12.4.99"), silent};
+    const CudaChoice unknown = choose(situation);
+    CHECK(path_of(unknown) == "none");
+    CHECK(unknown.silent == "/nfs/cuda");
+    CHECK(unknown.remedy.empty());
+    REQUIRE(unknown.warnings.size() == 1);
+    CHECK_THAT(unknown.warnings[0], ContainsSubstring("cudaenv reactivate"));
+
+    situation.host.toolkits.push_back(toolkit("/a/cuda-12.1", "12.1.66"));
+    const CudaChoice known = choose(situation);
+    CHECK(path_of(known) == "/a/cuda-12.1");
+    CHECK(known.silent.empty());
+    CHECK(known.warnings.empty());
 }
 
 TEST_CASE("before CUDA 11 another minor is no answer") {

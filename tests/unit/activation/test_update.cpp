@@ -76,12 +76,12 @@ TEST_CASE("a decision that changes nothing is remembered until it is undone") {
     CHECK(undo(now) == shell());
 }
 
-TEST_CASE("a shell has left when its environment, its version or its directory is another") {
+TEST_CASE("a shell has left when its environment, its version or its project is another") {
     const auto context = context_of(shell(), "/p/apex");
     CHECK(still_in(context, shell(), "/p/apex"));
-    CHECK(still_in(context, shell(), "/p/apex/csrc"));
-    CHECK_FALSE(still_in(context, shell(), "/p/apex-2"));
+    CHECK_FALSE(still_in(context, shell(), "/p/apex/csrc"));
     CHECK_FALSE(still_in(context, shell(), "/p"));
+    CHECK_FALSE(still_in(context, shell(), ""));
     auto other = shell();
     other["CONDA_PREFIX"] = "/e/a2";
     CHECK_FALSE(still_in(context, other, "/p/apex"));
@@ -91,7 +91,8 @@ TEST_CASE("a shell has left when its environment, its version or its directory i
     other = shell();
     other.erase("CONDA_PREFIX");
     CHECK_FALSE(still_in(context, other, "/p/apex"));
-    CHECK(still_in(context_of({}, ""), {}, "/anywhere"));
+    CHECK(still_in(context_of({}, ""), {}, ""));
+    CHECK_FALSE(still_in(context_of({}, ""), {}, "/p/apex"));
 }
 
 TEST_CASE("a value of ours that somebody saved and restored is taken back with the rest") {

@@ -17,6 +17,22 @@ struct stat status_of(const std::string& path) {
     return status;
 }
 
+TEST_CASE("root keeps nothing in another user's place, and other users are not kept from any") {
+    TemporaryTree tree;
+    const std::string home = tree.path() + "/home";
+    REQUIRE(make_private_directories(home));
+    CHECK_FALSE(is_anothers_place(home + "/.cache/cudaenv"));
+    CHECK_FALSE(is_anothers_place(""));
+    if (::geteuid() != 0) {
+        SKIP("the rest needs another user's directory; run as root");
+    }
+    REQUIRE(::chown(home.c_str(), 12345, 12345) == 0);
+    CHECK(is_anothers_place(home));
+    CHECK(is_anothers_place(home + "/.cache/cudaenv"));
+    REQUIRE(make_private_directories(home + "/.cache"));
+    CHECK_FALSE(is_anothers_place(home + "/.cache/cudaenv"));
+}
+
 TEST_CASE("missing directories are made for their owner alone, those that are there stay") {
     TemporaryTree tree;
     const std::string path = tree.path() + "/a/b/c";

@@ -54,10 +54,6 @@ Service test_service() {
             return protocol::Reply{0, {{"schema", "look/1"}, {"stopped", waiter.is_gone()}}};
         },
         Lane::Probe);
-    service.add("huge", [](const nlohmann::json&, const protocol::Caller&) {
-        return Result<protocol::Reply>(
-            protocol::Reply{0, {{"text", std::string(protocol::k_most_frame_bytes, 'x')}}});
-    });
     return service;
 }
 
@@ -116,7 +112,7 @@ TEST_CASE("a hello is answered with the methods, then requests in their order") 
     const auto answers = answers_to(k_hello + request(1, "echo") + request(2, "echo"));
     REQUIRE(answers.size() == 3);
     CHECK(answers[0]["result"]["capabilities"] ==
-          nlohmann::json({"daemon.echo", "echo", "huge", "look", "throw", "wait"}));
+          nlohmann::json({"daemon.echo", "echo", "look", "throw", "wait"}));
     CHECK(answers[1]["id"] == 1);
     CHECK(answers[1]["result"]["status"] == 1);
     CHECK(answers[1]["result"]["object"]["got"] == nlohmann::json({{"x", 1}}));
@@ -153,15 +149,13 @@ TEST_CASE("a line that is no request is answered and the session goes on") {
     CHECK(answers[2]["id"] == 1);
 }
 
-TEST_CASE("an unknown method, one that throws and an answer too long are errors of their own") {
-    const auto answers =
-        answers_to(k_hello + request(1, "ecko") + request(2, "throw") + request(3, "huge"));
-    REQUIRE(answers.size() == 4);
+TEST_CASE("an unknown method and one that throws are errors of their own") {
+    const auto answers = answers_to(k_hello + request(1, "ecko") + request(2, "throw"));
+    REQUIRE(answers.size() == 3);
     CHECK(answers[1]["error"]["code"] == -32601);
     CHECK(answers[1]["error"]["data"]["hint"] == "did you mean \"echo\"?");
     CHECK(answers[2]["error"]["code"] == -32603);
     CHECK(answers[2]["error"]["data"]["code"] == "defect");
-    CHECK(answers[3]["error"]["data"]["code"] == "frame-too-long");
 }
 
 TEST_CASE("a session for one request ends after it") {

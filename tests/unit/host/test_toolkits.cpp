@@ -95,6 +95,31 @@ TEST_CASE("broken, looping and unreadable toolkits survive with their problem, t
     CHECK(found.toolkits.front().path == "/usr/local/cuda-11.3"); // usable ones first
 }
 
+TEST_CASE("what does not answer is told as such and not touched, the others are found") {
+    Look look;
+    add_11_3(look.disk, "/usr/local/cuda-11.3");
+    add_11_3(look.disk, "/sw/cuda/11.3");
+    look.disk.directory("/nfs/cuda-12.4")
+        .directory("/nfs/bin")
+        .directory("/nfs/modules")
+        .directory("/sw/cuda/12.4")
+        .link("/usr/local/cuda-12", "/nfs/cuda-12.4")
+        .silenced("/nfs")
+        .silenced("/sw/cuda/12.4");
+    look.search.directories = {"/nfs", "/sw/cuda"};
+    look.environment = {{"PATH", "/nfs/bin:/usr/bin"}, {"MODULEPATH", "/nfs/modules"}};
+    const auto found = look.find();
+    std::vector<std::string> silent;
+    std::vector<std::string> usable;
+    for (const auto& toolkit : found.toolkits) {
+        CHECK(toolkit.silent == (toolkit.problem == "does not answer"));
+        (toolkit.silent ? silent : usable).push_back(toolkit.path);
+    }
+    CHECK(usable == std::vector<std::string>{"/sw/cuda/11.3", "/usr/local/cuda-11.3"});
+    CHECK(silent == std::vector<std::string>{"/nfs", "/nfs/bin", "/nfs/modules", "/sw/cuda/12.4",
+                                             "/usr/local/cuda-12"});
+}
+
 TEST_CASE("a CUDA_HOME that leads nowhere is a toolkit with a problem") {
     Look look;
     look.environment = {{"CUDA_HOME", "/opt/no-such"}, {"CUDA_PATH", ""}};

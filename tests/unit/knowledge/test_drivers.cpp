@@ -127,8 +127,8 @@ TEST_CASE("a CUDA that was never released is known not to exist, with the neares
         CHECK(of(known).exists == Exists::Yes);
     }
     const std::vector<std::pair<const char*, const char*>> never{
-        {"99", "13.5"},   {"12.44", "12.9"}, {"11.9", "11.8"}, {"12.7", "12.6"},
-        {"10.3", "10.2"}, {"15.0", "13.5"},  {"13.44", "13.5"}};
+        {"99", "13.5"},   {"12.44", "12.9"}, {"11.9", "11.8"},  {"12.7", "12.6"},
+        {"10.3", "10.2"}, {"15.0", "13.5"},  {"13.44", "13.5"}, {"0", "7.5"}};
     for (const auto& [version, nearest] : never) {
         CAPTURE(version);
         CHECK(of(version).exists == Exists::No);

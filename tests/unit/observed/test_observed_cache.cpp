@@ -1,4 +1,5 @@
 #include "host/observed/observed_cache.hpp"
+#include "tests/support/fake_disk.hpp"
 #include "tests/support/temporary_tree.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -155,4 +156,25 @@ TEST_CASE("no more values are kept than allowed, the least used goes first") {
     CHECK(counter.computed == 5);
     counter.first_line(tree.path() + "/b");
     CHECK(counter.computed == 6);
+}
+
+TEST_CASE("what was found while something was silent is not kept") {
+    cudaenv::test::FakeDisk disk;
+    disk.file("/sw/a", "one").file("/b", "two");
+    ObservedCache<std::string> cache{4};
+    int computed = 0;
+    const auto ask = [&] {
+        return cache.get("", disk, k_long, [&](FileSystem& seen) {
+            ++computed;
+            const std::vector<std::string> places = {"/sw", "/b"};
+            return seen.read_file(seen.silent(places).empty() ? "/sw/a" : "/b").value_or("none");
+        });
+    };
+    CHECK(ask() == "one");
+    CHECK(ask() == "one");
+    CHECK(computed == 1);
+    disk.silenced("/sw");
+    CHECK(ask() == "two");
+    CHECK(ask() == "two");
+    CHECK(computed == 3);
 }

@@ -1,4 +1,5 @@
 #include "protocol/error_json.hpp"
+#include "protocol/frame.hpp"
 #include "protocol/message.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -118,4 +119,44 @@ TEST_CASE("how far a probe is comes back as it was told, and nothing else is tak
         INFO(line);
         CHECK_FALSE(decode_progress(line));
     }
+}
+
+TEST_CASE("a result of any length survives the way, in lines that are short enough") {
+    std::string text;
+    while (text.size() < 3 * k_most_frame_bytes) {
+        text += "\"\\ \xC3\xA4\n\x01"; // what takes more in JSON, and a character of two bytes
+    }
+    const Response response{7, reply_to_json({1, {{"schema", "x/1"}, {"text", text}}})};
+    const auto lines = encode_response(response);
+    REQUIRE(lines);
+    LineReader reader;
+    REQUIRE(reader.feed(*lines));
+    std::string parts;
+    std::string last;
+    int count = 0;
+    while (const auto line = reader.next()) {
+        CHECK(line->size() < k_most_frame_bytes);
+        if (const auto part = decode_part(*line)) {
+            parts += *part;
+            ++count;
+        }
+        last = *line;
+    }
+    CHECK(count > 3);
+    const auto read = decode_response(last, parts);
+    REQUIRE(read);
+    CHECK(read->id == 7);
+    CHECK(*read->result == *response.result);
+    CHECK_FALSE(decode_response(last, parts.substr(1)));
+    CHECK_FALSE(decode_response(last));
+}
+
+TEST_CASE("a result beyond the limit is an error, and a short one is one line") {
+    CHECK(
+        encode_response({1, nlohmann::json(std::string(k_most_result_bytes, 'x'))}).error().kind ==
+        ErrorKind::Defect);
+    const auto line = encode_response({1, nlohmann::json("short")});
+    REQUIRE(line);
+    CHECK(line->find('\n') == line->size() - 1);
+    CHECK_FALSE(decode_part(*line));
 }
