@@ -80,6 +80,9 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
     return best;
 }
 
+namespace {
+
+// Of URLs with their scheme.
 std::string redact_urls(std::string_view text) {
     std::string out;
     std::size_t at = 0;
@@ -122,13 +125,32 @@ std::string redact_urls(std::string_view text) {
     }
 }
 
-namespace {
-
 // Up to and with what says that a secret follows; npos: nothing does. `lower` is in lower case.
 std::size_t end_of_secret_name(std::string_view lower, std::size_t from) {
-    constexpr std::array k_names = std::to_array<std::string_view>(
-        {"bearer ", "basic ", "token=", "token: ", "password=", "password: ", "passwd=", "secret=",
-         "secret: ", "api_key=", "apikey=", "api-key: ", "access_key=", "access_key_id="});
+    constexpr std::array k_names = std::to_array<std::string_view>({"bearer ",
+                                                                    "authorization: basic ",
+                                                                    "authorization: token ",
+                                                                    "-token: ",
+                                                                    "_token: ",
+                                                                    "token=",
+                                                                    "password=",
+                                                                    "password: ",
+                                                                    "passwd=",
+                                                                    "passphrase=",
+                                                                    "secret=",
+                                                                    "client_secret: ",
+                                                                    "api_key=",
+                                                                    "api_key: ",
+                                                                    "apikey=",
+                                                                    "api-key=",
+                                                                    "api-key: ",
+                                                                    "access_key=",
+                                                                    "access-key=",
+                                                                    "access_key_id=",
+                                                                    "private_key=",
+                                                                    "_pat=",
+                                                                    "_auth=",
+                                                                    "_authtoken="});
     std::size_t first = std::string_view::npos;
     std::size_t end = std::string_view::npos;
     for (const std::string_view name : k_names) {
@@ -140,12 +162,17 @@ std::size_t end_of_secret_name(std::string_view lower, std::size_t from) {
     return end;
 }
 
-// Tokens that tell by their first letters what they are (GitHub's, GitLab's, Hugging Face's,
-// PyPI's, Slack's, AWS's), replaced behind those where at least twelve more follow.
+// Tokens that tell by their first letters what they are (GitHub, GitLab, Hugging Face, PyPI, Slack,
+// AWS, Google, NVIDIA, npm, Docker, DigitalOcean, Databricks, Anthropic, OpenAI, Stripe,
+// anaconda.org, prefix.dev, JSON web tokens), replaced behind those where at least twelve more
+// follow.
 void redact_known_tokens(std::string& text) {
-    constexpr std::array k_begins =
-        std::to_array<std::string_view>({"ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-",
-                                         "hf_", "pypi-", "xoxb-", "xoxp-", "AKIA"});
+    constexpr std::array k_begins = std::to_array<std::string_view>(
+        {"ghp_",  "gho_",      "ghs_",    "ghu_",  "ghr_",    "github_pat_", "glpat-",
+         "gldt-", "glptt-",    "hf_",     "pypi-", "xoxa-",   "xoxb-",       "xoxp-",
+         "xoxr-", "xoxs-",     "AKIA",    "ASIA",  "AIza",    "ya29.",       "nvapi-",
+         "npm_",  "dckr_pat_", "dop_v1_", "dapi",  "sk-ant-", "sk-proj-",    "sk_live_",
+         "tk-",   "pfx_",      "eyJ"});
     constexpr std::string_view k_letters =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
     constexpr std::size_t k_least = 12;

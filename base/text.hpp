@@ -20,12 +20,11 @@ std::string to_lower_ascii(std::string_view text);
 // (distance at most 2 and less than half the word). For "did you mean".
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 
-// `text` with the password, token and query of every URL in it replaced by "***":
-// `https://user:pw@host/` and conda's `/t/TOKEN/`.
-std::string redact_urls(std::string_view text);
-// The same for words of other programs, which may also hold `Authorization: Bearer TOKEN`,
-// `AWS_SECRET_ACCESS_KEY=...`, URLs without their scheme or with `\/` as JSON writes it,
-// and tokens of the usual services by how they begin.
+// What a text from outside may be shown, logged and kept as: "***" stands for the password, token
+// and query of every URL in it (`https://user:pw@host/`, conda's `/t/TOKEN/`, also without a scheme
+// and with `\/` as JSON writes it), for what follows `Authorization: Bearer`, `token=` and the
+// like, and for tokens of the usual services, which tell by how they begin. Redacted twice it is
+// the same.
 std::string redact_secrets(std::string_view text);
 
 } // namespace cudaenv

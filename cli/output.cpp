@@ -1,6 +1,7 @@
 #include "cli/output.hpp"
 
 #include "base/fd.hpp"
+#include "solver/plan/printable.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -53,6 +54,14 @@ Result<void> write_all(int fd, std::string_view text) {
 
 Result<void> write_file(const std::string& path, std::string_view text) {
     struct stat status {};
+    // A name below /tmp, say, at which somebody has laid a link to a file of the user's.
+    if (::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode) &&
+        status.st_uid != ::geteuid() && status.st_uid != 0) {
+        return tl::unexpected(Error{ErrorKind::Unavailable, "foreign-owner",
+                                    "is a link of another user's to " +
+                                        plan::printable(followed(path)) + ", and is not followed",
+                                    path, 0, 0, "name another file"});
+    }
     const bool exists = ::stat(path.c_str(), &status) == 0;
     if (exists && !S_ISREG(status.st_mode)) {
         const Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));

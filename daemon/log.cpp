@@ -83,7 +83,7 @@ void Log::write(LogLevel level, std::string_view text) {
     const nlohmann::json line = {{"time", now()},
                                  {"level", k_names[static_cast<std::size_t>(level)]},
                                  {"pid", ::getpid()},
-                                 {"text", redact_urls(text)}};
+                                 {"text", redact_secrets(text)}};
     const std::string bytes =
         line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
     // One write, so that lines of two daemons (one that leaves, one that comes) do not mix.

@@ -69,7 +69,7 @@ Result<OpenChannels> open_channels(const nlohmann::json& params, const protocol:
         if (channel) {
             open.push_back(*std::move(channel));
         } else if (channel.error().code == "channel-not-local") {
-            notes.push_back("channel " + redact_urls(word) +
+            notes.push_back("channel " + redact_secrets(word) +
                             " is on the network and is not used: the built-in catalogue answers");
         } else {
             return tl::unexpected(std::move(channel).error());

@@ -1,6 +1,7 @@
 #include "host/file_system.hpp"
 
 #include "base/fd.hpp"
+#include "host/failed_call.hpp"
 #include "host/silent_paths.hpp"
 
 #include <climits>
@@ -9,7 +10,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <memory>
@@ -21,28 +21,9 @@ namespace cudaenv::host {
 namespace {
 
 tl::unexpected<Error> failed(const std::string& path, int error) {
-    Error told;
-    told.kind = ErrorKind::Unavailable;
-    told.path = path;
-    switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-        told.code = k_not_found;
-        break;
-    case EACCES:
-    case EPERM:
-        told.code = k_permission_denied;
-        break;
-    case ELOOP:
-        told.code = k_symlink_loop;
-        break;
-    default:
-        told.code = "io";
-        break;
-    }
-    std::array<char, 128> text{};
-    told.message = strerror_r(error, text.data(), text.size());
-    return tl::unexpected(std::move(told));
+    auto told = failed_call(error);
+    told.value().path = path;
+    return told;
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "protocol/error_json.hpp"
 
+#include "base/text.hpp"
 #include "protocol/json_field.hpp"
 
 #include <limits>
@@ -18,11 +19,15 @@ nlohmann::json number_or_null(int number) {
 
 } // namespace
 
+// The door of every error: texts of the user's and of files are in them.
 nlohmann::json error_to_json(const Error& error) {
-    return {{"schema", "cudaenv.error/1"},        {"code", error.code},
-            {"message", error.message},           {"path", text_or_null(error.path)},
-            {"line", number_or_null(error.line)}, {"column", number_or_null(error.column)},
-            {"hint", text_or_null(error.hint)}};
+    return {{"schema", "cudaenv.error/1"},
+            {"code", error.code},
+            {"message", redact_secrets(error.message)},
+            {"path", text_or_null(redact_secrets(error.path))},
+            {"line", number_or_null(error.line)},
+            {"column", number_or_null(error.column)},
+            {"hint", text_or_null(redact_secrets(error.hint))}};
 }
 
 Error error_from_json(const nlohmann::json& object, ErrorKind kind) {

@@ -44,11 +44,12 @@ Result<void> write_scripts(const NamedEnvironment& environment, FileChanges& cha
                 "`cudaenv attach --kernelspec` Jupyter"}));
     }
     CUDAENV_TRY(const auto program, own_program());
+    CUDAENV_TRY(const auto files, EnvironmentFiles::open(environment.prefix));
     const auto scripts = attach_scripts(program);
     std::vector<std::optional<std::string>> before;
     for (const AttachScript& script : scripts) {
         const std::string path = environment.prefix + '/' + script.path;
-        CUDAENV_TRY(const auto present, read_whole_file(path));
+        CUDAENV_TRY(const auto present, files.read(path));
         if (present && !is_attach_script(*present)) {
             return tl::unexpected(at(path, {ErrorKind::Unavailable,
                                             "foreign-file",
@@ -65,7 +66,7 @@ Result<void> write_scripts(const NamedEnvironment& environment, FileChanges& cha
         const std::string text = scripts[i].text + creation_note(path, before[i]);
         const bool kept = before[i] == text;
         if (!kept) {
-            CUDAENV_TRY_VOID(write_whole_file(path, text));
+            CUDAENV_TRY_VOID(files.write(path, text));
         }
         changes.files.push_back({path, kept ? FileChange::Kept : FileChange::Written});
     }
@@ -73,23 +74,22 @@ Result<void> write_scripts(const NamedEnvironment& environment, FileChanges& cha
 }
 
 Result<void> remove_scripts(const NamedEnvironment& environment, FileChanges& changes) {
-    std::vector<std::pair<std::string, int>> created; // scripts, with their new directories
-    for (const AttachScript& script : attach_scripts("/")) {
+    CUDAENV_TRY(const auto files, EnvironmentFiles::open(environment.prefix));
+    std::vector<ChangedFile> removed;
+    // The first has made the directories.
+    for (const AttachScript& script : std::views::reverse(attach_scripts("/"))) {
         const std::string path = environment.prefix + '/' + script.path;
-        CUDAENV_TRY(const auto present, read_whole_file(path));
+        CUDAENV_TRY(const auto present, files.read(path));
         if (!present) {
             continue;
         }
         const bool ours = is_attach_script(*present);
         if (ours) {
-            CUDAENV_TRY_VOID(remove_file(path));
-            created.emplace_back(path, created_directories(*present).value_or(0));
+            CUDAENV_TRY_VOID(files.remove(path, created_directories(*present).value_or(0)));
         }
-        changes.files.push_back({path, ours ? FileChange::Removed : FileChange::Foreign});
+        removed.push_back({path, ours ? FileChange::Removed : FileChange::Foreign});
     }
-    for (const auto& [path, count] : std::views::reverse(created)) {
-        remove_directories_above(path, count);
-    }
+    changes.files.insert(changes.files.end(), removed.rbegin(), removed.rend());
     return {};
 }
 
@@ -154,8 +154,9 @@ Result<void> wrap_kernels(const NamedEnvironment& environment, FileChanges& chan
                 "`" + environment.prefix + "/bin/python -m ipykernel install --user --name " +
                     environment.name + "` makes one, where ipykernel is installed"}));
     }
+    CUDAENV_TRY(const auto files, EnvironmentFiles::open(environment.prefix));
     for (const std::string& path : kernels) {
-        CUDAENV_TRY(const auto present, read_whole_file(path));
+        CUDAENV_TRY(const auto present, files.read(path));
         const std::string& text = present.value_or("");
         auto wrapped = wrapped_kernel(text, program, environment.prefix);
         if (!wrapped) {
@@ -165,11 +166,11 @@ Result<void> wrap_kernels(const NamedEnvironment& environment, FileChanges& chan
             changes.files.push_back({path, FileChange::Kept});
             continue;
         }
-        CUDAENV_TRY(const auto kept, read_whole_file(path + k_before));
+        CUDAENV_TRY(const auto kept, files.read(path + k_before));
         if (!is_wrapped_kernel(text) && !kept) {
-            CUDAENV_TRY_VOID(write_whole_file(path + k_before, text));
+            CUDAENV_TRY_VOID(files.write(path + k_before, text));
         }
-        CUDAENV_TRY_VOID(write_whole_file(path, *wrapped));
+        CUDAENV_TRY_VOID(files.write(path, *wrapped));
         changes.files.push_back({path, FileChange::Written});
     }
     return {};
@@ -177,14 +178,15 @@ Result<void> wrap_kernels(const NamedEnvironment& environment, FileChanges& chan
 
 // Byte for byte as it was, where nobody has changed it since; else without our words.
 Result<void> unwrap_kernels(const NamedEnvironment& environment, FileChanges& changes) {
+    CUDAENV_TRY(const auto files, EnvironmentFiles::open(environment.prefix));
     for (const std::string& path : kernels_of(environment)) {
-        CUDAENV_TRY(const auto present, read_whole_file(path));
+        CUDAENV_TRY(const auto present, files.read(path));
         const std::string& text = present.value_or("");
         if (!is_wrapped_kernel(text)) {
             continue;
         }
         CUDAENV_TRY(std::string plain, plain_kernel(text));
-        CUDAENV_TRY(const auto before, read_whole_file(path + k_before));
+        CUDAENV_TRY(const auto before, files.read(path + k_before));
         if (before) {
             const auto rewrapped = wrapped_kernel(*before, "/", "/");
             const auto as_first = rewrapped ? plain_kernel(*rewrapped) : rewrapped;
@@ -192,8 +194,8 @@ Result<void> unwrap_kernels(const NamedEnvironment& environment, FileChanges& ch
                 plain = *before;
             }
         }
-        CUDAENV_TRY_VOID(write_whole_file(path, plain));
-        CUDAENV_TRY_VOID(remove_file(path + k_before));
+        CUDAENV_TRY_VOID(files.write(path, plain));
+        CUDAENV_TRY_VOID(files.remove(path + k_before));
         changes.files.push_back({path, FileChange::Removed});
     }
     return {};
@@ -216,7 +218,7 @@ Result<int> attach(Invocation& invocation) {
         if (!constraints_alone) {
             CUDAENV_TRY_VOID(write_scripts(environment, changes));
         }
-        CUDAENV_TRY_VOID(write_constraints(constraints, changes));
+        CUDAENV_TRY_VOID(write_constraints(environment, constraints, changes));
         if (constraints.nothing) {
             say("there is no torch to hold; `cudaenv attach` again once there is");
         }
@@ -238,7 +240,7 @@ Result<int> detach(Invocation& invocation) {
     CUDAENV_TRY_VOID(unwrap_kernels(environment, changes));
     if (!invocation.params.contains("kernelspec")) {
         CUDAENV_TRY(const auto constraints, without_constraints(environment));
-        CUDAENV_TRY_VOID(write_constraints(constraints, changes));
+        CUDAENV_TRY_VOID(write_constraints(environment, constraints, changes));
         CUDAENV_TRY_VOID(remove_scripts(environment, changes));
     }
     if (changes.files.empty()) {

@@ -85,12 +85,13 @@ bool says_made(const FileText& file) {
 
 Result<Plain> plain_files(const NamedEnvironment& environment) {
     const Paths paths(environment.prefix);
+    CUDAENV_TRY(const auto files, EnvironmentFiles::open(environment.prefix));
     Plain plain;
     for (auto [file, path] :
          {std::pair(&plain.constraints, &paths.constraints),
           std::pair(&plain.pip_conf, &paths.pip_conf), std::pair(&plain.pinned, &paths.pinned)}) {
         file->path = *path;
-        CUDAENV_TRY(file->before, read_whole_file(*path));
+        CUDAENV_TRY(file->before, files.read(*path));
     }
     plain.constraints_made = says_made(plain.constraints);
     plain.pip_conf_made = says_made(plain.pip_conf);
@@ -288,7 +289,9 @@ Result<ConstraintsFiles> without_constraints(const NamedEnvironment& environment
     return taken_out(std::move(plain));
 }
 
-Result<void> write_constraints(const ConstraintsFiles& planned, FileChanges& changes) {
+Result<void> write_constraints(const NamedEnvironment& environment, const ConstraintsFiles& planned,
+                               FileChanges& changes) {
+    CUDAENV_TRY(const auto files, EnvironmentFiles::open(environment.prefix));
     for (const FileText& file : planned.files) {
         if (file.after == file.before) {
             if (planned.wanted && file.after) {
@@ -297,10 +300,10 @@ Result<void> write_constraints(const ConstraintsFiles& planned, FileChanges& cha
             continue;
         }
         if (file.after) {
-            CUDAENV_TRY_VOID(write_whole_file(file.path, *file.after));
+            CUDAENV_TRY_VOID(files.write(file.path, *file.after));
         } else {
-            CUDAENV_TRY_VOID(remove_file(file.path));
-            remove_directories_above(file.path, created_directories(*file.before).value_or(0));
+            CUDAENV_TRY_VOID(
+                files.remove(file.path, created_directories(*file.before).value_or(0)));
         }
         const bool out = !planned.wanted || planned.nothing || !file.after;
         changes.files.push_back({file.path, out ? FileChange::Removed : FileChange::Written});

@@ -38,6 +38,7 @@ Result<ConstraintsFiles> planned_constraints(const NamedEnvironment& environment
 // What detach takes out.
 Result<ConstraintsFiles> without_constraints(const NamedEnvironment& environment);
 
-Result<void> write_constraints(const ConstraintsFiles& planned, FileChanges& changes);
+Result<void> write_constraints(const NamedEnvironment& environment, const ConstraintsFiles& planned,
+                               FileChanges& changes);
 
 } // namespace cudaenv::cli

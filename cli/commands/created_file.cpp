@@ -1,8 +1,6 @@
 #include "cli/commands/created_file.hpp"
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <unistd.h>
 
 namespace cudaenv::cli {
@@ -52,19 +50,6 @@ std::optional<int> created_directories(std::string_view text) {
                         note->data() + note->size(), count);
     }
     return count;
-}
-
-Result<void> remove_file(const std::string& path) {
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
-        return tl::unexpected(Error{ErrorKind::Unavailable,
-                                    "write-failed",
-                                    std::string("cannot be removed: ") + std::strerror(errno),
-                                    path,
-                                    0,
-                                    0,
-                                    {}});
-    }
-    return {};
 }
 
 void remove_directories_above(std::string path, int count) {

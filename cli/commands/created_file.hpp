@@ -1,8 +1,6 @@
-// A file that was not there before we wrote it says so in a comment, with how many directories above
-// it were not there either: its removal takes exactly these with it.
+// A file that was not there before we wrote it says so in a comment, with how many directories
+// above it were not there either: its removal takes exactly these with it.
 #pragma once
-
-#include "base/result.hpp"
 
 #include <optional>
 #include <string>
@@ -17,8 +15,6 @@ std::string creation_note(const std::string& path, const std::optional<std::stri
 // How many directories above it were created with the file; none where the text has no note.
 std::optional<int> created_directories(std::string_view text);
 
-// Errors: "write-failed".
-Result<void> remove_file(const std::string& path);
 // `count` directories above `path`, as long as they are empty: what lies in them is the user's.
 void remove_directories_above(std::string path, int count);
 

@@ -73,8 +73,8 @@ Result<int> run_command(Invocation& invocation) {
     CUDAENV_TRY(const auto answer,
                 ask_activation(question_of(params), std::move(caller), environment));
     if (params.contains("cuda") && answer.toolkit.empty()) {
-        return tl::unexpected(no_toolkit("no toolkit for CUDA " + params["cuda"].get<std::string>() +
-                                             " was found here",
+        return tl::unexpected(no_toolkit("no toolkit for CUDA " +
+                                             params["cuda"].get<std::string>() + " was found here",
                                          answer.remedy));
     }
     environment = with_changes(std::move(environment), answer.changes);

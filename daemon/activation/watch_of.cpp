@@ -46,7 +46,7 @@ std::vector<std::string> watched_paths(const Activation& activation, const proto
         if (std::ranges::find(paths, found->file) == paths.end()) {
             paths.push_back(found->file);
         }
-        paths.push_back(found->directory + '/' + project::k_local_file);
+        paths.push_back(found->local_file());
     }
     const auto& environment = activation.situation.environment;
     if (environment) {

@@ -12,7 +12,7 @@ namespace {
 // Lists are shown and sent around; `config get` alone tells a channel's token.
 void redact(nlohmann::json& value) {
     if (value.is_string()) {
-        value = redact_urls(value.get_ref<const std::string&>());
+        value = redact_secrets(value.get_ref<const std::string&>());
     } else if (value.is_array()) {
         for (nlohmann::json& element : value) {
             redact(element);

@@ -44,10 +44,11 @@ nlohmann::json project_to_json(const project::LoadedProject& loaded) {
     if (!loaded.search.found) {
         return nullptr;
     }
-    const auto& local = loaded.search.found->local_file;
-    return {{"directory", loaded.search.found->directory},
-            {"file", loaded.search.found->file},
-            {"local_file", local ? nlohmann::json(*local) : nlohmann::json()}};
+    const project::FoundProject& found = *loaded.search.found;
+    return {
+        {"directory", found.directory},
+        {"file", found.file},
+        {"local_file", found.local_text ? nlohmann::json(found.local_file()) : nlohmann::json()}};
 }
 
 nlohmann::json toolkit_to_json(const plan::CudaChoice& choice, const facts::Host& host) {

@@ -76,7 +76,7 @@ Result<std::string> path_of_file_url(std::string_view url) {
 Result<ChannelLocation> locate_channel(std::string_view url_or_directory) {
     const auto given = trim(url_or_directory);
     ChannelLocation out;
-    out.name = redact_urls(given);
+    out.name = redact_secrets(given);
     if (given.empty() || given.find('\0') != std::string_view::npos) {
         return bad_input("bad-channel", "a channel without a name", std::string(k_local_hint));
     }

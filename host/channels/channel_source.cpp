@@ -189,7 +189,7 @@ Result<std::unique_ptr<plan::Channel>> open_channel(std::string_view url_or_dire
     const std::string directory = absolute(location.directory);
     CUDAENV_TRY(auto files, find_files(location, directory, options));
 
-    const std::string base = redact_urls(file_url(directory == "/" ? "" : directory));
+    const std::string base = redact_secrets(file_url(directory == "/" ? "" : directory));
     const auto open_one = [&](const FoundFile& found) {
         return RepodataFile::open(found.path,
                                   {location.name, base + '/' + found.subdir + '/', found.subdir},

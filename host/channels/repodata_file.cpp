@@ -324,8 +324,8 @@ RecordOrigin RepodataFile::origin_of(const Loaded& loaded) const {
     if (const std::string base{loaded.index.base_url()}; !base.empty()) {
         // Relative bases are below the place of the repodata file.
         origin.base_url = base.find("://") != std::string::npos
-                              ? redact_urls(base)
-                              : origin.base_url + redact_urls(base);
+                              ? redact_secrets(base)
+                              : origin.base_url + redact_secrets(base);
         if (!origin.base_url.ends_with('/')) {
             origin.base_url += '/';
         }

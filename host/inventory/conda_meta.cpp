@@ -112,7 +112,7 @@ public:
             } else if (key == "build") {
                 m_package.build = as_text(value);
             } else if (key == "channel") {
-                m_package.channel = redact_urls(as_text(value));
+                m_package.channel = redact_secrets(as_text(value));
             } else if (key == "depends") {
                 read_depends(value);
             } else if (key == "extracted_package_dir") {

@@ -202,7 +202,7 @@ Result<facts::DirectUrl> parse_direct_url(std::string_view text) {
     facts::DirectUrl told;
     told.local_directory = path_of_file_url(url);
     // A file's path holds no secret, and what looks like one in it (".../t/...") is a directory.
-    told.url = told.local_directory.empty() ? redact_urls(url) : url;
+    told.url = told.local_directory.empty() ? redact_secrets(url) : url;
     if (const auto vcs = document.find("vcs_info"); vcs != document.end() && vcs->is_object()) {
         told.vcs = text_of(*vcs, "vcs");
         told.commit = text_of(*vcs, "commit_id");

@@ -1,5 +1,6 @@
 #include "host/inventory/open_files.hpp"
 
+#include "host/failed_call.hpp"
 #include "host/file_system.hpp"
 #include "host/inventory/metadata_text.hpp"
 
@@ -13,19 +14,6 @@
 #include <unistd.h>
 
 namespace cudaenv::host {
-
-tl::unexpected<Error> failed_call(int error) {
-    std::string code = "io";
-    if (error == ENOENT || error == ENOTDIR) {
-        code = k_not_found;
-    } else if (error == EACCES || error == EPERM) {
-        code = k_permission_denied;
-    } else if (error == ELOOP) {
-        code = k_symlink_loop;
-    }
-    std::array<char, 128> text{};
-    return unavailable(std::move(code), strerror_r(error, text.data(), text.size()));
-}
 
 std::int64_t nanoseconds(const timespec& time) {
     return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;

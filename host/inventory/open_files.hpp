@@ -17,8 +17,6 @@
 
 namespace cudaenv::host {
 
-// What a system call's errno says, without a path.
-tl::unexpected<Error> failed_call(int error);
 // Since the epoch.
 std::int64_t nanoseconds(const timespec& time);
 

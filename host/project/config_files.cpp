@@ -1,5 +1,6 @@
 #include "host/project/config_files.hpp"
 
+#include "base/private_files.hpp"
 #include "host/project/text_file.hpp"
 #include "solver/plan/printable.hpp"
 
@@ -51,6 +52,11 @@ Result<ConfigFiles> load_config(const ConfigPaths& paths, plan::UnknownKeys unkn
 }
 
 Result<void> make_directory_of(const std::string& file) {
+    if (is_anothers_place(file.substr(0, file.rfind('/')))) {
+        return tl::unexpected(Error{ErrorKind::Unavailable, "anothers-home",
+                                    "lies in a directory of another user's", plan::printable(file),
+                                    0, 0, "run it as that user, or as root with root's own HOME"});
+    }
     for (std::size_t slash = file.find('/', 1); slash != std::string::npos;
          slash = file.find('/', slash + 1)) {
         if (::mkdir(file.substr(0, slash).c_str(), 0700) != 0 && errno != EEXIST) {

@@ -33,7 +33,8 @@ Result<ConfigFiles> load_config(const ConfigPaths& paths,
 Result<std::string> change_config(const ConfigPaths& paths, std::string_view key,
                                   plan::ConfigAction action, std::span<const std::string> words);
 
-// Makes the directory of `file` and those above it, mode 0700, as XDG asks.
+// Makes the directory of `file` and those above it, mode 0700, as XDG asks. Error "anothers-home"
+// where root would make a file in a directory of another user's.
 Result<void> make_directory_of(const std::string& file);
 
 } // namespace cudaenv::project

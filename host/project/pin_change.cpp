@@ -79,9 +79,9 @@ struct Chosen {
     bool global = false;
 };
 
-Result<Chosen> project_file(PinPlace place, const std::string& directory, uid_t user,
+Result<Chosen> project_file(PinPlace place, const std::string& directory, const Trust& trust,
                             PinAction action, std::vector<std::string>& notes) {
-    CUDAENV_TRY(const ProjectSearch search, find_project(directory, user));
+    CUDAENV_TRY(const ProjectSearch search, find_project(directory, trust));
     const std::string here = (search.start == "/" ? "" : search.start) + '/' + k_project_file;
     const auto skipped = std::find_if(search.skipped.begin(), search.skipped.end(),
                                       [&](const SkippedFile& file) { return file.path == here; });
@@ -103,7 +103,7 @@ Result<Chosen> project_file(PinPlace place, const std::string& directory, uid_t 
     if (action == PinAction::Remove) {
         return Chosen{};
     }
-    if (const auto reason = reason_to_skip_directory(search.start, user)) {
+    if (const auto reason = reason_to_skip(search.start, k_project_file, trust)) {
         return unsafe(*reason);
     }
     return Chosen{here, false};
@@ -114,8 +114,12 @@ Result<Chosen> choose(const PinTarget& target, const std::string& directory,
                       std::vector<std::string>& notes) {
     switch (target.place) {
     case PinPlace::Nearest:
-    case PinPlace::Here:
-        return project_file(target.place, directory, target.user, action, notes);
+    case PinPlace::Here: {
+        CUDAENV_TRY(const ConfigFiles files,
+                    load_config(target.config ? *target.config : config_paths(environment),
+                                plan::UnknownKeys::Note));
+        return project_file(target.place, directory, trust_of(target.user, files), action, notes);
+    }
     case PinPlace::Environment: {
         const std::string prefix =
             target.prefix.empty() ? active_prefix(environment) : target.prefix;

@@ -1,6 +1,5 @@
 #include "host/project/project.hpp"
 
-#include "host/project/text_file.hpp"
 #include "solver/plan/pins.hpp"
 #include "solver/plan/printable.hpp"
 
@@ -11,29 +10,42 @@ namespace cudaenv::project {
 
 namespace {
 
-Result<std::optional<plan::ProjectFile>> load(const std::optional<std::string>& path,
-                                              plan::UnknownKeys unknown,
-                                              std::vector<std::string>& notes) {
-    if (!path) {
+Result<std::optional<plan::ProjectFile>> parse(const std::optional<std::string>& text,
+                                               const std::string& path, plan::UnknownKeys unknown,
+                                               std::vector<std::string>& notes) {
+    if (!text) {
         return std::optional<plan::ProjectFile>();
     }
-    const auto read = [&]() -> Result<std::optional<plan::ProjectFile>> {
-        CUDAENV_TRY(const std::optional<std::string> text, read_text_file(*path));
-        if (!text) {
-            return std::optional<plan::ProjectFile>();
-        }
-        CUDAENV_TRY(auto file, plan::parse_project(*text, *path, unknown));
-        return std::optional(std::move(file));
-    };
-    auto file = read();
+    auto file = plan::parse_project(*text, path, unknown);
     if (!file && unknown == plan::UnknownKeys::Note) {
         notes.push_back(plan::one_line(file.error()));
         return std::optional<plan::ProjectFile>();
     }
-    if (file && *file) {
-        notes.insert(notes.end(), (*file)->notes.begin(), (*file)->notes.end());
+    if (!file) {
+        return tl::unexpected(std::move(file).error());
     }
-    return file;
+    notes.insert(notes.end(), file->notes.begin(), file->notes.end());
+    return std::optional(*std::move(file));
+}
+
+// The environment's own pins, which whoever owns it may have written as well: to activate an
+// environment is to run what its owner has put there.
+Result<std::optional<plan::ProjectFile>> own_pins(const std::string& prefix, Trust trust,
+                                                  plan::UnknownKeys unknown,
+                                                  std::vector<std::string>& notes) {
+    const auto path = prefix.empty() ? std::nullopt : pin_file_of(prefix);
+    if (!path) {
+        return std::optional<plan::ProjectFile>();
+    }
+    struct stat status {};
+    if (::stat(prefix.c_str(), &status) == 0) {
+        trust.owner = status.st_uid;
+    }
+    const TrustedFile file = read_trusted_file(*path, trust);
+    if (file.skipped) {
+        notes.push_back(file.skipped->text());
+    }
+    return parse(file.text, *path, unknown, notes);
 }
 
 Result<std::vector<plan::Pin>> shell_pins(const host::Environment& environment) {
@@ -84,25 +96,32 @@ std::optional<std::string> pin_file_of(const std::string& prefix) {
     return std::nullopt;
 }
 
+Trust trust_of(uid_t user, const ConfigFiles& files) {
+    const auto pointer = [](const auto& file) { return file ? &*file : nullptr; };
+    const plan::Config config =
+        plan::Config::merge({pointer(files.system), pointer(files.user), nullptr, nullptr});
+    return {user, std::nullopt, config.trusted_groups()};
+}
+
 Result<LoadedProject> load_project(const std::string& directory,
                                    const host::Environment& environment,
                                    const LoadOptions& options) {
     LoadedProject loaded;
-    CUDAENV_TRY(loaded.search, find_project(directory, options.user));
-    for (const SkippedFile& skipped : loaded.search.skipped) {
-        loaded.notes.push_back(skipped.text());
-    }
-    const auto& found = loaded.search.found;
-    CUDAENV_TRY(loaded.project, load(found ? std::optional(found->file) : std::nullopt,
-                                     options.unknown, loaded.notes));
-    CUDAENV_TRY(loaded.local,
-                load(found ? found->local_file : std::nullopt, options.unknown, loaded.notes));
-    loaded.prefix = options.prefix.empty() ? active_prefix(environment) : options.prefix;
-    const auto own = loaded.prefix.empty() ? std::nullopt : pin_file_of(loaded.prefix);
-    CUDAENV_TRY(loaded.environment, load(own, options.unknown, loaded.notes));
     CUDAENV_TRY(
         loaded.config_files,
         load_config(options.config ? *options.config : config_paths(environment), options.unknown));
+    const Trust trust = trust_of(options.user, loaded.config_files);
+    CUDAENV_TRY(loaded.search, find_project(directory, trust));
+    for (const SkippedFile& skipped : loaded.search.skipped) {
+        loaded.notes.push_back(skipped.text());
+    }
+    if (const auto& found = loaded.search.found) {
+        CUDAENV_TRY(loaded.project, parse(found->text, found->file, options.unknown, loaded.notes));
+        CUDAENV_TRY(loaded.local,
+                    parse(found->local_text, found->local_file(), options.unknown, loaded.notes));
+    }
+    loaded.prefix = options.prefix.empty() ? active_prefix(environment) : options.prefix;
+    CUDAENV_TRY(loaded.environment, own_pins(loaded.prefix, trust, options.unknown, loaded.notes));
     const auto& [system, user] = loaded.config_files;
     for (const auto* file : {&system, &user}) {
         if (*file) {

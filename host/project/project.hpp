@@ -20,7 +20,8 @@ namespace cudaenv::project {
 
 struct LoadOptions {
     std::string prefix; // -p; empty: the active environment
-    // Note: the prompt's way. A pin file that cannot be read is a note as well, and counts as absent.
+    // Note: the prompt's way. A pin file that cannot be read is a note as well, and counts as
+    // absent.
     plan::UnknownKeys unknown = plan::UnknownKeys::Refuse;
     uid_t user = ::geteuid();
     std::optional<ConfigPaths> config; // instead of those of the environment
@@ -38,6 +39,10 @@ struct LoadedProject {
     std::vector<std::string>
         notes; // files passed over, unknown keys, locked settings; one line each
 };
+
+// Whose project files count: the user's, with the groups of the user's and the administrator's
+// settings.
+Trust trust_of(uid_t user, const ConfigFiles& files);
 
 // Errors: those of the files ("bad-toml", "unknown-pin", ...), "bad-version" and others for
 // CUDAENV_CUDA, "no-directory".

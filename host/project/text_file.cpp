@@ -82,29 +82,6 @@ Result<std::optional<Opened>> open_regular(int directory, const std::string& nam
     return std::optional<Opened>(std::move(opened));
 }
 
-Result<std::string> read_all(const Fd& fd, const std::string& path) {
-    std::string text;
-    std::string buffer(1U << 16U, '\0');
-    while (true) {
-        const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
-        if (got < 0) {
-            if (errno == EINTR) {
-                continue;
-            }
-            return failure_of(errno, path, "cannot be read");
-        }
-        if (got == 0) {
-            return text;
-        }
-        text.append(buffer, 0, static_cast<std::size_t>(got));
-        if (text.size() > k_most_bytes) {
-            return failure(path, "file-too-large",
-                           "larger than " + std::to_string(k_most_bytes) + " bytes",
-                           "a settings file has a few lines; is this another file?");
-        }
-    }
-}
-
 // What the symlinks of `path` itself lead to; that need not exist.
 Result<std::string> target_of(const std::string& path) {
     std::string target = path;
@@ -251,7 +228,7 @@ private:
         if (status != nullptr) {
             *status = opened->status;
         }
-        CUDAENV_TRY(std::string text, read_all(opened->fd, m_path));
+        CUDAENV_TRY(std::string text, read_open_file(opened->fd.get(), m_path));
         return std::optional<std::string>(std::move(text));
     }
 
@@ -345,12 +322,35 @@ private:
 
 } // namespace
 
+Result<std::string> read_open_file(int fd, const std::string& path) {
+    std::string text;
+    std::string buffer(1U << 16U, '\0');
+    while (true) {
+        const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+        if (got < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            return failure_of(errno, path, "cannot be read");
+        }
+        if (got == 0) {
+            return text;
+        }
+        text.append(buffer, 0, static_cast<std::size_t>(got));
+        if (text.size() > k_most_bytes) {
+            return failure(path, "file-too-large",
+                           "larger than " + std::to_string(k_most_bytes) + " bytes",
+                           "a settings file has a few lines; is this another file?");
+        }
+    }
+}
+
 Result<std::optional<std::string>> read_text_file(const std::string& path) {
     CUDAENV_TRY(const std::optional<Opened> opened, open_regular(AT_FDCWD, path, 0, path));
     if (!opened) {
         return std::optional<std::string>();
     }
-    CUDAENV_TRY(std::string text, read_all(opened->fd, path));
+    CUDAENV_TRY(std::string text, read_open_file(opened->fd.get(), path));
     return std::optional<std::string>(std::move(text));
 }
 

@@ -22,6 +22,9 @@ inline constexpr const char* k_file_changed = "file-changed";
 // for.
 Result<std::optional<std::string>> read_text_file(const std::string& path);
 
+// The rest of what is open there; `path` is for messages.
+Result<std::string> read_open_file(int fd, const std::string& path);
+
 // Makes `path` hold `text`. `expected` is what was read before (nothing: there was no file); if it
 // is not what is there now the error is "file-changed". The directory must exist. Mode and, where
 // the kernel lets us, owner stay; a symlink stays and what it leads to is written.

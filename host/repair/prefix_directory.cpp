@@ -1,7 +1,7 @@
 #include "host/repair/prefix_directory.hpp"
 
 #include "base/text.hpp"
-#include "host/inventory/open_files.hpp"
+#include "host/failed_call.hpp"
 #include "solver/plan/printable.hpp"
 
 #include <climits>
@@ -78,11 +78,8 @@ bool PrefixDirectory::is_inside(int directory) const {
 }
 
 Result<Place> PrefixDirectory::place(const std::string& path) const {
-    const auto outside = [&] {
-        return unavailable("outside", plan::printable(path) + " is outside of the environment");
-    };
     if (!is_inner_path(path)) {
-        return outside();
+        return unavailable("outside", plan::printable(path) + " is outside of the environment");
     }
     const auto slash = path.rfind('/');
     const std::string above = slash == std::string::npos ? "." : path.substr(0, slash);
@@ -91,7 +88,9 @@ Result<Place> PrefixDirectory::place(const std::string& path) const {
         return failed_on(errno, "cannot open the directory of", path);
     }
     if (!is_inside(place.directory.get())) {
-        return outside();
+        return unavailable("outside", "a link on the way to " + plan::printable(path) +
+                                          " leads out of the environment, to " +
+                                          plan::printable(path_of(place.directory.get())));
     }
     return place;
 }

@@ -172,7 +172,7 @@ std::string resolve_command(const Request& request, const Attempt& attempt) {
     std::string command =
         (pinned.empty() ? "" : "cudaenv pin" + pinned + " && ") + std::string("cudaenv resolve");
     for (const Wanted& wanted : request.specs) {
-        command += ' ' + shell_word(redact_urls(wanted.text));
+        command += ' ' + shell_word(redact_secrets(wanted.text));
     }
     for (const Pin& pin : request.pins) {
         if (pin.name == "cuda" || pin.name == "python") {

@@ -176,6 +176,10 @@ const std::vector<std::string>& Config::toolkit_directories() const {
     return value_in<std::vector<std::string>>(*this, "toolkits.directories");
 }
 
+const std::vector<std::string>& Config::trusted_groups() const {
+    return value_in<std::vector<std::string>>(*this, "activate.trusted_groups");
+}
+
 const std::vector<std::string>& Config::targets() const {
     return value_in<std::vector<std::string>>(*this, "resolve.targets");
 }

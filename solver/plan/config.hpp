@@ -64,8 +64,9 @@ public:
     [[nodiscard]] const std::string& ld_library_path() const; // auto | never | always
     [[nodiscard]] bool compilers() const;
     [[nodiscard]] bool keep_cuda_home() const; // what was there before the hook is the user's wish
-    [[nodiscard]] const std::string& constraints() const; // off | env
-    [[nodiscard]] bool warns() const;                     // of mixed installs, at the prompt
+    [[nodiscard]] const std::string& constraints() const;                 // off | env
+    [[nodiscard]] const std::vector<std::string>& trusted_groups() const; // by name
+    [[nodiscard]] bool warns() const; // of mixed installs, at the prompt
     [[nodiscard]] const std::vector<std::string>& ignored_findings() const; // codes
 
 private:

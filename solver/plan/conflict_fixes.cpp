@@ -218,7 +218,7 @@ private:
                 continue;
             }
             for (Wanted& wanted : changed.specs) {
-                if (redact_urls(wanted.text) == item.text && !version.empty()) {
+                if (redact_secrets(wanted.text) == item.text && !version.empty()) {
                     wanted.text =
                         item.name == "cuda" ? "cuda=" + version : item.name + "==" + version;
                 }

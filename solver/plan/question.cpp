@@ -146,7 +146,7 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
     }
 
     Item item;
-    item.text = redact_urls(text);
+    item.text = redact_secrets(text);
     item.origin = wanted.origin;
     item.name = name;
     item.demand = plain.substr(0, name_begin) + name + rest;

@@ -332,7 +332,7 @@ Result<Outcome> resolve(const Request& request, const facts::Host& host,
                         std::span<const Channel* const> channels) {
     Outcome outcome;
     for (const Wanted& wanted : request.specs) {
-        outcome.request.push_back(redact_urls(wanted.text));
+        outcome.request.push_back(redact_secrets(wanted.text));
     }
     for (const Pin& pin : request.pins) {
         const bool bare = pin.constraint.find_first_of("=<>!~") != 0;

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 1> k_users_library_paths{"always"};
 constexpr std::array<std::string_view, 2> k_constraint_files{"off", "env"};
 constexpr std::array<std::string_view, 2> k_daemon_starts{"auto", "never"};
 
-constexpr std::array<SettingKey, 13> k_keys{{
+constexpr std::array<SettingKey, 14> k_keys{{
     {"resolve", "channels", SettingKind::Words, {}, {}, false, "conda channels, first wins"},
     {"resolve", "for", SettingKind::Word, k_purposes, {}, false, "what a resolution is for"},
     {"resolve",
@@ -58,6 +58,13 @@ constexpr std::array<SettingKey, 13> k_keys{{
      {},
      true,
      "whether hooks act at once after conda activate, by functions before conda's own"},
+    {"activate",
+     "trusted_groups",
+     SettingKind::Words,
+     {},
+     {},
+     true,
+     "groups whose members may write project files that count, as in [\"lab\"]"},
     {"toolkits",
      "directories",
      SettingKind::Directories,

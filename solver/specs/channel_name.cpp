@@ -118,8 +118,8 @@ Result<UrlParts> split_url(std::string_view url) {
     parts.path = std::string(rest.substr(slash));
     if ((authority.find('[') == std::string_view::npos) !=
         (authority.find(']') == std::string_view::npos)) {
-        return bad_input("bad-channel",
-                         "\"" + redact_urls(url) + "\": a bracket of an IPv6 address is missing");
+        return bad_input("bad-channel", "\"" + redact_secrets(url) +
+                                            "\": a bracket of an IPv6 address is missing");
     }
     if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
         authority.remove_prefix(at + 1);
@@ -132,14 +132,14 @@ Result<UrlParts> split_url(std::string_view url) {
         for (const char c : port) {
             if (c < '0' || c > '9' || value > 65535) {
                 return bad_input("bad-channel",
-                                 "\"" + redact_urls(url) + "\": the port is not a number",
+                                 "\"" + redact_secrets(url) + "\": the port is not a number",
                                  "expected a URL, as in https://host:8080/channel");
             }
             value = value * 10 + static_cast<std::uint32_t>(c - '0');
         }
         if (value > 65535) {
             return bad_input("bad-channel",
-                             "\"" + redact_urls(url) + "\": the port is above 65535");
+                             "\"" + redact_secrets(url) + "\": the port is above 65535");
         }
         parts.port = value == 0 ? "" : std::to_string(value);
     }

@@ -29,7 +29,7 @@ const std::array<std::string, 17> k_fields = {
 tl::unexpected<Error> MatchSpecParser::fail(std::string what, std::size_t offset,
                                             std::string hint) const {
     auto failure = bad_input(
-        "bad-spec", "\"" + redact_urls(m_text) + "\" is not a package spec: " + std::move(what),
+        "bad-spec", "\"" + redact_secrets(m_text) + "\" is not a package spec: " + std::move(what),
         std::move(hint));
     failure.value().column = static_cast<int>(std::min<std::size_t>(offset, 1 << 30)) + 1;
     return failure;

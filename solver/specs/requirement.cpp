@@ -151,7 +151,7 @@ private:
                                              std::string hint = {}) const {
         auto failure =
             bad_input("bad-requirement",
-                      '"' + redact_urls(m_text) + "\" is not a requirement: " + std::move(what),
+                      '"' + redact_secrets(m_text) + "\" is not a requirement: " + std::move(what),
                       std::move(hint));
         failure.value().column = static_cast<int>(std::min<std::size_t>(offset, 1 << 30)) + 1;
         return failure;

@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     require(!package->name.empty());
     require(package->channel.find("://") == std::string::npos ||
-            package->channel == redact_urls(package->channel));
+            package->channel == redact_secrets(package->channel));
     for (std::size_t file = 0; file < package->files.size(); ++file) {
         const auto path = package->files.path(file);
         require(!path.empty() && path.find('\0') == std::string_view::npos);

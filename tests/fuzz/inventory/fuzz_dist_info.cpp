@@ -48,6 +48,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto url = host::parse_direct_url(text);
     require(!url || !url->url.empty());
     require(!url || url->local_directory.empty() || url->local_directory.front() == '/');
-    require(!url || url->url.starts_with("file://") || url->url == redact_urls(url->url));
+    require(!url || url->url.starts_with("file://") || url->url == redact_secrets(url->url));
     return 0;
 }

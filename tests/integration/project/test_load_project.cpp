@@ -28,6 +28,32 @@ std::string shown(const plan::EffectivePins& pins) {
 
 } // namespace
 
+TEST_CASE("an environment's own pins count where its owner or the user has written them") {
+    if (!is_root()) {
+        SKIP("needs files of several owners; run as root");
+    }
+    constexpr uid_t k_owner = 4321;
+    const Scratch scratch;
+    const std::string file =
+        scratch.write("e/conda-meta/cudaenv.toml", "[pins]\npython = \"3.9\"\n");
+    const auto pinned = [&] {
+        LoadOptions options = with_config(scratch);
+        options.prefix = scratch.path("e");
+        const auto loaded = load_project(scratch.path(), {}, options);
+        return loaded && loaded->pins.find("python") != nullptr;
+    };
+    CHECK(pinned());
+    ::chmod(file.c_str(), 0666);
+    CHECK_FALSE(pinned());
+    ::chmod(file.c_str(), 0644);
+    give(file, k_owner);
+    CHECK_FALSE(pinned());
+    give(scratch.path("e"), k_owner);
+    CHECK(pinned());
+    give(file, 4322);
+    CHECK_FALSE(pinned());
+}
+
 TEST_CASE("all places that pin are merged in their order, each pin with its line") {
     const Scratch scratch;
     scratch.write("p/cudaenv.toml", "[pins]\ncuda = \"11.3\"\ntorch = \"1.12\"\ncudnn = \"8\"\n");

@@ -4,10 +4,17 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
+#include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
+#include <grp.h>
+#include <map>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <tuple>
 #include <unistd.h>
 
 using namespace cudaenv;
@@ -19,7 +26,7 @@ namespace {
 // The file found, or "none", and each file passed over with its reason, relative to the scratch
 // directory.
 std::string found(const Scratch& scratch, const std::string& start, uid_t user = ::geteuid()) {
-    const auto search = find_project(scratch.path(start), user);
+    const auto search = find_project(scratch.path(start), {user});
     if (!search) {
         return search.error().code;
     }
@@ -62,13 +69,14 @@ TEST_CASE("through a symlink the project is where the directory really is") {
 TEST_CASE("the local file counts beside the project file, not alone") {
     const Scratch scratch;
     scratch.write("a/cudaenv.toml", "");
-    scratch.write("a/cudaenv.local.toml", "");
+    scratch.write("a/cudaenv.local.toml", "local");
     scratch.write("a/b/cudaenv.local.toml", "");
-    const auto search = find_project(scratch.path("a/b"), ::geteuid());
+    const auto search = find_project(scratch.path("a/b"), {});
     REQUIRE(search);
     REQUIRE(search->found);
     CHECK(search->found->file == scratch.path("a/cudaenv.toml"));
-    CHECK(search->found->local_file == scratch.path("a/cudaenv.local.toml"));
+    CHECK(search->found->local_file() == scratch.path("a/cudaenv.local.toml"));
+    CHECK(search->found->local_text == "local");
     CHECK(search->start == scratch.path("a/b"));
 }
 
@@ -81,7 +89,7 @@ TEST_CASE("directories of any name are searched") {
     scratch.make_directory(name + "/sub");
     CHECK(found(scratch, name + "/sub") == name + "/cudaenv.toml");
     ::chmod(scratch.path(name + "/cudaenv.toml").c_str(), 0666);
-    const auto search = find_project(scratch.path(name), ::geteuid());
+    const auto search = find_project(scratch.path(name), {});
     REQUIRE(search);
     REQUIRE(search->skipped.size() == 1);
     CHECK(search->skipped[0].text().find('\n') == std::string::npos);
@@ -93,7 +101,7 @@ TEST_CASE("a file that everyone may write is passed over with the reason, and th
     scratch.write("cudaenv.toml", "");
     ::chmod(scratch.write("a/cudaenv.toml", "").c_str(), 0666);
     CHECK(found(scratch, "a") == "cudaenv.toml | a/cudaenv.toml is writable by everyone");
-    const auto search = find_project(scratch.path("a"), ::geteuid());
+    const auto search = find_project(scratch.path("a"), {});
     CHECK(search->skipped[0].text() == scratch.path("a/cudaenv.toml") +
                                            " is passed over: is writable by everyone (chmod o-w " +
                                            scratch.path("a/cudaenv.toml") + ")");
@@ -127,6 +135,103 @@ TEST_CASE("files and directories of another user are passed over, root's are not
     CHECK(found(scratch, "a", 4321) ==
           "none | a/cudaenv.toml a belongs to uid 12345, not to uid 4321 or root");
     CHECK(found(scratch, "a", 12345) == "a/cudaenv.toml");
+}
+
+TEST_CASE("what a group may write counts where the group is trusted") {
+    if (!is_root()) {
+        SKIP("needs files of several owners; run as root");
+    }
+    constexpr uid_t k_user = 12345;
+    const Scratch scratch;
+    const std::string file = scratch.write("a/cudaenv.toml", "");
+    const auto set = [&](const std::string& path, gid_t group, mode_t mode) {
+        REQUIRE(::chown(path.c_str(), k_user, group) == 0);
+        REQUIRE(::chmod(path.c_str(), mode) == 0);
+    };
+    set(scratch.path("a"), k_user, 02775); // the user's own group
+    set(file, k_user, 0664);
+    CHECK(found(scratch, "a", k_user) == "a/cudaenv.toml");
+    set(file, 54321, 0664);
+    CHECK(found(scratch, "a", k_user) == "none | a/cudaenv.toml is writable by the group 54321");
+    set(file, 54321, 0644);
+    set(scratch.path("a"), 54321, 02775);
+    CHECK(found(scratch, "a", k_user) == "none | a/cudaenv.toml a is writable by the group 54321");
+    const auto trusted = find_project(scratch.path("a"), {k_user, {}, {"54321"}});
+    REQUIRE(trusted);
+    CHECK(trusted->found);
+    CHECK(reason_to_skip(scratch.path("a"), k_project_file, {k_user, {}, {"lab"}})->remedy ==
+          "cudaenv config set activate.trusted_groups lab 54321");
+}
+
+TEST_CASE("a file that is swapped while it is read is never another user's") {
+    if (!is_root()) {
+        SKIP("needs a second user; run as root");
+    }
+    constexpr uid_t k_user = 12345;
+    constexpr uid_t k_other = 12346;
+    constexpr gid_t k_group = 54321;
+    const Scratch scratch;
+    give(scratch.write("p/cudaenv.toml", "mine"), k_user);
+    give(scratch.write("p/theirs.toml", "theirs"), k_other);
+    give(scratch.write("p/in/cudaenv.toml", "mine"), k_user);
+    give(scratch.path("p/in"), k_user);
+    give(scratch.write("p/out/cudaenv.toml", "theirs"), k_other);
+    give(scratch.path("p/out"), k_other);
+    REQUIRE(::chown(scratch.path("p").c_str(), k_user, k_group) == 0);
+    REQUIRE(::chmod(scratch.path("p").c_str(), 02775) == 0);
+
+    const auto [name, other, path] = GENERATE(table<std::string, std::string, std::string>(
+        {{"cudaenv.toml", "theirs.toml", "p/cudaenv.toml"}, {"in", "out", "p/in/cudaenv.toml"}}));
+    CAPTURE(name);
+    const pid_t swapper = ::fork();
+    if (swapper == 0) {
+        const int directory = ::open(scratch.path("p").c_str(), O_PATH);
+        bool well =
+            ::setgid(k_group) == 0 && ::setgroups(0, nullptr) == 0 && ::setuid(k_other) == 0;
+        while (well) {
+            well = ::renameat2(directory, name.c_str(), directory, other.c_str(),
+                               RENAME_EXCHANGE) == 0;
+        }
+        ::_exit(1);
+    }
+    const Trust trust{k_user, {}, {"54321"}};
+    std::map<std::string, int> seen;
+    for (int i = 0; i < 5000 || (i < 5'000'000 && seen.size() < 2); ++i) {
+        const TrustedFile file = read_trusted_file(scratch.path(path), trust);
+        ++seen[file.text.value_or("none")];
+    }
+    CHECK(::waitpid(swapper, nullptr, WNOHANG) == 0); // was at it to the end
+    ::kill(swapper, SIGKILL);
+    ::waitpid(swapper, nullptr, 0);
+    CHECK(seen["mine"] > 0);
+    CHECK(seen["none"] > 0);
+    CHECK(seen["theirs"] == 0);
+}
+
+TEST_CASE("no link of another user's is followed, wherever on the way it lies") {
+    if (!is_root()) {
+        SKIP("needs files of several owners; run as root");
+    }
+    constexpr uid_t k_user = 12345;
+    const Scratch scratch;
+    give(scratch.write("private/cudaenv.toml", "x"), k_user);
+    give(scratch.path("private"), k_user);
+    scratch.make_directory("theirs");
+    fs::create_symlink("../private", scratch.path("theirs/on"));
+    give(scratch.path("theirs"), 4321);
+    ::lchown(scratch.path("theirs/on").c_str(), k_user, 0);
+    scratch.make_directory("p");
+    fs::create_symlink("../theirs/on/cudaenv.toml", scratch.path("p/cudaenv.toml"));
+    give(scratch.path("p"), k_user);
+    ::lchown(scratch.path("p/cudaenv.toml").c_str(), k_user, 0);
+    CHECK(found(scratch, "p", k_user) ==
+          "none | p/cudaenv.toml theirs belongs to uid 4321, not to uid 12345 or root");
+    give(scratch.path("theirs"), k_user);
+    ::lchown(scratch.path("theirs/on").c_str(), 4321, 0);
+    CHECK(found(scratch, "p", k_user) ==
+          "none | p/cudaenv.toml theirs/on belongs to uid 4321, not to uid 12345 or root");
+    ::lchown(scratch.path("theirs/on").c_str(), k_user, 0);
+    CHECK(found(scratch, "p", k_user) == "p/cudaenv.toml");
 }
 
 TEST_CASE("symlinks that loop, pipes and directories named cudaenv.toml do not stop the search") {
@@ -207,9 +312,9 @@ TEST_CASE("the search ends at the mount point of the directory") {
 
 TEST_CASE("a directory that is gone is an error with its name") {
     const Scratch scratch;
-    const auto search = find_project(scratch.path("gone"), ::geteuid());
+    const auto search = find_project(scratch.path("gone"), {});
     REQUIRE_FALSE(search);
     CHECK(search.error().code == "no-directory");
     CHECK(search.error().path == scratch.path("gone"));
-    CHECK(find_project(scratch.write("file", ""), ::geteuid()).error().code == "no-directory");
+    CHECK(find_project(scratch.write("file", ""), {}).error().code == "no-directory");
 }

@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
 #include <array>
 
@@ -18,14 +19,69 @@ TEST_CASE("the nearest word is offered only when it is near") {
 }
 
 TEST_CASE("passwords and tokens never survive in a URL") {
-    CHECK(redact_urls("https://me:secret@host/x") == "https://***@host/x");
-    CHECK(redact_urls("see https://host/t/tk-123/conda-forge now") ==
+    CHECK(redact_secrets("https://me:secret@host/x") == "https://***@host/x");
+    CHECK(redact_secrets("see https://host/t/tk-123/conda-forge now") ==
           "see https://host/t/***/conda-forge now");
-    CHECK(redact_urls("https://host/c?token=abc and more") == "https://host/c?*** and more");
-    CHECK(redact_urls("https://me:pw@host/t/tk/c?key=1") == "https://***@host/t/***/c?***");
-    CHECK(redact_urls("no url") == "no url");
-    CHECK(redact_urls("https://host/x#access_token=abc") == "https://host/x#***");
-    CHECK(redact_urls("https://host/a;token=abc") == "https://host/a;***");
+    CHECK(redact_secrets("https://host/c?token=abc and more") == "https://host/c?*** and more");
+    CHECK(redact_secrets("https://me:pw@host/t/tk/c?key=1") == "https://***@host/t/***/c?***");
+    CHECK(redact_secrets("no url") == "no url");
+    CHECK(redact_secrets("https://host/x#access_token=abc") == "https://host/x#***");
+    CHECK(redact_secrets("https://host/a;token=abc") == "https://host/a;***");
+}
+
+TEST_CASE("of no shape of secret is anything left, and redacting twice changes nothing") {
+    // The secret is S3CRETs3cret0123456789 in each.
+    const auto* const text = GENERATE(
+        "https://u:S3CRETs3cret0123456789@h/x", "https://S3CRETs3cret0123456789@h/x",
+        "http://u:S3CRETs3cret0123456789@h:8080", "git+https://u:S3CRETs3cret0123456789@h/r.git",
+        "ssh://u:S3CRETs3cret0123456789@h/r", "ftp://u:S3CRETs3cret0123456789@h/f",
+        "s3://AK:S3CRETs3cret0123456789@bucket/x", "oci://u:S3CRETs3cret0123456789@h/c",
+        "//u:S3CRETs3cret0123456789@h/x", R"(https:\/\/u:S3CRETs3cret0123456789@h\/x)",
+        "https://h/t/S3CRETs3cret0123456789/conda-forge", "https://h/t/S3CRETs3cret0123456789",
+        "x @ https://u:S3CRETs3cret0123456789@h/x.whl", "'https://u:S3CRETs3cret0123456789@h/x'",
+        "\"https://u:S3CRETs3cret0123456789@h/x\"", "https://h/x?token=S3CRETs3cret0123456789",
+        "https://h/x?sig=S3CRETs3cret0123456789&e=1",
+        "https://h/x?X-Amz-Signature=S3CRETs3cret0123456789",
+        "https://h/x#access_token=S3CRETs3cret0123456789",
+        "https://h/x;token=S3CRETs3cret0123456789",
+        "https://a/b https://u:S3CRETs3cret0123456789@h/x", "HTTPS://u:S3CRETs3cret0123456789@h/x",
+        "https://u%40d:S3CRETs3cret0123456789@h/x",
+        "https://u:S3CRET@s3cret@S3CRETs3cret0123456789@h/x",
+        "Authorization: Bearer S3CRETs3cret0123456789",
+        "authorization: basic S3CRETs3cret0123456789",
+        "Authorization: token S3CRETs3cret0123456789", "X-Api-Key: S3CRETs3cret0123456789",
+        "X-Auth-Token: S3CRETs3cret0123456789", "PRIVATE-TOKEN: S3CRETs3cret0123456789",
+        "token=S3CRETs3cret0123456789", "HF_TOKEN=S3CRETs3cret0123456789",
+        "AWS_SECRET_ACCESS_KEY=S3CRETs3cret0123456789", "AWS_ACCESS_KEY_ID=S3CRETs3cret0123456789",
+        "AWS_SESSION_TOKEN=S3CRETs3cret0123456789", "PGPASSWORD=S3CRETs3cret0123456789",
+        "password: S3CRETs3cret0123456789", "passwd=S3CRETs3cret0123456789",
+        "passphrase=S3CRETs3cret0123456789", "client_secret=S3CRETs3cret0123456789",
+        "api_key: S3CRETs3cret0123456789", "apikey=S3CRETs3cret0123456789",
+        "WANDB_API_KEY=S3CRETs3cret0123456789", "GITHUB_PAT=S3CRETs3cret0123456789",
+        "//h/:_authToken=S3CRETs3cret0123456789", "_auth=S3CRETs3cret0123456789",
+        "ghp_S3CRETs3cret0123456789", "gho_S3CRETs3cret0123456789", "ghs_S3CRETs3cret0123456789",
+        "ghr_S3CRETs3cret0123456789", "github_pat_S3CRETs3cret0123456789",
+        "/builds/glpat-S3CRETs3cret0123456789/x", "gldt-S3CRETs3cret0123456789",
+        "hf_S3CRETs3cret0123456789", "pypi-S3CRETs3cret0123456789", "xoxb-S3CRETs3cret0123456789",
+        "xoxs-S3CRETs3cret0123456789", "AKIAS3CRETs3cret0123456789", "ASIAS3CRETs3cret0123456789",
+        "AIzaS3CRETs3cret0123456789", "ya29.S3CRETs3cret0123456789", "nvapi-S3CRETs3cret0123456789",
+        "npm_S3CRETs3cret0123456789", "dckr_pat_S3CRETs3cret0123456789",
+        "dop_v1_S3CRETs3cret0123456789", "dapiS3CRETs3cret0123456789",
+        "sk-ant-S3CRETs3cret0123456789", "sk-proj-S3CRETs3cret0123456789",
+        "sk_live_S3CRETs3cret0123456789", "h/t/tk-S3CRETs3cret0123456789/c",
+        "pfx_S3CRETs3cret0123456789", "eyJhbGciOiJIUzI1NiJ9.eyJS3CRETs3cret0123456789");
+    const std::string redacted = redact_secrets(text);
+    CHECK(redacted.find("S3CRET") == std::string::npos);
+    CHECK(redacted.find("***") != std::string::npos);
+    CHECK(redact_secrets(redacted) == redacted);
+}
+
+TEST_CASE("what is no secret is left as it is") {
+    const auto* const text =
+        GENERATE("/home/t/envs/a", "cudatoolkit=11.3", "torch==2.6.0+cu118", "a token of trust",
+                 "unexpected token: ]", "a basic install", "https://host/pypi/simple",
+                 "git@github.com:a/b", "pypi-server", "tk-inter", "hf_hub");
+    CHECK(redact_secrets(text) == text);
 }
 
 TEST_CASE("what other programs say is told without the secrets in it") {

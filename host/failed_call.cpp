@@ -1,0 +1,24 @@
+#include "host/failed_call.hpp"
+
+#include "host/file_system.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace cudaenv::host {
+
+tl::unexpected<Error> failed_call(int error) {
+    std::string code = "io";
+    if (error == ENOENT || error == ENOTDIR) {
+        code = k_not_found;
+    } else if (error == EACCES || error == EPERM) {
+        code = k_permission_denied;
+    } else if (error == ELOOP) {
+        code = k_symlink_loop;
+    }
+    std::array<char, 128> text{};
+    return unavailable(std::move(code), strerror_r(error, text.data(), text.size()));
+}
+
+} // namespace cudaenv::host

@@ -1,0 +1,337 @@
+#include "host/project/trusted_file.hpp"
+
+#include "base/fd.hpp"
+#include "base/shell_word.hpp"
+#include "base/text.hpp"
+#include "host/project/text_file.hpp"
+#include "solver/plan/printable.hpp"
+
+#include <climits>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <deque>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <span>
+#include <sys/stat.h>
+#include <system_error>
+
+namespace cudaenv::project {
+
+namespace {
+
+using plan::printable;
+
+// As many as the kernel follows (MAXSYMLINKS).
+constexpr int k_most_links = 40;
+constexpr std::size_t k_most_name_bytes = 16384;
+
+struct Place {
+    std::string path;
+    Fd fd;
+    struct statx status {};
+};
+
+int look_at(Place& place) {
+    return ::statx(place.fd.get(), "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT,
+                   STATX_BASIC_STATS | STATX_MNT_ID, &place.status) == 0
+               ? 0
+               : errno;
+}
+
+std::string user_name(uid_t user) {
+    std::array<char, k_most_name_bytes> buffer{};
+    struct passwd entry {};
+    struct passwd* found = nullptr;
+    if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
+        return found->pw_name;
+    }
+    return {};
+}
+
+std::string shown_user(uid_t user) {
+    const std::string name = user_name(user);
+    return name.empty() ? "uid " + std::to_string(user) : printable(name);
+}
+
+// One that only this user is in, as Debian and Fedora make for each: it has the user's name.
+struct Group {
+    std::string name;
+    bool is_own = false;
+};
+
+Group group_of(gid_t group, uid_t user) {
+    std::array<char, k_most_name_bytes> buffer{};
+    struct group entry {};
+    struct group* found = nullptr;
+    if (::getgrgid_r(group, &entry, buffer.data(), buffer.size(), &found) != 0 ||
+        found == nullptr) {
+        return {std::to_string(group), group == user};
+    }
+    const std::string owner = user_name(user);
+    bool is_own = owner == found->gr_name;
+    for (char** member = found->gr_mem; *member != nullptr; ++member) {
+        is_own = is_own && owner == *member;
+    }
+    return {found->gr_name, is_own};
+}
+
+// Judges one file, directory or link on the way to `file`.
+class Judge {
+public:
+    Judge(const std::string& file, const Trust& trust) : m_file(file), m_trust(trust) {}
+
+    std::optional<SkippedFile> owner(const Place& place) const {
+        const uid_t owner = place.status.stx_uid;
+        if (owner == m_trust.user || owner == 0 || owner == m_trust.owner) {
+            return std::nullopt;
+        }
+        // No remedy: a file that somebody else has laid here is not to be adopted.
+        return SkippedFile{
+            m_file,
+            subject(place) + "belongs to " + shown_user(owner) + ", not to " +
+                (m_trust.user == 0 ? std::string("root") : shown_user(m_trust.user) + " or root"),
+            {}};
+    }
+
+    std::optional<SkippedFile> writers(const Place& place) const {
+        if ((place.status.stx_mode & S_IWOTH) != 0) {
+            return SkippedFile{m_file, subject(place) + "is writable by everyone",
+                               "chmod o-w " + printable(place.path)};
+        }
+        const gid_t gid = place.status.stx_gid;
+        if ((place.status.stx_mode & S_IWGRP) == 0 || gid == 0) {
+            return std::nullopt;
+        }
+        const Group group = group_of(gid, m_trust.user);
+        if (group.is_own || std::ranges::find(m_trust.groups, group.name) != m_trust.groups.end()) {
+            return std::nullopt;
+        }
+        std::string remedy = "cudaenv config set activate.trusted_groups";
+        for (const std::string& trusted : m_trust.groups) {
+            remedy += ' ' + shell_word(trusted);
+        }
+        return SkippedFile{m_file,
+                           subject(place) + "is writable by the group " + printable(group.name),
+                           printable(remedy + ' ' + shell_word(group.name))};
+    }
+
+    // Those that decide who may replace what lies in the last.
+    std::optional<SkippedFile> directories(std::span<const Place> places) const {
+        for (std::size_t i = places.size(); i-- > 0;) {
+            const Place& place = places[i];
+            if (!is_same_mount(place.status, places.back().status)) {
+                break;
+            }
+            if (auto reason = owner(place)) {
+                return reason;
+            }
+            const bool sticky = (place.status.stx_mode & S_ISVTX) != 0;
+            if (i + 1 == places.size() || !sticky) {
+                if (auto reason = writers(place)) {
+                    return reason;
+                }
+            }
+        }
+        return std::nullopt;
+    }
+
+private:
+    [[nodiscard]] std::string subject(const Place& place) const {
+        return place.path == m_file ? "" : printable(place.path) + ' ';
+    }
+
+    const std::string& m_file;
+    const Trust& m_trust;
+};
+
+SkippedFile unreachable(const std::string& file, int problem) {
+    if (problem == ENXIO || problem == EISDIR) { // a socket
+        return {file, "is not a regular file", {}};
+    }
+    const bool loop = problem == ELOOP;
+    return {file,
+            loop ? std::string("its symlinks lead in a circle")
+                 : "cannot be read: " + std::generic_category().message(problem),
+            loop ? "rm " + printable(file) : std::string()};
+}
+
+class Walk {
+public:
+    Walk(const Judge& judge, const std::string& path) : m_judge(judge) { add_names(path); }
+
+    // To the end of the path. What is there is opened for reading where it is no directory. 0 or
+    // errno; EACCES also where a link on the way is not trusted: then there is an objection.
+    int go() {
+        if (const int problem = begin_at_root()) {
+            return problem;
+        }
+        while (!m_names.empty()) {
+            const std::string name = std::move(m_names.front());
+            m_names.pop_front();
+            if (const int problem = step(name)) {
+                return problem;
+            }
+        }
+        return 0;
+    }
+
+    [[nodiscard]] std::span<const Place> places() const { return m_places; }
+    [[nodiscard]] const Place* file() const { return m_file ? &*m_file : nullptr; }
+    [[nodiscard]] bool has_followed() const { return m_links > 0; }
+    [[nodiscard]] const std::optional<SkippedFile>& objection() const { return m_objection; }
+
+private:
+    void add_names(std::string_view path) {
+        std::vector<std::string_view> names = split(path, '/');
+        std::erase_if(names, [](std::string_view name) { return name.empty() || name == "."; });
+        m_names.insert(m_names.begin(), names.begin(), names.end());
+    }
+
+    int begin_at_root() {
+        Place root{"/", Fd(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC))};
+        if (const int problem = root.fd ? look_at(root) : errno) {
+            return problem;
+        }
+        m_places.clear();
+        m_places.push_back(std::move(root));
+        return 0;
+    }
+
+    // Opens `name` where the walk stands.
+    [[nodiscard]] Place open(const std::string& name, int flags) const {
+        const std::string& directory = m_places.back().path;
+        return {
+            directory == "/" ? directory + name : directory + '/' + name,
+            Fd(::openat(m_places.back().fd.get(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC))};
+    }
+
+    int step(const std::string& name) {
+        if (name == "..") {
+            if (m_places.size() > 1) {
+                m_places.pop_back();
+            }
+            return 0;
+        }
+        // O_DIRECTORY: what is mounted on demand is mounted.
+        Place next = open(name, O_PATH | O_DIRECTORY);
+        if (next.fd) {
+            const int problem = look_at(next);
+            m_places.push_back(std::move(next));
+            return problem;
+        }
+        if (errno != ENOTDIR) {
+            return errno;
+        }
+        next = open(name, O_PATH);
+        if (const int problem = next.fd ? look_at(next) : errno) {
+            return problem;
+        }
+        if (S_ISLNK(next.status.stx_mode)) {
+            return follow(next);
+        }
+        if (!m_names.empty()) {
+            return ENOTDIR;
+        }
+        // O_NONBLOCK: a pipe is not waited for.
+        m_file = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+        return m_file->fd ? look_at(*m_file) : errno;
+    }
+
+    int follow(const Place& link) {
+        if (++m_links > k_most_links) {
+            return ELOOP;
+        }
+        m_objection = m_judge.owner(link);
+        if (!m_objection) {
+            m_objection = m_judge.directories(m_places);
+        }
+        if (m_objection) {
+            return EACCES;
+        }
+        std::array<char, PATH_MAX> target{};
+        const ssize_t size = ::readlinkat(link.fd.get(), "", target.data(), target.size());
+        if (size <= 0) {
+            return size < 0 ? errno : ENOENT;
+        }
+        add_names({target.data(), static_cast<std::size_t>(size)});
+        return target[0] == '/' ? begin_at_root() : 0;
+    }
+
+    const Judge& m_judge;
+    std::deque<std::string> m_names; // that are still to go
+    std::vector<Place> m_places;     // from the root to where the walk stands
+    std::optional<Place> m_file;
+    std::optional<SkippedFile> m_objection;
+    int m_links = 0;
+};
+
+// Why what the walk has come to is not read.
+std::optional<SkippedFile> reason_against(const Walk& walk, const Judge& judge,
+                                          const std::string& path) {
+    const Place* file = walk.file();
+    if (file == nullptr || !S_ISREG(file->status.stx_mode)) {
+        return SkippedFile{path, "is not a regular file", {}};
+    }
+    if (auto reason = judge.owner(*file)) {
+        return reason;
+    }
+    if (auto reason = judge.writers(*file)) {
+        return reason;
+    }
+    return judge.directories(walk.places());
+}
+
+} // namespace
+
+bool is_same_mount(const struct statx& one, const struct statx& other) {
+    if ((one.stx_mask & other.stx_mask & STATX_MNT_ID) != 0) {
+        return one.stx_mnt_id == other.stx_mnt_id;
+    }
+    return one.stx_dev_major == other.stx_dev_major && one.stx_dev_minor == other.stx_dev_minor;
+}
+
+std::string SkippedFile::text() const {
+    return printable(path) + " is passed over: " + why +
+           (remedy.empty() ? "" : " (" + remedy + ')');
+}
+
+TrustedFile read_trusted_file(const std::string& path, const Trust& trust) {
+    const Judge judge(path, trust);
+    Walk walk(judge, path);
+    const int problem = walk.go();
+    if (walk.objection()) {
+        return {{}, walk.objection()};
+    }
+    if ((problem == ENOENT || problem == ENOTDIR) && !walk.has_followed()) {
+        return {};
+    }
+    if (problem != 0) {
+        return {{}, unreachable(path, problem)};
+    }
+    if (auto reason = reason_against(walk, judge, path)) {
+        return {{}, std::move(reason)};
+    }
+    auto text = read_open_file(walk.file()->fd.get(), path);
+    if (!text) {
+        return {{}, SkippedFile{path, "is not read: " + text.error().message, {}}};
+    }
+    return {*std::move(text), {}};
+}
+
+std::optional<SkippedFile> reason_to_skip(const std::string& directory, const char* name,
+                                          const Trust& trust) {
+    const std::string file = directory + (directory == "/" ? "" : "/") + name;
+    const Judge judge(file, trust);
+    Walk walk(judge, directory);
+    if (const int problem = walk.go()) {
+        return walk.objection() ? walk.objection() : unreachable(file, problem);
+    }
+    return judge.directories(walk.places());
+}
+
+} // namespace cudaenv::project

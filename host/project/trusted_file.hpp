@@ -1,0 +1,53 @@
+// Reading files that decide what a shell does.
+//
+// Law: what was judged is what is read. The way to a file is walked by descriptor, each directory
+// and each link is judged as it is opened, and the text comes from the descriptor that was judged
+// last. Only what nobody but those who are trusted can have written is read; what is passed over is
+// named with the reason.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+#include <vector>
+
+namespace cudaenv::project {
+
+// Who may have written: the user, root, and those below.
+struct Trust {
+    uid_t user = ::geteuid();
+    std::optional<uid_t> owner{};      // of the environment that the file is about
+    std::vector<std::string> groups{}; // by name; the user's own and root's need not be named
+};
+
+struct SkippedFile {
+    std::string path;
+    std::string why;    // "is writable by everyone"
+    std::string remedy; // "chmod o-w /p/cudaenv.toml"
+
+    [[nodiscard]] std::string text() const; // one printable line
+};
+
+// One of the two, or neither where there is no such file.
+struct TrustedFile {
+    std::optional<std::string> text;
+    std::optional<SkippedFile> skipped;
+};
+
+// Of an absolute path. Directories count up to their mount point: of each that holds the file or a
+// link on the way. Theirs and the file's owner is trusted; writable by others is none of them, but
+// for directories above the nearest that are sticky (as /tmp is).
+TrustedFile read_trusted_file(const std::string& path, const Trust& trust);
+
+// Why a file called `name` in that directory would be passed over, if so.
+std::optional<SkippedFile> reason_to_skip(const std::string& directory, const char* name,
+                                          const Trust& trust);
+
+// Asked for with STATX_BASIC_STATS | STATX_MNT_ID. By the mount's own number where the kernel has
+// it (Linux 5.8): a bind mount has its neighbour's device, and a btrfs subvolume a device of its
+// own without being a mount.
+bool is_same_mount(const struct statx& one, const struct statx& other);
+
+} // namespace cudaenv::project
