@@ -1,7 +1,7 @@
 #include "host/file_system.hpp"
 
+#include "base/failed_call.hpp"
 #include "base/fd.hpp"
-#include "host/failed_call.hpp"
 #include "host/silent_paths.hpp"
 
 #include <climits>

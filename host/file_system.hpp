@@ -2,6 +2,7 @@
 // machine. Reads only. Law: a failure says which of the codes below it is, and names the path.
 #pragma once
 
+#include "base/failed_call.hpp"
 #include "base/result.hpp"
 
 #include <cstdint>
@@ -12,9 +13,9 @@
 namespace cudaenv::host {
 
 // Error codes of a FileSystem: "not-found", "permission-denied", "symlink-loop", "io".
-inline constexpr const char* k_not_found = "not-found";
-inline constexpr const char* k_permission_denied = "permission-denied";
-inline constexpr const char* k_symlink_loop = "symlink-loop";
+using cudaenv::k_not_found;
+using cudaenv::k_permission_denied;
+using cudaenv::k_symlink_loop;
 
 enum class FileKind { Regular, Directory, Other };
 

@@ -1,9 +1,9 @@
 #include "cli/commands/text_file.hpp"
 
+#include "base/failed_call.hpp"
 #include "base/fd.hpp"
 #include "base/private_files.hpp"
 #include "cli/output.hpp"
-#include "host/file_system.hpp"
 #include "solver/plan/printable.hpp"
 
 #include <climits>
@@ -180,7 +180,7 @@ Result<void> remove_file(const std::string& path) {
 }
 
 Result<EnvironmentFiles> EnvironmentFiles::open(const std::string& prefix) {
-    CUDAENV_TRY(auto directory, host::PrefixDirectory::open(prefix));
+    CUDAENV_TRY(auto directory, PrefixDirectory::open(prefix));
     return EnvironmentFiles(std::move(directory));
 }
 
@@ -217,7 +217,7 @@ Result<void> EnvironmentFiles::check_above(const std::string& name) const {
     return {};
 }
 
-Result<void> EnvironmentFiles::check(const std::string& path, const host::Place& place) const {
+Result<void> EnvironmentFiles::check(const std::string& path, const Place& place) const {
     const auto status = place.status();
     if (!status) {
         return {};
@@ -240,7 +240,7 @@ Result<std::optional<std::string>> EnvironmentFiles::read(const std::string& pat
         return read_whole_file(path);
     }
     const auto place = m_prefix.place(name);
-    if (!place && place.error().code == host::k_not_found) {
+    if (!place && place.error().code == k_not_found) {
         return std::optional<std::string>();
     }
     if (!place) {

@@ -1,8 +1,8 @@
 // Files of the user's that a command changes: read whole, written whole.
 #pragma once
 
+#include "base/prefix_directory.hpp"
 #include "base/result.hpp"
-#include "host/repair/prefix_directory.hpp"
 
 #include <optional>
 #include <string>
@@ -39,15 +39,15 @@ public:
     [[nodiscard]] Result<void> remove(const std::string& path, int directories = 0) const;
 
 private:
-    explicit EnvironmentFiles(host::PrefixDirectory prefix) : m_prefix(std::move(prefix)) {}
+    explicit EnvironmentFiles(PrefixDirectory prefix) : m_prefix(std::move(prefix)) {}
     // Its path in the environment; empty for one of the user's own.
     [[nodiscard]] std::string inner(const std::string& path) const;
     [[nodiscard]] Result<void> check_owner(const std::string& path,
                                            const struct stat& status) const;
     [[nodiscard]] Result<void> check_above(const std::string& name) const;
-    [[nodiscard]] Result<void> check(const std::string& path, const host::Place& place) const;
+    [[nodiscard]] Result<void> check(const std::string& path, const Place& place) const;
 
-    host::PrefixDirectory m_prefix;
+    PrefixDirectory m_prefix;
 };
 
 // Names in a directory, sorted, without `.` and `..`. Error "unreadable".

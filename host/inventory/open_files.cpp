@@ -1,6 +1,6 @@
 #include "host/inventory/open_files.hpp"
 
-#include "host/failed_call.hpp"
+#include "base/failed_call.hpp"
 #include "host/file_system.hpp"
 #include "host/inventory/metadata_text.hpp"
 

@@ -1,7 +1,7 @@
 #include "host/inventory/sha256_file.hpp"
 
+#include "base/failed_call.hpp"
 #include "base/fd.hpp"
-#include "host/failed_call.hpp"
 #include "host/inventory/open_files.hpp"
 
 #include <openssl/evp.h>

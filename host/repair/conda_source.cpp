@@ -1,10 +1,10 @@
 #include "host/repair/conda_source.hpp"
 
+#include "base/prefix_directory.hpp"
 #include "base/text.hpp"
 #include "host/repair/entry_point.hpp"
 #include "host/repair/file_copy.hpp"
 #include "host/repair/placeholder.hpp"
-#include "host/repair/prefix_directory.hpp"
 
 #include <nlohmann/json.hpp>
 

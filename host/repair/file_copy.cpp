@@ -1,9 +1,9 @@
 #include "host/repair/file_copy.hpp"
 
 #include "base/fd.hpp"
+#include "base/prefix_directory.hpp"
 #include "base/raw_bytes.hpp"
 #include "host/inventory/sha256_file.hpp"
-#include "host/repair/prefix_directory.hpp"
 
 #include <climits>
 

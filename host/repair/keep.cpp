@@ -1,11 +1,11 @@
 #include "host/repair/keep.hpp"
 
+#include "base/prefix_directory.hpp"
 #include "base/private_files.hpp"
 #include "base/real_path.hpp"
 #include "base/shell_word.hpp"
 #include "host/inventory/open_files.hpp"
 #include "host/repair/file_copy.hpp"
-#include "host/repair/prefix_directory.hpp"
 #include "host/repair/staging.hpp"
 #include "solver/plan/check/ownership.hpp"
 #include "solver/plan/printable.hpp"

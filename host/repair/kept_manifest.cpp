@@ -2,9 +2,9 @@
 
 #include "base/ascii.hpp"
 #include "base/json_bytes.hpp"
+#include "base/prefix_directory.hpp"
 #include "host/inventory/hex_digest.hpp"
 #include "host/repair/file_copy.hpp"
-#include "host/repair/prefix_directory.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,10 +1,10 @@
 #include "host/repair/kept_store.hpp"
 
 #include "base/fingerprint.hpp"
+#include "base/prefix_directory.hpp"
 #include "base/private_files.hpp"
 #include "base/real_path.hpp"
 #include "host/inventory/open_files.hpp"
-#include "host/repair/prefix_directory.hpp"
 #include "host/repair/staging.hpp"
 
 #include <algorithm>

@@ -15,16 +15,23 @@ namespace cudaenv::host {
 
 namespace {
 
-constexpr int k_deepest = 400; // directories open at a time
+constexpr int k_deepest = 100; // directories open at a time
 constexpr const char* k_beside = ".cudaenv-new-";
 
 struct CloseDirectory {
     void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
-int remove_tree(int directory, const std::string& name, int depth);
+// What lies too deep is moved to the top, and its turn comes later.
+struct Removal {
+    int top;
+    std::vector<std::string> deep{}; // names at the top
+    unsigned moved = 0;
+};
 
-int empty_directory(int directory, const std::string& name, int depth) {
+int remove_tree(Removal& removal, int directory, const std::string& name, int depth);
+
+int empty_directory(Removal& removal, int directory, const std::string& name, int depth) {
     // One that nobody may write to is emptied all the same where it is ours.
     Fd fd(::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!fd && errno == EACCES) {
@@ -38,7 +45,7 @@ int empty_directory(int directory, const std::string& name, int depth) {
     if (::faccessat(fd.get(), ".", W_OK | X_OK, AT_EACCESS) != 0) {
         (void)::fchmod(fd.get(), 0700);
     }
-    const std::unique_ptr<DIR, CloseDirectory> entries(::fdopendir(::dup(fd.get())));
+    std::unique_ptr<DIR, CloseDirectory> entries(::fdopendir(::dup(fd.get())));
     if (!entries) {
         return errno;
     }
@@ -49,15 +56,16 @@ int empty_directory(int directory, const std::string& name, int depth) {
             names.push_back(one);
         }
     }
+    entries.reset();
     int first_error = 0;
     for (const std::string& one : names) {
-        const int error = remove_tree(fd.get(), one, depth + 1);
+        const int error = remove_tree(removal, fd.get(), one, depth + 1);
         first_error = first_error != 0 ? first_error : error;
     }
     return first_error;
 }
 
-int remove_tree(int directory, const std::string& name, int depth) {
+int remove_tree(Removal& removal, int directory, const std::string& name, int depth) {
     struct stat status {};
     if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
         return errno == ENOENT ? 0 : errno;
@@ -66,9 +74,18 @@ int remove_tree(int directory, const std::string& name, int depth) {
         return ::unlinkat(directory, name.c_str(), 0) == 0 || errno == ENOENT ? 0 : errno;
     }
     if (depth > k_deepest) {
-        return ELOOP;
+        // As installers name what they leave behind, should this be interrupted.
+        std::string moved;
+        int error = 0;
+        do {
+            moved = "~cudaenv-deep-" + std::to_string(++removal.moved);
+            error =
+                ::renameat(directory, name.c_str(), removal.top, moved.c_str()) == 0 ? 0 : errno;
+        } while (error == EEXIST || error == ENOTEMPTY);
+        removal.deep.push_back(std::move(moved));
+        return error;
     }
-    if (const int error = empty_directory(directory, name, depth)) {
+    if (const int error = empty_directory(removal, directory, name, depth)) {
         return error;
     }
     return ::unlinkat(directory, name.c_str(), AT_REMOVEDIR) == 0 ? 0 : errno;
@@ -87,7 +104,7 @@ int clear(int directory) {
     }
     for (const std::string& name : names) {
         if (name != "." && name != "..") {
-            if (const int error = remove_tree(directory, name, 0)) {
+            if (const int error = host::remove_tree(directory, name)) {
                 return error;
             }
         }
@@ -98,7 +115,15 @@ int clear(int directory) {
 } // namespace
 
 int remove_tree(int directory, const std::string& name) {
-    return remove_tree(directory, name, 0);
+    Removal removal{directory};
+    int error = remove_tree(removal, directory, name, 0);
+    while (!removal.deep.empty()) {
+        const std::string deep = std::move(removal.deep.back());
+        removal.deep.pop_back();
+        const int failed = remove_tree(removal, directory, deep, 0);
+        error = error != 0 ? error : failed;
+    }
+    return error;
 }
 
 Result<std::unique_ptr<Staging>> Staging::begin(const PrefixDirectory& prefix) {

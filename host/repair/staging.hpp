@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/fd.hpp"
+#include "base/prefix_directory.hpp"
 #include "base/result.hpp"
-#include "host/repair/prefix_directory.hpp"
 
 #include <memory>
 #include <string>

@@ -207,6 +207,7 @@ class Fixing(unittest.TestCase):
         (site / "~eta/locked").mkdir()
         (site / "~eta/locked/x").write_text("")
         (site / "~eta/locked").chmod(0o500)
+        subprocess.run(["mkdir", "-p", "/".join("d" * 1500)], cwd=site / "~eta", check=True)
         self.assertIn("CE106", self.home.codes(prefix))
         fix(self.home, prefix, "CE106")
         self.assertEqual(tree(prefix), before)

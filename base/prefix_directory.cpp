@@ -1,8 +1,8 @@
-#include "host/repair/prefix_directory.hpp"
+#include "base/prefix_directory.hpp"
 
+#include "base/failed_call.hpp"
+#include "base/shell_word.hpp"
 #include "base/text.hpp"
-#include "host/failed_call.hpp"
-#include "solver/plan/printable.hpp"
 
 #include <climits>
 
@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <fcntl.h>
 
-namespace cudaenv::host {
+namespace cudaenv {
 
 namespace {
 
@@ -45,8 +45,7 @@ tl::unexpected<Error> failed_on(int error, std::string_view what, const std::str
     if (error == ENOSPC || error == EDQUOT) {
         failed.code = "no-space";
     }
-    failed.message =
-        std::string(what) + ' ' + plan::printable(path) + ": " + std::move(failed.message);
+    failed.message = std::string(what) + ' ' + shell_word(path) + ": " + std::move(failed.message);
     return tl::unexpected(std::move(failed));
 }
 
@@ -66,7 +65,7 @@ Result<PrefixDirectory> PrefixDirectory::open(const std::string& prefix) {
     made.m_path = prefix;
     made.m_real = path_of(made.m_fd.get());
     if (made.m_real.empty()) {
-        return unavailable("no-proc", "where " + plan::printable(prefix) +
+        return unavailable("no-proc", "where " + shell_word(prefix) +
                                           " really lies cannot be told: /proc is not there");
     }
     return made;
@@ -79,7 +78,7 @@ bool PrefixDirectory::is_inside(int directory) const {
 
 Result<Place> PrefixDirectory::place(const std::string& path) const {
     if (!is_inner_path(path)) {
-        return unavailable("outside", plan::printable(path) + " is outside of the environment");
+        return unavailable("outside", shell_word(path) + " is outside of the environment");
     }
     const auto slash = path.rfind('/');
     const std::string above = slash == std::string::npos ? "." : path.substr(0, slash);
@@ -88,9 +87,9 @@ Result<Place> PrefixDirectory::place(const std::string& path) const {
         return failed_on(errno, "cannot open the directory of", path);
     }
     if (!is_inside(place.directory.get())) {
-        return unavailable("outside", "a link on the way to " + plan::printable(path) +
+        return unavailable("outside", "a link on the way to " + shell_word(path) +
                                           " leads out of the environment, to " +
-                                          plan::printable(path_of(place.directory.get())));
+                                          shell_word(path_of(place.directory.get())));
     }
     return place;
 }
@@ -126,4 +125,4 @@ void PrefixDirectory::remove_empty(std::string directory, const std::string& las
     }
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv

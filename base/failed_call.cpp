@@ -1,12 +1,10 @@
-#include "host/failed_call.hpp"
-
-#include "host/file_system.hpp"
+#include "base/failed_call.hpp"
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 
-namespace cudaenv::host {
+namespace cudaenv {
 
 tl::unexpected<Error> failed_call(int error) {
     std::string code = "io";
@@ -21,4 +19,4 @@ tl::unexpected<Error> failed_call(int error) {
     return unavailable(std::move(code), strerror_r(error, text.data(), text.size()));
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv

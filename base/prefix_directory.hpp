@@ -10,7 +10,7 @@
 #include <string_view>
 #include <sys/stat.h>
 
-namespace cudaenv::host {
+namespace cudaenv {
 
 // Relative, and no component of it is empty, "." or "..".
 bool is_inner_path(std::string_view path);
@@ -53,4 +53,4 @@ private:
     std::string m_real;
 };
 
-} // namespace cudaenv::host
+} // namespace cudaenv
