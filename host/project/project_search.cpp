@@ -42,7 +42,7 @@ std::optional<struct statx> status_of(const std::string& directory) {
     return status;
 }
 
-// Nothing where there is none, or none that is read.
+// Empty where there is no such file, or it is passed over.
 std::optional<std::string> text_at(const std::string& path, const Trust& trust,
                                    std::vector<SkippedFile>& skipped) {
     TrustedFile file = read_trusted_file(path, trust);

@@ -2,8 +2,8 @@
 //
 // Law: what was judged is what is read. The way to a file is walked by descriptor, each directory
 // and each link is judged as it is opened, and the text comes from the descriptor that was judged
-// last. Only what nobody but those who are trusted can have written is read; what is passed over is
-// named with the reason.
+// last. A file that somebody who is not trusted can have written is not read, and is named with the
+// reason.
 #pragma once
 
 #include <optional>
@@ -36,9 +36,10 @@ struct TrustedFile {
     std::optional<SkippedFile> skipped;
 };
 
-// Of an absolute path. Directories count up to their mount point: of each that holds the file or a
-// link on the way. Theirs and the file's owner is trusted; writable by others is none of them, but
-// for directories above the nearest that are sticky (as /tmp is).
+// Of an absolute path. The directories that hold the file or a link on the way count, up to their
+// mount point. The owner of each of them, of each link and of the file has to be trusted, and
+// nobody else may write to it; a sticky directory above the nearest one, as /tmp is, may be written
+// to.
 TrustedFile read_trusted_file(const std::string& path, const Trust& trust);
 
 // Why a file called `name` in that directory would be passed over, if so.

@@ -8,7 +8,7 @@ import unittest
 
 from support import PROGRAMS, CommandTest, run_tests
 
-OTHER = 4321  # a user who is nobody's
+OTHER = 4321  # a user of this test alone
 CONSTRAINTS = {"setting": "env", "pip_lines": ["torch==2.6.0"], "conda_lines": ["pytorch 2.6.0.*"],
                "pip": {"version": "26.2", "builds_apart": "always"}}
 KERNEL = json.dumps({"argv": ["python", "-m", "ipykernel_launcher", "-f", "{connection_file}"]})
