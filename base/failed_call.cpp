@@ -10,7 +10,7 @@ tl::unexpected<Error> failed_call(int error) {
     std::string code = "io";
     if (error == ENOENT || error == ENOTDIR) {
         code = k_not_found;
-    } else if (error == EACCES || error == EPERM) {
+    } else if (error == EACCES || error == EPERM || error == EROFS) {
         code = k_permission_denied;
     } else if (error == ELOOP) {
         code = k_symlink_loop;

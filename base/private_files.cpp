@@ -83,13 +83,21 @@ bool write_private_file(const std::string& directory, const std::string& name,
     return true;
 }
 
-bool is_anothers_place(std::string directory) {
+bool is_anothers_place(const std::string& directory) {
+    struct stat root {};
+    if (::geteuid() != 0 || directory.empty() || ::stat("/", &root) != 0) {
+        return false;
+    }
     struct stat status {};
-    while (::geteuid() == 0 && !directory.empty()) {
-        if (::stat(directory.c_str(), &status) == 0) {
-            return status.st_uid != 0;
+    for (std::size_t at = 0; at != std::string::npos;) {
+        at = directory.find('/', at + 1);
+        if (::lstat(directory.substr(0, at).c_str(), &status) != 0) {
+            return false;
         }
-        directory.resize(directory.rfind('/'));
+        // In a user namespace root's files look like nobody's, the root directory too.
+        if (status.st_uid != 0 && status.st_uid != root.st_uid) {
+            return true;
+        }
     }
     return false;
 }
@@ -100,8 +108,10 @@ bool make_private_directories(const std::string& path) {
         const std::string parent = path.substr(0, at);
         if (::mkdir(parent.c_str(), 0700) != 0 && errno != EEXIST) {
             // A read-only or automounted parent answers otherwise, and is there.
+            const int problem = errno;
             struct stat status {};
             if (::stat(parent.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
+                errno = problem;
                 return false;
             }
         }

@@ -15,10 +15,10 @@ bool is_ours_alone(const struct stat& status, mode_t kind);
 
 // Whether root would make what it keeps in a directory of another user's, as with `sudo -E` or in a
 // shell of root's with a user's HOME: files of root's there lock the user out, and links that the
-// user has planted would be followed. By the nearest directory that exists; false for all but root.
-bool is_anothers_place(std::string directory);
+// user has planted would be followed. By what exists of the way; false for all but root.
+bool is_anothers_place(const std::string& directory);
 
-// Every missing directory of `path`, each 0700; false where one cannot be made.
+// Every missing directory of `path`, each 0700; false where one cannot be made, and errno says why.
 bool make_private_directories(const std::string& path);
 
 // The file whole; empty where it is not there, not ours alone, or longer than `limit`.

@@ -12,7 +12,7 @@ namespace cudaenv::cli {
 // told.
 Result<void> write_all(int fd, std::string_view text);
 
-// Written beside `path` and renamed over it, its symlinks followed; a device or pipe is written to.
+// Replaced whole, its symlinks followed but those of other users; a device or pipe is written to.
 Result<void> write_file(const std::string& path, std::string_view text);
 
 } // namespace cudaenv::cli

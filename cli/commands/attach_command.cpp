@@ -1,6 +1,9 @@
 // `cudaenv attach` and `detach`: an environment that sets CUDA up by itself, for scripts, batch
 // jobs and kernels, where no hook is.
+#include "base/directory_names.hpp"
+#include "base/environment_files.hpp"
 #include "base/shell_word.hpp"
+#include "base/whole_file.hpp"
 #include "cli/caller.hpp"
 #include "cli/commands/attach_scripts.hpp"
 #include "cli/commands/commands.hpp"
@@ -10,7 +13,6 @@
 #include "cli/commands/kernelspec.hpp"
 #include "cli/commands/named_environment.hpp"
 #include "cli/commands/own_program.hpp"
-#include "cli/commands/text_file.hpp"
 #include "cli/report.hpp"
 
 #include <cstdlib>
@@ -66,7 +68,7 @@ Result<void> write_scripts(const NamedEnvironment& environment, FileChanges& cha
         const std::string text = scripts[i].text + creation_note(path, before[i]);
         const bool kept = before[i] == text;
         if (!kept) {
-            CUDAENV_TRY_VOID(files.write(path, text));
+            CUDAENV_TRY_VOID(files.write(path, text, before[i]));
         }
         changes.files.push_back({path, kept ? FileChange::Kept : FileChange::Written});
     }
@@ -121,7 +123,7 @@ std::vector<std::string> kernels_of(const NamedEnvironment& environment) {
     const std::string inside = environment.prefix + "/share/jupyter/kernels/";
     for (const std::string& name : subdirectories(inside)) {
         const std::string path = inside + name + "/kernel.json";
-        if (const auto text = read_whole_file(path); text && *text && kernel_program(**text)) {
+        if (const auto text = read_whole(path); text && *text && kernel_program(**text)) {
             kernels.push_back(path);
         }
     }
@@ -130,7 +132,7 @@ std::vector<std::string> kernels_of(const NamedEnvironment& environment) {
     for (const std::string& name :
          jupyter.empty() ? std::vector<std::string>() : subdirectories(users)) {
         const std::string path = users + name + "/kernel.json";
-        const auto text = read_whole_file(path);
+        const auto text = read_whole(path);
         const auto program = text && *text ? kernel_program(**text) : bad_input("none", "");
         if (program && program->starts_with(environment.prefix + '/')) {
             kernels.push_back(path);
@@ -168,9 +170,9 @@ Result<void> wrap_kernels(const NamedEnvironment& environment, FileChanges& chan
         }
         CUDAENV_TRY(const auto kept, files.read(path + k_before));
         if (!is_wrapped_kernel(text) && !kept) {
-            CUDAENV_TRY_VOID(files.write(path + k_before, text));
+            CUDAENV_TRY_VOID(files.write(path + k_before, text, std::nullopt));
         }
-        CUDAENV_TRY_VOID(files.write(path, *wrapped));
+        CUDAENV_TRY_VOID(files.write(path, *wrapped, present));
         changes.files.push_back({path, FileChange::Written});
     }
     return {};
@@ -194,7 +196,7 @@ Result<void> unwrap_kernels(const NamedEnvironment& environment, FileChanges& ch
                 plain = *before;
             }
         }
-        CUDAENV_TRY_VOID(files.write(path, plain));
+        CUDAENV_TRY_VOID(files.write(path, plain, present));
         CUDAENV_TRY_VOID(files.remove(path + k_before));
         changes.files.push_back({path, FileChange::Removed});
     }

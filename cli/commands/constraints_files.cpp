@@ -1,13 +1,14 @@
 #include "cli/commands/constraints_files.hpp"
 
+#include "base/environment_files.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
+#include "base/whole_file.hpp"
 #include "cli/ask.hpp"
 #include "cli/commands/created_file.hpp"
 #include "cli/commands/marked_block.hpp"
 #include "cli/commands/pinned_file.hpp"
 #include "cli/commands/pip_conf.hpp"
-#include "cli/commands/text_file.hpp"
 #include "cli/render/field.hpp"
 #include "protocol/json_field.hpp"
 #include "solver/plan/printable.hpp"
@@ -196,7 +197,7 @@ Result<void> check_configuration(const Plain& plain, const protocol::Caller& cal
     CUDAENV_TRY_VOID(taken(plain.pip_conf.path, plain.pip_conf.before.value_or(""), true));
     for (const std::string& path : other_pip_confs(caller)) {
         // What pip cannot read either says nothing.
-        if (const auto text = read_whole_file(path); text && *text) {
+        if (const auto text = read_whole(path); text && *text) {
             CUDAENV_TRY_VOID(taken(path, **text, false));
         }
     }
@@ -300,7 +301,7 @@ Result<void> write_constraints(const NamedEnvironment& environment, const Constr
             continue;
         }
         if (file.after) {
-            CUDAENV_TRY_VOID(files.write(file.path, *file.after));
+            CUDAENV_TRY_VOID(files.write(file.path, *file.after, file.before));
         } else {
             CUDAENV_TRY_VOID(
                 files.remove(file.path, created_directories(*file.before).value_or(0)));

@@ -1,10 +1,10 @@
 // `cudaenv hook SHELL`: runs at every start of a shell, so it waits for no daemon.
 #include "base/fd.hpp"
 #include "base/runtime_directory.hpp"
+#include "base/whole_file.hpp"
 #include "cli/caller.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/own_program.hpp"
-#include "cli/commands/text_file.hpp"
 #include "cli/connection.hpp"
 #include "cli/output.hpp"
 #include "cli/start_rules.hpp"
@@ -43,7 +43,7 @@ std::string users_config() {
 }
 
 std::optional<plan::ConfigFile> config_at(const std::string& path, plan::FileScope scope) {
-    const auto text = path.empty() ? std::nullopt : read_whole_file(path);
+    const auto text = path.empty() ? std::nullopt : read_whole(path);
     if (!text || !text->has_value()) {
         return std::nullopt;
     }

@@ -1,17 +1,20 @@
 // `cudaenv init SHELL`: the hook into the file that the shell reads when it starts.
+#include "base/private_files.hpp"
+#include "base/whole_file.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/created_file.hpp"
 #include "cli/commands/file_changes.hpp"
 #include "cli/commands/marked_block.hpp"
 #include "cli/commands/own_program.hpp"
-#include "cli/commands/text_file.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "shellhooks/quote.hpp"
 #include "shellhooks/shell.hpp"
 
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -101,6 +104,25 @@ std::string block_lines(Shell shell, const std::string& program) {
            ", 'hook', 'xonsh'], text=True,\n          env=__xonsh__.env.detype()))\n";
 }
 
+// No text: the file is removed.
+Result<void> change_own(const std::string& path, const std::optional<std::string>& text,
+                        const std::optional<std::string>& before) {
+    CUDAENV_TRY_VOID(check_own_place(path));
+    struct stat status {};
+    if (!before && ::lstat(path.c_str(), &status) == 0) {
+        return tl::unexpected(Error{ErrorKind::Unavailable,
+                                    "dangling-link",
+                                    "is a link that leads nowhere",
+                                    path,
+                                    0,
+                                    0,
+                                    {}});
+    }
+    make_private_directories(path.substr(0, path.rfind('/')));
+    CUDAENV_TRY(const Place place, place_of(path));
+    return text ? replace_whole(place, path, *text, before) : remove_whole(place, path);
+}
+
 // The failure, and after it what the user can do by hand.
 Result<int> cannot_write(Error error, bool undo, const std::string& lines, bool json) {
     error.hint = undo ? "these lines are to be taken out" : "these lines do it by hand";
@@ -123,7 +145,7 @@ Result<int> init(Invocation& invocation) {
     CUDAENV_TRY(const std::string path, start_file(*shell));
     CUDAENV_TRY(const std::string program, own_program());
     const std::string lines = block_lines(*shell, program);
-    CUDAENV_TRY(const auto before, read_whole_file(path));
+    CUDAENV_TRY(const auto before, read_whole(path));
     auto after = undo ? without_block(before.value_or(""))
                       : with_block(before.value_or(""), lines + creation_note(path, before));
     if (!after) {
@@ -135,7 +157,7 @@ Result<int> init(Invocation& invocation) {
         changes.files.push_back({path, undo ? FileChange::Absent : FileChange::Kept});
     } else {
         const bool created = undo && after->empty() && created_directories(*before);
-        auto written = created ? remove_file(path) : write_whole_file(path, *after);
+        auto written = change_own(path, created ? std::nullopt : std::optional(*after), before);
         if (!written) {
             return cannot_write(std::move(written).error(), undo, lines, invocation.output.json);
         }

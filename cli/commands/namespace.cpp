@@ -1,7 +1,7 @@
 #include "cli/commands/namespace.hpp"
 
+#include "base/directory_names.hpp"
 #include "base/fd.hpp"
-#include "cli/commands/text_file.hpp"
 
 #include <array>
 #include <cerrno>
@@ -144,11 +144,14 @@ Result<void> replace_link(const std::string& toolkit) {
     if (parent.empty() || !original) {
         return no_mount(k_parent);
     }
-    CUDAENV_TRY(const auto names, names_in(parent));
+    const auto names = names_in(parent);
+    if (!names) {
+        return no_mount(parent);
+    }
     if (::mount("cudaenv", parent.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") != 0) {
         return no_mount(parent);
     }
-    for (const std::string& name : names) {
+    for (const std::string& name : *names) {
         if (name != k_name) {
             CUDAENV_TRY_VOID(show_again(original, name, parent + '/' + name));
         }

@@ -1,12 +1,12 @@
 #include "daemon/probe/trial_directory.hpp"
 
+#include "base/directory_names.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <dirent.h>
 #include <fcntl.h>
-#include <memory>
 #include <string_view>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -35,26 +35,10 @@ Fd open_directory(int at, const char* name) {
     return Fd(::openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 }
 
-// Without . and ..
-std::vector<std::string> names_in(int directory) {
-    std::vector<std::string> names;
-    Fd copy(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    const std::unique_ptr<DIR, int (*)(DIR*)> listing(copy ? ::fdopendir(copy.get()) : nullptr,
-                                                      ::closedir);
-    if (!listing) {
-        return names;
-    }
-    static_cast<void>(copy.release());
-    while (const dirent* entry = ::readdir(listing.get())) {
-        if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0) {
-            names.emplace_back(entry->d_name);
-        }
-    }
-    return names;
-}
+const std::vector<std::string> k_none;
 
 void empty(int directory, int depth) {
-    for (const std::string& name : names_in(directory)) {
+    for (const std::string& name : names_in(directory).value_or(k_none)) {
         if (::unlinkat(directory, name.c_str(), 0) == 0 || depth >= k_deepest) {
             continue;
         }
@@ -94,7 +78,7 @@ void sweep(const std::string& place) {
     if (!directory) {
         return;
     }
-    for (const std::string& name : names_in(directory.get())) {
+    for (const std::string& name : names_in(directory.get()).value_or(k_none)) {
         if (is_our_name(name)) {
             remove_if_abandoned(directory.get(), name.c_str());
         }

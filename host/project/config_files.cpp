@@ -1,12 +1,11 @@
 #include "host/project/config_files.hpp"
 
+#include "base/failed_call.hpp"
 #include "base/private_files.hpp"
-#include "host/project/text_file.hpp"
-#include "solver/plan/printable.hpp"
+#include "base/whole_file.hpp"
+#include "solver/plan/toml_document.hpp"
 
 #include <cerrno>
-#include <sys/stat.h>
-#include <system_error>
 
 namespace cudaenv::project {
 
@@ -17,7 +16,7 @@ Result<std::optional<plan::ConfigFile>> load(const std::string& path, plan::File
     if (path.empty()) {
         return std::optional<plan::ConfigFile>();
     }
-    CUDAENV_TRY(const std::optional<std::string> text, read_text_file(path));
+    CUDAENV_TRY(const std::optional<std::string> text, read_whole(path, plan::k_most_toml_bytes));
     if (!text) {
         return std::optional<plan::ConfigFile>();
     }
@@ -52,26 +51,14 @@ Result<ConfigFiles> load_config(const ConfigPaths& paths, plan::UnknownKeys unkn
 }
 
 Result<void> make_directory_of(const std::string& file) {
-    if (is_anothers_place(file.substr(0, file.rfind('/')))) {
-        return tl::unexpected(Error{ErrorKind::Unavailable, "anothers-home",
-                                    "lies in a directory of another user's", plan::printable(file),
-                                    0, 0, "run it as that user, or as root with root's own HOME"});
-    }
-    for (std::size_t slash = file.find('/', 1); slash != std::string::npos;
-         slash = file.find('/', slash + 1)) {
-        if (::mkdir(file.substr(0, slash).c_str(), 0700) != 0 && errno != EEXIST) {
-            const int problem = errno;
-            struct stat status {};
-            // A read-only or unwritable parent may say so before it says that the directory exists.
-            if (::stat(file.substr(0, slash).c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
-                continue;
-            }
-            return tl::unexpected(
-                Error{ErrorKind::Unavailable, "permission-denied",
-                      "this directory cannot be made: " + std::generic_category().message(problem),
-                      plan::printable(file.substr(0, slash)), 0, 0,
-                      "CUDAENV_CONFIG_DIR names another directory"});
-        }
+    CUDAENV_TRY_VOID(check_own_place(file));
+    const std::string directory = file.substr(0, file.rfind('/'));
+    if (!make_private_directories(directory)) {
+        Error error = failed_call(errno).value();
+        error.message = "this directory cannot be made: " + error.message;
+        error.path = directory;
+        error.hint = "CUDAENV_CONFIG_DIR names another directory";
+        return tl::unexpected(std::move(error));
     }
     return {};
 }
@@ -87,11 +74,12 @@ Result<std::string> change_config(const ConfigPaths& paths, std::string_view key
                                  words);
     };
     // Judged before a directory is made for it.
-    CUDAENV_TRY(const std::optional<std::string> before, read_text_file(paths.user));
+    CUDAENV_TRY(const std::optional<std::string> before,
+                read_whole(paths.user, plan::k_most_toml_bytes));
     CUDAENV_TRY(const std::string after, edit(before));
     if (after != before.value_or("")) {
         CUDAENV_TRY_VOID(make_directory_of(paths.user));
-        CUDAENV_TRY_VOID(edit_text_file(paths.user, edit));
+        CUDAENV_TRY_VOID(edit_whole(paths.user, edit, plan::k_most_toml_bytes));
     }
     return paths.user;
 }

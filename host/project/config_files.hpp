@@ -29,7 +29,7 @@ Result<ConfigFiles> load_config(const ConfigPaths& paths,
                                 plan::UnknownKeys unknown = plan::UnknownKeys::Refuse);
 
 // Edits the user's file, making it and its directories (mode 0700) when they are missing. Returns
-// its path. Errors: "no-home", those of edit_config and edit_text_file.
+// its path. Errors: "no-home", those of edit_config and edit_whole.
 Result<std::string> change_config(const ConfigPaths& paths, std::string_view key,
                                   plan::ConfigAction action, std::span<const std::string> words);
 

@@ -1,11 +1,12 @@
 #include "host/project/pin_change.hpp"
 
+#include "base/environment_files.hpp"
 #include "host/project/project.hpp"
 #include "host/project/project_search.hpp"
-#include "host/project/text_file.hpp"
 #include "solver/plan/pins.hpp"
 #include "solver/plan/printable.hpp"
 #include "solver/plan/project_file.hpp"
+#include "solver/plan/toml_document.hpp"
 
 #include <algorithm>
 
@@ -77,6 +78,7 @@ tl::unexpected<Error> unsafe(const SkippedFile& reason) {
 struct Chosen {
     std::string path; // empty: none
     bool global = false;
+    std::string prefix; // of the environment whose file it is
 };
 
 Result<Chosen> project_file(PinPlace place, const std::string& directory, const Trust& trust,
@@ -91,7 +93,7 @@ Result<Chosen> project_file(PinPlace place, const std::string& directory, const 
         for (const SkippedFile& file : search.skipped) {
             notes.push_back(file.text());
         }
-        return Chosen{search.found->file, false};
+        return Chosen{search.found->file, false, {}};
     }
     // A file is to stand here. One that is here and would not be read is not to be edited.
     if (skipped != search.skipped.end()) {
@@ -106,7 +108,7 @@ Result<Chosen> project_file(PinPlace place, const std::string& directory, const 
     if (const auto reason = reason_to_skip(search.start, k_project_file, trust)) {
         return unsafe(*reason);
     }
-    return Chosen{here, false};
+    return Chosen{here, false, {}};
 }
 
 Result<Chosen> choose(const PinTarget& target, const std::string& directory,
@@ -134,7 +136,7 @@ Result<Chosen> choose(const PinTarget& target, const std::string& directory,
                       "is not an environment: it has neither conda-meta nor pyvenv.cfg",
                       printable(prefix), 0, 0, "expected the prefix of a conda env or venv"});
         }
-        return Chosen{*file, false};
+        return Chosen{*file, false, prefix};
     }
     case PinPlace::Global: {
         const ConfigPaths paths = target.config ? *target.config : config_paths(environment);
@@ -143,7 +145,7 @@ Result<Chosen> choose(const PinTarget& target, const std::string& directory,
                 "no-home", "there is no place for the user's config.toml",
                 "set HOME, XDG_CONFIG_HOME or CUDAENV_CONFIG_DIR to an absolute path");
         }
-        return Chosen{paths.user, true};
+        return Chosen{paths.user, true, {}};
     }
     }
     return defect("a place for a pin that is none");
@@ -164,6 +166,18 @@ std::optional<std::string> constraint_of(const std::vector<plan::Pin>& pins,
     const auto found = std::find_if(pins.begin(), pins.end(),
                                     [&](const plan::Pin& pin) { return pin.name == name; });
     return found == pins.end() ? std::nullopt : std::optional(found->constraint);
+}
+
+Result<FileEdit> edit_chosen(const Chosen& chosen, const Edit& edit, PinAction action) {
+    if (!chosen.prefix.empty()) {
+        CUDAENV_TRY(const auto files, EnvironmentFiles::open(chosen.prefix));
+        return files.edit(chosen.path, edit);
+    }
+    if (chosen.global) {
+        CUDAENV_TRY_VOID(action == PinAction::Set ? make_directory_of(chosen.path)
+                                                  : check_own_place(chosen.path));
+    }
+    return edit_whole(chosen.path, edit, plan::k_most_toml_bytes);
 }
 
 } // namespace
@@ -191,10 +205,7 @@ Result<PinChange> change_pins(const PinTarget& target, const std::string& direct
                    ? plan::edit_config_pins(old, chosen.path, edits, plan::FileScope::User)
                    : plan::edit_pins(old, chosen.path, edits);
     };
-    if (chosen.global && action == PinAction::Set) {
-        CUDAENV_TRY_VOID(make_directory_of(chosen.path));
-    }
-    CUDAENV_TRY(const FileEdit done, edit_text_file(chosen.path, edit));
+    CUDAENV_TRY(const FileEdit done, edit_chosen(chosen, edit, action));
     CUDAENV_TRY(const std::vector<plan::Pin> before, pins_in(done.before.value_or(""), chosen));
     CUDAENV_TRY(const std::vector<plan::Pin> after, pins_in(done.after, chosen));
     change.path = chosen.path;

@@ -48,7 +48,7 @@ struct PinChange {
 // `specs` are pins (Set) or names (Remove); the first is "argument 1" in messages. Errors:
 // "bad-pin", "bad-version", "unknown-pin", those of the file as it is, "not-an-environment",
 // "no-environment", "no-home", "unsafe-place" (a project file there would not be read), those of
-// edit_text_file.
+// edit_whole.
 Result<PinChange> change_pins(const PinTarget& target, const std::string& directory,
                               const host::Environment& environment,
                               std::span<const std::string> specs, PinAction action);

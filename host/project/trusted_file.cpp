@@ -3,8 +3,9 @@
 #include "base/fd.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
-#include "host/project/text_file.hpp"
+#include "base/whole_file.hpp"
 #include "solver/plan/printable.hpp"
+#include "solver/plan/toml_document.hpp"
 
 #include <climits>
 
@@ -12,12 +13,16 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
 #include <deque>
 #include <fcntl.h>
 #include <grp.h>
+#include <memory>
 #include <pwd.h>
 #include <span>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <system_error>
 
 namespace cudaenv::project {
@@ -64,6 +69,22 @@ struct Group {
     bool is_own = false;
 };
 
+// Of accounts of this machine's own; to ask a directory service for all of its users takes minutes.
+bool is_first_group_of_others(gid_t group, const std::string& user) {
+    const std::unique_ptr<FILE, int (*)(FILE*)> accounts(std::fopen("/etc/passwd", "re"),
+                                                         std::fclose);
+    std::array<char, k_most_name_bytes> buffer{};
+    struct passwd entry {};
+    struct passwd* found = nullptr;
+    while (accounts &&
+           ::fgetpwent_r(accounts.get(), &entry, buffer.data(), buffer.size(), &found) == 0) {
+        if (entry.pw_gid == group && user != entry.pw_name) {
+            return true;
+        }
+    }
+    return false;
+}
+
 Group group_of(gid_t group, uid_t user) {
     std::array<char, k_most_name_bytes> buffer{};
     struct group entry {};
@@ -77,7 +98,37 @@ Group group_of(gid_t group, uid_t user) {
     for (char** member = found->gr_mem; *member != nullptr; ++member) {
         is_own = is_own && owner == *member;
     }
-    return {found->gr_name, is_own};
+    return {found->gr_name, is_own && !is_first_group_of_others(group, owner)};
+}
+
+// Whether an access control list names users or groups that may write. Its mask stands in the
+// mode's place for the group, so a file that is not writable by its group has none.
+bool lets_others_write(const Fd& file) {
+    // linux/posix_acl_xattr.h: a version, then entries of a tag, permissions and an id.
+    struct Entry {
+        std::uint16_t tag;
+        std::uint16_t permissions;
+        std::uint32_t id;
+    };
+    constexpr std::uint16_t k_user = 2;
+    constexpr std::uint16_t k_group = 8;
+    constexpr std::uint16_t k_write = 2;
+    std::array<char, 4 + 1024 * sizeof(Entry)> list{};
+    const std::string path = "/proc/self/fd/" + std::to_string(file.get());
+    const ssize_t size =
+        ::getxattr(path.c_str(), "system.posix_acl_access", list.data(), list.size());
+    if (size < 0) {
+        return errno == ERANGE; // thousands of them
+    }
+    for (std::size_t at = 4; at + sizeof(Entry) <= static_cast<std::size_t>(size);
+         at += sizeof(Entry)) {
+        Entry entry{};
+        std::memcpy(&entry, &list[at], sizeof entry);
+        if ((entry.tag == k_user || entry.tag == k_group) && (entry.permissions & k_write) != 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // Judges one file, directory or link on the way to `file`.
@@ -108,6 +159,11 @@ public:
             return std::nullopt;
         }
         const Group group = group_of(gid, m_trust.user);
+        if (lets_others_write(place.fd)) {
+            return SkippedFile{m_file,
+                               subject(place) + "is writable by others by its access control list",
+                               "setfacl -b " + printable(shell_word(place.path))};
+        }
         if (group.is_own || std::ranges::find(m_trust.groups, group.name) != m_trust.groups.end()) {
             return std::nullopt;
         }
@@ -316,7 +372,7 @@ TrustedFile read_trusted_file(const std::string& path, const Trust& trust) {
     if (auto reason = reason_against(walk, judge, path)) {
         return {{}, std::move(reason)};
     }
-    auto text = read_open_file(walk.file()->fd.get(), path);
+    auto text = read_open_file(walk.file()->fd.get(), path, plan::k_most_toml_bytes);
     if (!text) {
         return {{}, SkippedFile{path, "is not read: " + text.error().message, {}}};
     }

@@ -1,13 +1,12 @@
 #include "host/repair/staging.hpp"
 
+#include "base/directory_names.hpp"
 #include "host/repair/file_copy.hpp"
 #include "solver/plan/printable.hpp"
 
 #include <cerrno>
 #include <cstdio>
-#include <dirent.h>
 #include <fcntl.h>
-#include <memory>
 #include <sys/file.h>
 #include <vector>
 
@@ -17,10 +16,6 @@ namespace {
 
 constexpr int k_deepest = 100; // directories open at a time
 constexpr const char* k_beside = ".cudaenv-new-";
-
-struct CloseDirectory {
-    void operator()(DIR* directory) const { ::closedir(directory); }
-};
 
 // What lies too deep is moved to the top, and its turn comes later.
 struct Removal {
@@ -45,20 +40,12 @@ int empty_directory(Removal& removal, int directory, const std::string& name, in
     if (::faccessat(fd.get(), ".", W_OK | X_OK, AT_EACCESS) != 0) {
         (void)::fchmod(fd.get(), 0700);
     }
-    std::unique_ptr<DIR, CloseDirectory> entries(::fdopendir(::dup(fd.get())));
-    if (!entries) {
+    const auto names = names_in(fd.get());
+    if (!names) {
         return errno;
     }
-    std::vector<std::string> names;
-    while (const dirent* entry = ::readdir(entries.get())) {
-        const std::string one = entry->d_name;
-        if (one != "." && one != "..") {
-            names.push_back(one);
-        }
-    }
-    entries.reset();
     int first_error = 0;
-    for (const std::string& one : names) {
+    for (const std::string& one : *names) {
         const int error = remove_tree(removal, fd.get(), one, depth + 1);
         first_error = first_error != 0 ? first_error : error;
     }
@@ -93,20 +80,13 @@ int remove_tree(Removal& removal, int directory, const std::string& name, int de
 
 // What lies in the directory of the lock, which stays.
 int clear(int directory) {
-    const std::unique_ptr<DIR, CloseDirectory> entries(
-        ::fdopendir(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
-    if (!entries) {
+    const auto names = names_in(directory);
+    if (!names) {
         return errno;
     }
-    std::vector<std::string> names;
-    while (const dirent* entry = ::readdir(entries.get())) {
-        names.emplace_back(entry->d_name);
-    }
-    for (const std::string& name : names) {
-        if (name != "." && name != "..") {
-            if (const int error = host::remove_tree(directory, name)) {
-                return error;
-            }
+    for (const std::string& name : *names) {
+        if (const int error = host::remove_tree(directory, name)) {
+            return error;
         }
     }
     return 0;

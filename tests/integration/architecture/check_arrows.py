@@ -35,12 +35,14 @@ ADAPTERS = {
     "tl": ["base/"],
     "fmt": ["solver/plan/", "host/", "daemon/", "cli/", "kernels/"],
     "nlohmann": ["base/json_bytes.", "protocol/", "solver/facts/", "solver/specs/oracle.cpp", "solver/plan/outcome_json.",
+                 "solver/plan/activation/direnv_diff.cpp",
                  "host/", "kernels/", "daemon/", "cli/"],
     "toml++": ["solver/plan/toml_document.cpp"],
     "solv": ["solver/solv/engine.cpp"],
     "simdjson": ["solver/knowledge/table.cpp", "host/inventory/conda_meta.cpp"],
     "openssl": ["host/inventory/sha256_file.cpp"],
     "zstd": ["host/channels/zstd_stream.cpp"],
+    "zlib": ["solver/plan/activation/direnv_diff.cpp"],
     "libelf": ["host/extensions/elf_file.cpp"],
     "boost": ["daemon/"],
     "CLI": ["cli/command_line.cpp"],
@@ -65,7 +67,7 @@ def folder_of(path):
 
 
 def library_of(header):
-    if header in ("simdjson.h", "zstd.h"):
+    if header in ("simdjson.h", "zlib.h", "zstd.h"):
         return header[:-2]
     if header in ("gelf.h", "libelf.h"):
         return "libelf"

@@ -1,9 +1,11 @@
 """Commands write only where they mean to: no link of somebody else's is followed, nothing leaves an environment, and
 root leaves nothing in another user's home."""
 
+import ctypes
 import json
 import os
 import stat
+import threading
 import unittest
 
 from support import PROGRAMS, CommandTest, run_tests
@@ -99,6 +101,53 @@ class Anothers(Case):
         self.link(shared / "facts.json", self.secret)
         self.check(self.run_cudaenv("host", "--export", shared / "facts.json", environment={
             "CUDAENV_DAEMON": PROGRAMS["cudaenvd"]}))
+        self.secret.write_text(KERNEL)
+        self.secret.chmod(0o600)
+        self.link(shared / "there", self.outside)
+        self.give(shared / "there")
+        self.refused("foreign-owner", "host", "--export", shared / "there/facts.json", environment={
+            "CUDAENV_DAEMON": PROGRAMS["cudaenvd"]})
+
+    def test_no_export_goes_through_a_link_that_is_swapped_in_meanwhile(self):
+        theirs = self.root / "theirs"
+        theirs.mkdir()
+        (theirs / "x").touch()
+        self.link(theirs / "link", self.secret)
+        for path in (theirs, theirs / "x", theirs / "link"):
+            self.give(path)
+        ended = threading.Event()
+
+        def swap():
+            libc = ctypes.CDLL(None)
+            while not ended.is_set():
+                libc.renameat2(-100, os.fsencode(theirs / "x"), -100, os.fsencode(theirs / "link"), 2)
+
+        swapping = threading.Thread(target=swap)
+        swapping.start()
+        try:
+            for _ in range(60):
+                self.run_cudaenv("host", "--export", theirs / "x", environment={
+                    "CUDAENV_DAEMON": PROGRAMS["cudaenvd"]})
+                self.assertEqual(self.secret.read_text(), KERNEL)
+        finally:
+            ended.set()
+            swapping.join()
+
+    def test_an_environments_own_pins_are_not_written_through_a_link(self):
+        self.link(self.prefix / "conda-meta/cudaenv.toml", self.secret)
+        for words in (["pin", "11.3"], ["unpin", "cuda"]):
+            with self.subTest(words):
+                self.refused("is-a-link", *words, "-p", self.prefix, environment={
+                    "CUDAENV_DAEMON": PROGRAMS["cudaenvd"]})
+
+    def test_root_follows_no_link_in_the_home_of_another(self):
+        self.give(self.home)
+        self.link(self.home / ".config", self.outside)
+        self.give(self.home / ".config")
+        for words in (["init", "fish"], ["config", "set", "check.warn", "false"], ["pin", "--global", "cuda=11.3"],
+                      ["unpin", "--global", "cuda"]):
+            with self.subTest(words):
+                self.refused("anothers-home", *words, environment={"CUDAENV_DAEMON": PROGRAMS["cudaenvd"]})
 
     def test_root_makes_no_file_in_the_home_of_another(self):
         self.give(self.home)

@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <tuple>
 #include <unistd.h>
 
@@ -161,6 +163,46 @@ TEST_CASE("what a group may write counts where the group is trusted") {
     CHECK(trusted->found);
     CHECK(reason_to_skip(scratch.path("a"), k_project_file, {k_user, {}, {"lab"}})->remedy ==
           "cudaenv config set activate.trusted_groups lab 54321");
+}
+
+TEST_CASE("a group is not the user's own where others are let in beside its members") {
+    if (!is_root()) {
+        SKIP("needs files of several owners; run as root");
+    }
+    constexpr uid_t k_user = 12345;
+    const Scratch scratch;
+    const std::string file = scratch.write("a/cudaenv.toml", "");
+    for (const std::string& path : {scratch.path("a"), file}) {
+        REQUIRE(::chown(path.c_str(), k_user, k_user) == 0);
+        REQUIRE(::chmod(path.c_str(), path == file ? 0664 : 0755) == 0);
+    }
+    CHECK(found(scratch, "a", k_user) == "a/cudaenv.toml");
+    // user::rw-, user:54321:rw-, group::r--, mask::rw-, other::r--
+    constexpr std::array<unsigned char, 44> k_list{
+        2, 0,    0,    0,    1,    0,    6,    0, 0xff, 0xff, 0xff, 0xff, 2,    0,    6,
+        0, 0x31, 0xd4, 0,    0,    4,    0,    4, 0,    0xff, 0xff, 0xff, 0xff, 0x10, 0,
+        6, 0,    0xff, 0xff, 0xff, 0xff, 0x20, 0, 4,    0,    0xff, 0xff, 0xff, 0xff};
+    if (::setxattr(file.c_str(), "system.posix_acl_access", k_list.data(), k_list.size(), 0) != 0) {
+        SKIP("this file system has no access control lists");
+    }
+    CHECK(found(scratch, "a", k_user) ==
+          "none | a/cudaenv.toml is writable by others by its access control list");
+    REQUIRE(::removexattr(file.c_str(), "system.posix_acl_access") == 0);
+    REQUIRE(::chmod(file.c_str(), 0664) == 0);
+    const std::string accounts =
+        scratch.write("passwd", "one:x:12345:12345::/:/bin/sh\nother:x:12346:12345::/:/bin/sh\n");
+    const std::string groups = scratch.write("group", "one:x:12345:\n");
+    const std::string seen = in_mount_namespace([&]() -> std::string {
+        if (::mount(accounts.c_str(), "/etc/passwd", nullptr, MS_BIND, nullptr) != 0 ||
+            ::mount(groups.c_str(), "/etc/group", nullptr, MS_BIND, nullptr) != 0) {
+            return "skip: no bind mounts: " + std::string(std::strerror(errno));
+        }
+        return found(scratch, "a", k_user);
+    });
+    if (seen.starts_with("skip: ")) {
+        SKIP(seen.substr(6));
+    }
+    CHECK(seen == "none | a/cudaenv.toml is writable by the group one");
 }
 
 TEST_CASE("a file that is swapped while it is read is never another user's") {

@@ -30,7 +30,13 @@ TEST_CASE("root keeps nothing in another user's place, and other users are not k
     CHECK(is_anothers_place(home));
     CHECK(is_anothers_place(home + "/.cache/cudaenv"));
     REQUIRE(make_private_directories(home + "/.cache"));
-    CHECK_FALSE(is_anothers_place(home + "/.cache/cudaenv"));
+    // Root's own, in a directory where another may put a link in its place.
+    CHECK(is_anothers_place(home + "/.cache/cudaenv"));
+    const std::string planted = tree.path() + "/planted";
+    REQUIRE(::symlink("/root", planted.c_str()) == 0);
+    CHECK_FALSE(is_anothers_place(planted + "/x"));
+    REQUIRE(::lchown(planted.c_str(), 12345, 12345) == 0);
+    CHECK(is_anothers_place(planted + "/x"));
 }
 
 TEST_CASE("missing directories are made for their owner alone, those that are there stay") {

@@ -1,4 +1,4 @@
-#include "host/project/text_file.hpp"
+#include "base/whole_file.hpp"
 #include "scratch.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 using namespace cudaenv;
-using namespace cudaenv::project;
 namespace fs = std::filesystem;
 
 namespace {
@@ -33,29 +32,29 @@ mode_t mode_of(const std::string& path) {
 
 TEST_CASE("a missing file is nothing, a file its whole text") {
     const Scratch scratch;
-    CHECK(*read_text_file(scratch.path("none")) == std::nullopt);
-    CHECK(*read_text_file(scratch.path("none/below")) == std::nullopt);
-    CHECK(**read_text_file(scratch.write("a", "x\r\ny")) == "x\r\ny");
-    CHECK(**read_text_file(scratch.write("empty", "")) == "");
+    CHECK(*read_whole(scratch.path("none")) == std::nullopt);
+    CHECK(*read_whole(scratch.path("none/below")) == std::nullopt);
+    CHECK(**read_whole(scratch.write("a", "x\r\ny")) == "x\r\ny");
+    CHECK(**read_whole(scratch.write("empty", "")) == "");
 }
 
 TEST_CASE("what is no text file is refused and never waited for") {
     const Scratch scratch;
     REQUIRE(::mkfifo(scratch.path("pipe").c_str(), 0644) == 0);
-    CHECK(read_text_file(scratch.path("pipe")).error().code == "not-a-file");
-    CHECK(read_text_file(scratch.path()).error().message == "is a directory, not a file");
+    CHECK(read_whole(scratch.path("pipe")).error().code == "not-a-file");
+    CHECK(read_whole(scratch.path()).error().message == "is a directory, not a file");
     fs::create_symlink("loop", scratch.path("loop"));
-    CHECK(read_text_file(scratch.path("loop")).error().code == "symlink-loop");
-    CHECK(read_text_file(scratch.write("big", std::string((1U << 20U) + 1, 'x'))).error().code ==
+    CHECK(read_whole(scratch.path("loop")).error().code == "symlink-loop");
+    CHECK(read_whole(scratch.write("big", std::string(1001, 'x')), 1000).error().code ==
           "file-too-large");
-    CHECK(read_text_file("/dev/zero").error().code == "not-a-file");
+    CHECK(read_whole("/dev/zero").error().code == "not-a-file");
 }
 
 TEST_CASE("writing keeps the mode and leaves nothing beside the file") {
     const Scratch scratch;
     const std::string file = scratch.write("a", "old");
     ::chmod(file.c_str(), 0640);
-    CHECK(told(write_atomically(file, "new", "old")) == "done");
+    CHECK(told(replace_whole(file, "new", "old")) == "done");
     CHECK(scratch.read("a") == "new");
     CHECK(mode_of(file) == 0640);
     CHECK(scratch.names() == std::vector<std::string>{"a"});
@@ -64,9 +63,9 @@ TEST_CASE("writing keeps the mode and leaves nothing beside the file") {
 TEST_CASE("a new file obeys the umask and is never writable by everyone") {
     const Scratch scratch;
     const mode_t before = ::umask(0);
-    CHECK(told(write_atomically(scratch.path("open"), "x", std::nullopt)) == "done");
+    CHECK(told(replace_whole(scratch.path("open"), "x", std::nullopt)) == "done");
     ::umask(077);
-    CHECK(told(write_atomically(scratch.path("closed"), "x", std::nullopt)) == "done");
+    CHECK(told(replace_whole(scratch.path("closed"), "x", std::nullopt)) == "done");
     ::umask(before);
     CHECK(mode_of(scratch.path("open")) == 0664);
     CHECK(mode_of(scratch.path("closed")) == 0600);
@@ -80,7 +79,7 @@ TEST_CASE("a file of another owner keeps its owner when root edits it") {
     const Scratch scratch;
     const std::string file = scratch.write("a", "old");
     give(file, k_nobody);
-    CHECK(told(write_atomically(file, "new", "old")) == "done");
+    CHECK(told(replace_whole(file, "new", "old")) == "done");
     struct stat status {};
     REQUIRE(::stat(file.c_str(), &status) == 0);
     CHECK(status.st_uid == k_nobody);
@@ -93,28 +92,28 @@ TEST_CASE("a symlink stays and what it leads to is written") {
     scratch.make_directory("p");
     fs::create_symlink("../real/link2", scratch.path("p/link"));
     fs::create_symlink("file", scratch.path("real/link2"));
-    CHECK(told(write_atomically(scratch.path("p/link"), "new", "old")) == "done");
+    CHECK(told(replace_whole(scratch.path("p/link"), "new", "old")) == "done");
     CHECK(fs::is_symlink(scratch.path("p/link")));
     CHECK(fs::is_symlink(scratch.path("real/link2")));
     CHECK(scratch.read("real/file") == "new");
     CHECK(scratch.names("p") == std::vector<std::string>{"link"});
 
     fs::create_symlink(scratch.path("real/made"), scratch.path("p/dangling"));
-    CHECK(told(write_atomically(scratch.path("p/dangling"), "made", std::nullopt)) == "done");
+    CHECK(told(replace_whole(scratch.path("p/dangling"), "made", std::nullopt)) == "done");
     CHECK(scratch.read("real/made") == "made");
 
     fs::create_symlink("b", scratch.path("a"));
     fs::create_symlink("a", scratch.path("b"));
-    CHECK(write_atomically(scratch.path("a"), "x", std::nullopt).error().code == "symlink-loop");
+    CHECK(replace_whole(scratch.path("a"), "x", std::nullopt).error().code == "symlink-loop");
 }
 
 TEST_CASE("a file that changed since it was read is not overwritten") {
     const Scratch scratch;
     const std::string file = scratch.write("a", "somebody's");
-    CHECK(write_atomically(file, "mine", "what I read").error().code == k_file_changed);
-    CHECK(write_atomically(file, "mine", std::nullopt).error().code == k_file_changed);
+    CHECK(replace_whole(file, "mine", "what I read").error().code == k_file_changed);
+    CHECK(replace_whole(file, "mine", std::nullopt).error().code == k_file_changed);
     CHECK(scratch.read("a") == "somebody's");
-    CHECK(write_atomically(scratch.path("gone"), "mine", "what I read").error().code ==
+    CHECK(replace_whole(scratch.path("gone"), "mine", "what I read").error().code ==
           k_file_changed);
     CHECK(scratch.names() == std::vector<std::string>{"a"});
 }
@@ -124,7 +123,7 @@ TEST_CASE("an edit starts again on what somebody else wrote meanwhile") {
     const std::string file = scratch.write("a", "1");
     int calls = 0;
     const auto done =
-        edit_text_file(file, [&](const std::optional<std::string>& text) -> Result<std::string> {
+        edit_whole(file, [&](const std::optional<std::string>& text) -> Result<std::string> {
             if (++calls == 1) {
                 scratch.write("a", "2");
             }
@@ -141,7 +140,7 @@ TEST_CASE("an edit gives up when the file never rests, and nothing is lost") {
     const std::string file = scratch.write("a", "0");
     int calls = 0;
     const auto done =
-        edit_text_file(file, [&](const std::optional<std::string>&) -> Result<std::string> {
+        edit_whole(file, [&](const std::optional<std::string>&) -> Result<std::string> {
             scratch.write("a", "other " + std::to_string(++calls));
             return "mine";
         });
@@ -157,14 +156,12 @@ TEST_CASE("an edit that changes nothing writes nothing") {
     struct stat before {};
     struct stat after {};
     ::stat(file.c_str(), &before);
-    const auto done =
-        edit_text_file(file, [](const auto&) -> Result<std::string> { return "same"; });
+    const auto done = edit_whole(file, [](const auto&) -> Result<std::string> { return "same"; });
     REQUIRE(done);
     CHECK_FALSE(done->written);
     ::stat(file.c_str(), &after);
     CHECK(before.st_ino == after.st_ino);
-    CHECK(edit_text_file(scratch.path("none"),
-                         [](const auto&) -> Result<std::string> { return ""; }));
+    CHECK(edit_whole(scratch.path("none"), [](const auto&) -> Result<std::string> { return ""; }));
     CHECK(scratch.names() == std::vector<std::string>{"a"});
 }
 
@@ -185,9 +182,9 @@ TEST_CASE("many writers at once lose no edit of each other") {
                     return text.value_or("") + word;
                 };
                 // One that gave up says so, and may be asked again.
-                Result<FileEdit> done = edit_text_file(file, add);
+                Result<FileEdit> done = edit_whole(file, add);
                 for (int again = 0; again < 1000 && !done; ++again) {
-                    done = edit_text_file(file, add);
+                    done = edit_whole(file, add);
                 }
                 failures += done ? 0 : 1;
             }
@@ -216,16 +213,16 @@ TEST_CASE("where the user may not write, the message says so and the file is as 
     }
     const Scratch scratch;
     const std::string file = scratch.write("a", "old");
-    CHECK(in_child([&] { return told(write_atomically(file, "new", "old")); }, k_nobody) ==
+    CHECK(in_child([&] { return told(replace_whole(file, "new", "old")); }, k_nobody) ==
           "permission-denied: cannot be written: Permission denied");
     // The directory is the user's, the file is read-only: a rename would go through, and is not
     // done.
     const std::string mine = scratch.write("d/read-only", "old");
     give(scratch.path("d"), k_nobody);
     ::chmod(mine.c_str(), 0444);
-    CHECK(in_child([&] { return told(write_atomically(mine, "new", "old")); }, k_nobody) ==
+    CHECK(in_child([&] { return told(replace_whole(mine, "new", "old")); }, k_nobody) ==
           "permission-denied: cannot be written: Permission denied");
-    CHECK(in_child([&] { return told(write_atomically(scratch.path("new"), "x", std::nullopt)); },
+    CHECK(in_child([&] { return told(replace_whole(scratch.path("new"), "x", std::nullopt)); },
                    k_nobody) == "permission-denied: cannot be written: Permission denied");
     CHECK(scratch.read("a") == "old");
     CHECK(scratch.read("d/read-only") == "old");
@@ -233,7 +230,7 @@ TEST_CASE("where the user may not write, the message says so and the file is as 
     // A directory that may be written but not listed.
     ::chmod(mine.c_str(), 0644);
     ::chmod(scratch.path("d").c_str(), 0333);
-    CHECK(in_child([&] { return told(write_atomically(mine, "new", "old")); }, k_nobody) == "done");
+    CHECK(in_child([&] { return told(replace_whole(mine, "new", "old")); }, k_nobody) == "done");
     CHECK(scratch.read("d/read-only") == "new");
 }
 
@@ -248,10 +245,10 @@ TEST_CASE("a full disk leaves the file as it was and nothing beside it") {
             return "skip: no tmpfs: " + std::string(std::strerror(errno));
         }
         scratch.write("small/a", "old");
-        const auto full = write_atomically(small + "/a", std::string(100000, 'x'), "old");
+        const auto full = replace_whole(small + "/a", std::string(100000, 'x'), "old");
         std::string out = full ? "written" : full.error().message;
         out += '|' + scratch.read("small/a") + '|' + std::to_string(scratch.names("small").size());
-        return out + '|' + told(write_atomically(small + "/a", "new", "old"));
+        return out + '|' + told(replace_whole(small + "/a", "new", "old"));
     });
     if (said.starts_with("skip: ")) {
         SKIP(said.substr(6));
@@ -261,9 +258,9 @@ TEST_CASE("a full disk leaves the file as it was and nothing beside it") {
 
 TEST_CASE("a missing directory is named as such") {
     const Scratch scratch;
-    const auto done = write_atomically(scratch.path("none/a"), "x", std::nullopt);
+    const auto done = replace_whole(scratch.path("none/a"), "x", std::nullopt);
     REQUIRE_FALSE(done);
-    CHECK(done.error().code == "no-directory");
+    CHECK(done.error().code == "not-found");
     CHECK(done.error().path == scratch.path("none/a"));
     CHECK(done.error().kind == ErrorKind::Unavailable);
 }

@@ -1,29 +1,30 @@
-#include "host/project/text_file.hpp"
+#include "base/whole_file.hpp"
 
+#include "base/failed_call.hpp"
 #include "base/fd.hpp"
-#include "solver/plan/printable.hpp"
-#include "solver/plan/toml_document.hpp"
+#include "base/private_files.hpp"
+#include "base/shell_word.hpp"
+#include "base/text.hpp"
+
+#include <climits>
 
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <deque>
 #include <fcntl.h>
 #include <random>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <system_error>
 #include <thread>
 #include <unistd.h>
 
-namespace cudaenv::project {
+namespace cudaenv {
 
 namespace {
 
-using plan::printable;
-
 // As many symlinks as the kernel follows (MAXSYMLINKS).
 constexpr int k_most_links = 40;
-constexpr std::size_t k_most_bytes = plan::k_most_toml_bytes;
 constexpr int k_tries = 10;
 // An edit takes milliseconds. Whoever holds the lock longer is stuck or on a strange file system;
 // the comparison at the exchange protects the text then.
@@ -31,24 +32,19 @@ constexpr std::chrono::milliseconds k_lock_patience{2000};
 
 tl::unexpected<Error> failure(const std::string& path, std::string code, std::string message,
                               std::string hint = {}) {
-    return tl::unexpected(Error{ErrorKind::Unavailable, std::move(code), std::move(message),
-                                printable(path), 0, 0, std::move(hint)});
+    return tl::unexpected(Error{ErrorKind::Unavailable, std::move(code), std::move(message), path,
+                                0, 0, std::move(hint)});
 }
 
 tl::unexpected<Error> failure_of(int problem, const std::string& path, std::string_view what) {
-    const char* code = "io";
-    std::string hint;
-    if (problem == EACCES || problem == EPERM || problem == EROFS) {
-        code = "permission-denied";
-    } else if (problem == ELOOP) {
-        code = "symlink-loop";
-        hint = "its symlinks lead in a circle";
-    } else if (problem == ENOENT || problem == ENOTDIR) {
-        code = "no-directory";
-        hint = "its directory does not exist";
+    Error error = failed_call(problem).value();
+    if (error.code == k_symlink_loop) {
+        error.hint = "its symlinks lead in a circle";
+    } else if (error.code == k_not_found) {
+        error.hint = "its directory does not exist";
     }
-    return failure(path, code, std::string(what) + ": " + std::generic_category().message(problem),
-                   std::move(hint));
+    return failure(path, std::move(error.code), std::string(what) + ": " + error.message,
+                   std::move(error.hint));
 }
 
 struct Opened {
@@ -80,24 +76,6 @@ Result<std::optional<Opened>> open_regular(int directory, const std::string& nam
                                                       : "is not a regular file");
     }
     return std::optional<Opened>(std::move(opened));
-}
-
-// What the symlinks of `path` itself lead to; that need not exist.
-Result<std::string> target_of(const std::string& path) {
-    std::string target = path;
-    for (int i = 0; i < k_most_links; ++i) {
-        std::string link(4096, '\0');
-        const ssize_t size = ::readlink(target.c_str(), link.data(), link.size());
-        if (size < 0) {
-            if (errno == EINVAL || errno == ENOENT) {
-                return target;
-            }
-            return failure_of(errno, path, "cannot be written");
-        }
-        link.resize(static_cast<std::size_t>(size));
-        target = link.starts_with('/') ? link : target.substr(0, target.rfind('/') + 1) + link;
-    }
-    return failure_of(ELOOP, path, "cannot be written");
 }
 
 // The new text beside the file, gone with this object whatever happens.
@@ -150,27 +128,38 @@ tl::unexpected<Error> changed(const std::string& path) {
                    "nothing was written; run the command again");
 }
 
-// A writer at work on one file: its directory, open and locked, and its name there.
-class Place {
+Result<std::optional<std::string>> text_at(int directory, const std::string& name, int flags,
+                                           const std::string& path, std::size_t most,
+                                           struct stat* status = nullptr) {
+    CUDAENV_TRY(std::optional<Opened> opened, open_regular(directory, name, flags, path));
+    if (!opened) {
+        return std::optional<std::string>();
+    }
+    if (status != nullptr) {
+        *status = opened->status;
+    }
+    CUDAENV_TRY(std::string text, read_open_file(opened->fd.get(), path, most));
+    return std::optional<std::string>(std::move(text));
+}
+
+std::optional<std::string> target_of(const Fd& link) {
+    std::string target(PATH_MAX, '\0');
+    const ssize_t size = ::readlinkat(link.get(), "", target.data(), target.size());
+    if (size < 0) {
+        return std::nullopt;
+    }
+    target.resize(static_cast<std::size_t>(size));
+    return target;
+}
+
+// A writer at work on one file, ordered among cudaenv's own.
+class Writer {
 public:
-    static Result<Place> open(const std::string& path) {
-        CUDAENV_TRY(const std::string target, target_of(path));
-        Place place;
-        place.m_path = path;
-        const std::size_t slash = target.rfind('/');
-        place.m_name = target.substr(slash == std::string::npos ? 0 : slash + 1);
-        const std::string directory =
-            slash == std::string::npos ? "." : target.substr(0, slash + 1);
-        place.m_directory = Fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (!place.m_directory && errno == EACCES) {
-            // One may write into a directory that one may not list; only lock and fsync are lost.
-            place.m_directory = Fd(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-        }
-        if (!place.m_directory) {
-            return failure_of(errno, path, "cannot be written");
-        }
-        place.lock();
-        return place;
+    Writer(const Place& place, std::string path)
+        : m_path(std::move(path)), m_name(place.name), m_directory(place.directory.get()),
+          // One may write into a directory that one may not list; only lock and fsync are lost.
+          m_open(::openat(m_directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+        lock();
     }
 
     // The text there now; nothing when there is no file.
@@ -201,17 +190,17 @@ public:
         CUDAENV_TRY_VOID(fill(std::move(fd), text, m_path));
         CUDAENV_TRY_VOID(now ? exchange(name, text, *expected) : appear(name));
         // Only durability hangs on this, and not every file system has it.
-        ::fsync(at());
+        ::fsync(m_open.get());
         return {};
     }
 
 private:
-    [[nodiscard]] int at() const { return m_directory.get(); }
+    [[nodiscard]] int at() const { return m_directory; }
 
     // Orders cudaenv's own writers. Best effort: some network file systems have no such lock.
     void lock() const {
         const auto deadline = std::chrono::steady_clock::now() + k_lock_patience;
-        while (::flock(at(), LOCK_EX | LOCK_NB) != 0) {
+        while (::flock(m_open.get(), LOCK_EX | LOCK_NB) != 0) {
             if ((errno != EWOULDBLOCK && errno != EINTR) ||
                 std::chrono::steady_clock::now() > deadline) {
                 return;
@@ -221,15 +210,7 @@ private:
     }
 
     Result<std::optional<std::string>> text_of(const std::string& name, struct stat* status) const {
-        CUDAENV_TRY(std::optional<Opened> opened, open_regular(at(), name, O_NOFOLLOW, m_path));
-        if (!opened) {
-            return std::optional<std::string>();
-        }
-        if (status != nullptr) {
-            *status = opened->status;
-        }
-        CUDAENV_TRY(std::string text, read_open_file(opened->fd.get(), m_path));
-        return std::optional<std::string>(std::move(text));
+        return text_at(at(), name, O_NOFOLLOW, m_path, k_most_whole_bytes, status);
     }
 
     static void keep_owner_and_mode(const Fd& fd, const struct stat& status) {
@@ -317,12 +298,60 @@ private:
 
     std::string m_path; // as the caller wrote it, for messages
     std::string m_name;
-    Fd m_directory;
+    int m_directory;
+    Fd m_open; // the same, where it may be listed
 };
 
 } // namespace
 
-Result<std::string> read_open_file(int fd, const std::string& path) {
+// Walked by descriptor, so that the link that is judged is the one that is followed.
+Result<Place> place_of(const std::string& path) {
+    std::deque<std::string> names;
+    const auto add = [&](std::string_view to) {
+        auto parts = split(to, '/');
+        std::erase_if(parts, [](std::string_view part) { return part.empty() || part == "."; });
+        names.insert(names.begin(), parts.begin(), parts.end());
+        return to.starts_with('/') ? "/" : ".";
+    };
+    constexpr int k_way = O_PATH | O_CLOEXEC;
+    Place place{Fd(::open(add(path), k_way | O_DIRECTORY)), {}};
+    struct stat root {};
+    for (int links = 0; place.directory && !names.empty() && ::stat("/", &root) == 0;) {
+        place.name = std::move(names.front());
+        names.pop_front();
+        Fd next(::openat(place.directory.get(), place.name.c_str(), k_way | O_NOFOLLOW));
+        if (!next && errno == ENOENT && names.empty()) {
+            return place;
+        }
+        struct stat status {};
+        if (!next || ::fstat(next.get(), &status) != 0) {
+            break;
+        }
+        if (!S_ISLNK(status.st_mode)) {
+            if (names.empty()) {
+                return place;
+            }
+            place.directory = std::move(next);
+            continue;
+        }
+        const auto target = target_of(next);
+        if (++links > k_most_links || !target) {
+            return failure_of(target ? ELOOP : errno, path, "cannot be written");
+        }
+        // In a user namespace root's files look like nobody's, the root directory too.
+        if (status.st_uid != ::geteuid() && status.st_uid != 0 && status.st_uid != root.st_uid) {
+            return failure(path, "foreign-owner",
+                           "is reached by a link of another user, to " + shell_word(*target) +
+                               ", which is not followed");
+        }
+        if (add(*target) == std::string_view("/")) {
+            place.directory.reset(::open("/", k_way | O_DIRECTORY));
+        }
+    }
+    return failure_of(names.empty() && place.directory ? EISDIR : errno, path, "cannot be written");
+}
+
+Result<std::string> read_open_file(int fd, const std::string& path, std::size_t most) {
     std::string text;
     std::string buffer(1U << 16U, '\0');
     while (true) {
@@ -337,39 +366,40 @@ Result<std::string> read_open_file(int fd, const std::string& path) {
             return text;
         }
         text.append(buffer, 0, static_cast<std::size_t>(got));
-        if (text.size() > k_most_bytes) {
-            return failure(path, "file-too-large",
-                           "larger than " + std::to_string(k_most_bytes) + " bytes",
-                           "a settings file has a few lines; is this another file?");
+        if (text.size() > most) {
+            return failure(path, "file-too-large", "larger than " + std::to_string(most) + " bytes",
+                           "expected a file of a few lines; is this another one?");
         }
     }
 }
 
-Result<std::optional<std::string>> read_text_file(const std::string& path) {
-    CUDAENV_TRY(const std::optional<Opened> opened, open_regular(AT_FDCWD, path, 0, path));
-    if (!opened) {
-        return std::optional<std::string>();
-    }
-    CUDAENV_TRY(std::string text, read_open_file(opened->fd.get(), path));
-    return std::optional<std::string>(std::move(text));
+Result<std::optional<std::string>> read_whole(const std::string& path, std::size_t most) {
+    return text_at(AT_FDCWD, path, 0, path, most);
 }
 
-Result<void> write_atomically(const std::string& path, std::string_view text,
-                              const std::optional<std::string>& expected) {
-    CUDAENV_TRY(Place place, Place::open(path));
-    return place.replace(text, expected);
+Result<std::optional<std::string>> read_whole(const Place& place, const std::string& path) {
+    return text_at(place.directory.get(), place.name, O_NOFOLLOW, path, k_most_whole_bytes);
 }
 
-Result<FileEdit>
-edit_text_file(const std::string& path,
-               const std::function<Result<std::string>(const std::optional<std::string>&)>& edit) {
+Result<void> replace_whole(const Place& place, const std::string& path, std::string_view text,
+                           const std::optional<std::string>& expected) {
+    return Writer(place, path).replace(text, expected);
+}
+
+Result<void> replace_whole(const std::string& path, std::string_view text,
+                           const std::optional<std::string>& expected) {
+    CUDAENV_TRY(const Place place, place_of(path));
+    return replace_whole(place, path, text, expected);
+}
+
+Result<FileEdit> edit_whole(const std::string& path, const Edit& edit, std::size_t most) {
     for (int left = k_tries; true; --left) {
-        CUDAENV_TRY(std::optional<std::string> before, read_text_file(path));
+        CUDAENV_TRY(std::optional<std::string> before, read_whole(path, most));
         CUDAENV_TRY(std::string after, edit(before));
         if (before.value_or("") == after) {
             return FileEdit{std::move(before), std::move(after), false};
         }
-        auto written = write_atomically(path, after, before);
+        auto written = replace_whole(path, after, before);
         if (written) {
             return FileEdit{std::move(before), std::move(after), true};
         }
@@ -379,4 +409,19 @@ edit_text_file(const std::string& path,
     }
 }
 
-} // namespace cudaenv::project
+Result<void> remove_whole(const Place& place, const std::string& path) {
+    if (::unlinkat(place.directory.get(), place.name.c_str(), 0) != 0 && errno != ENOENT) {
+        return failure_of(errno, path, "cannot be removed");
+    }
+    return {};
+}
+
+Result<void> check_own_place(const std::string& path) {
+    if (is_anothers_place(path.substr(0, path.rfind('/')))) {
+        return failure(path, "anothers-home", "is in a directory of another user",
+                       "run it as that user, or as root with root's own HOME");
+    }
+    return {};
+}
+
+} // namespace cudaenv
