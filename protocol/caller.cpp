@@ -51,6 +51,7 @@ constexpr std::array k_variables = std::to_array<std::string_view>({
     "CUDNN_LIB_DIR",
     "CUDNN_PATH",
     "CXX",
+    "DIRENV_DIFF",
     "HOME",
     "LD_LIBRARY_PATH",
     "LIBRARY_PATH",

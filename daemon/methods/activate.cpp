@@ -43,14 +43,14 @@ std::string runtime_directory_of(const protocol::Caller& caller) {
 
 bool only_the_journal(const std::vector<plan::Change>& changes) {
     return std::ranges::all_of(changes, [](const plan::Change& change) {
-        return change.name == plan::k_journal_variable || plan::snapshot_of(change.name);
+        return change.name == plan::k_journal_variable || plan::is_snapshot(change.name);
     });
 }
 
 // Something put directories of ours elsewhere on a list, or took them off it.
 bool only_lists(const std::vector<plan::Change>& changes) {
     return std::ranges::all_of(changes, [](const plan::Change& change) {
-        return change.name == plan::k_journal_variable || plan::snapshot_of(change.name) ||
+        return change.name == plan::k_journal_variable || plan::is_snapshot(change.name) ||
                plan::is_managed_list(change.name);
     });
 }

@@ -135,6 +135,24 @@ add-zle-hook-widget line-init __driver_marks
         "needs": ("fish-conda/conda.fish",), "extra": COLOURS,
         "fish": "set -g CONDA_ROOT {home}/no-conda\nsource {dir}/fish-conda/conda.fish\n",
     },
+    "direnv": {
+        "needs": ("/usr/bin/direnv",), "debian": "direnv", "extra": {"DIRENV_LOG_FORMAT": ""},
+        "bash": 'eval "$(direnv hook bash)"\n', "zsh": 'eval "$(direnv hook zsh)"\n',
+        "fish": "direnv hook fish | source\n",
+        # What it keeps when it comes after ours is brought back when ours is gone.
+        "steps": [
+            {"other": "mkdir -p ~/add/bin ~/set; echo 'PATH_add bin' > ~/add/.envrc; echo 'export CC=clang "
+                      "LD_LIBRARY_PATH=/c/lib CUDA_HOME=/opt/mine' > ~/set/.envrc; direnv allow ~/add; "
+                      "direnv allow ~/set"},
+            *[step for project in ("p118", "p124") for directory in ("~/add", "~/set") for step in (
+                f"cd {project}", f"expect nvcc {project[1:3]}.{project[3]}", {"other": f"cd {directory}"},
+                {"other": "cd ~"}, "expect inactive", "law")],
+            "cd p118", {"other": "cd ~/add"}, {"other": "cd ~/set"}, "cd p124", "expect nvcc 12.4",
+            {"other": "cd ~/set"}, {"other": "cd ~/add"}, {"other": "cd ~"}, "law",
+            "activate t118", {"other": "cd ~/set"}, {"other": "cd ~/add"}, "expect nvcc 11.8", "deactivate",
+            {"other": "cd ~"}, "expect inactive", "law",
+        ],
+    },
     "script": {
         "needs": ("/usr/bin/script",), "debian": "bsdutils", "extra": {},
         "bash": "", "zsh": "", "fish": "",
@@ -223,8 +241,8 @@ def main():
                 for hook_first in (False, True):
                     before, after, extra = texts(world, framework, shell, hook_first)
                     for _ in range(framework.get("starts", 1)):
-                        failure, _ = play.play_pair(world, shell, steps(shell, framework), extra, before,
-                                                    after)
+                        to_play = framework.get("steps") or steps(shell, framework)
+                        failure, _ = play.play_pair(world, shell, to_play, extra, before, after)
                     played += 1
                     if failure:
                         failed += 1

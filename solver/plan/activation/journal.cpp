@@ -298,7 +298,8 @@ Result<Journal> read_journal(std::string_view text) {
         const auto parts = split(record, '+');
         const std::string_view name = parts.front();
         const Parts rest = std::span(parts).subspan(1);
-        if (const auto kept = snapshot_of(name); kept && is_managed(*kept) && rest.empty()) {
+        const bool of_another = is_snapshot(name) && is_managed(snapshot_of(name).value_or("PATH"));
+        if (of_another && rest.empty()) {
             journal.snapshots.emplace_back(name);
             continue;
         }

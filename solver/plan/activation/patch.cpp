@@ -2,6 +2,7 @@
 
 #include "base/ascii.hpp"
 #include "base/text.hpp"
+#include "solver/plan/activation/direnv_diff.hpp"
 #include "solver/plan/activation/managed.hpp"
 
 #include <algorithm>
@@ -324,11 +325,11 @@ std::string counter_without(const CounterStyle& style, const std::string& counte
     return written(style, references);
 }
 
-// A snapshot that was taken while we were active, as it would have been without us; no value: it
-// would not be there, because an empty value is not kept.
-std::optional<std::string> mended(std::string_view name, const std::string& snapshot,
-                                  std::string_view variable, const Journal& journal,
-                                  const Variables& environment) {
+// A value of `variable` that `name` has kept since we were active, as it would have been without
+// us; no value: it would not be there, because an empty value is not kept.
+std::optional<std::string> without_ours(std::string_view name, const std::string& snapshot,
+                                        std::string_view variable, const Journal& journal,
+                                        const Variables& environment) {
     std::optional<std::string> value = snapshot;
     if (const auto list = std::ranges::find(journal.lists, variable, &ListUndo::name);
         list != journal.lists.end()) {
@@ -341,6 +342,18 @@ std::optional<std::string> mended(std::string_view name, const std::string& snap
         value = scalar->before;
     }
     return value && value->empty() && !snapshot.empty() ? std::nullopt : value;
+}
+
+// A snapshot that was taken while we were active, as it would have been without us.
+std::optional<std::string> mended(const std::string& name, const std::string& snapshot,
+                                  const Journal& journal, const Variables& environment) {
+    if (name == k_direnv_diff) {
+        return mended_direnv_diff(
+            snapshot, [&](const std::string& variable, const std::string& value) {
+                return without_ours(name, value, variable, journal, environment);
+            });
+    }
+    return without_ours(name, snapshot, *snapshot_of(name), journal, environment);
 }
 
 } // namespace
@@ -364,8 +377,7 @@ Applied apply(const Variables& base, const Patch& patch, std::string place, std:
         return applied;
     }
     for (const auto& [name, value] : base) {
-        const auto variable = snapshot_of(name);
-        if (variable && mended(name, value, *variable, applied.journal, base) != value) {
+        if (is_snapshot(name) && mended(name, value, applied.journal, base) != value) {
             applied.journal.snapshots.push_back(name);
         }
     }
@@ -401,12 +413,16 @@ Variables undo(const Variables& environment) {
         }
     }
     for (const auto& [name, value] : environment) {
-        const auto variable = snapshot_of(name);
-        if (variable && std::ranges::find(journal->snapshots, name) == journal->snapshots.end()) {
-            put(without, name, mended(name, value, *variable, *journal, environment));
+        if (is_snapshot(name) &&
+            std::ranges::find(journal->snapshots, name) == journal->snapshots.end()) {
+            put(without, name, mended(name, value, *journal, environment));
         }
     }
     return without;
+}
+
+bool is_snapshot(std::string_view name) {
+    return name == k_direnv_diff || snapshot_of(name);
 }
 
 std::optional<std::string_view> snapshot_of(std::string_view name) {

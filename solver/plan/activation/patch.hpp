@@ -79,7 +79,7 @@ struct Journal {
     std::string context; // what it was decided for: `context_of`
     std::vector<VariableUndo> variables;
     std::vector<ListUndo> lists;
-    // Snapshots (`snapshot_of`) that were there before and look like ours: they are not mended.
+    // Snapshots (`is_snapshot`) that were there before and look like ours: they are not mended.
     std::vector<std::string> snapshots{};
     // What the user has set in this shell (`inherited_variables`), so that a shell within knows.
     std::vector<SetVariable> by_hand{};
@@ -109,13 +109,15 @@ struct Applied {
 Applied apply(const Variables& base, const Patch& patch, std::string place, std::string context);
 
 // Without our changes and without the journal; reads it from the environment itself. Also mends
-// what others copied while we were active (`snapshot_of`). A journal that cannot be read is
+// what others copied while we were active (`is_snapshot`). A journal that cannot be read is
 // dropped, and nothing else is touched.
 Variables undo(const Variables& environment);
 
-// Variables in which others keep an earlier value of a variable: venv's _OLD_VIRTUAL_PATH, conda's
-// __CONDA_SHLVL_1_CUDA_HOME; or count a list's entries, as Lmod's __LMOD_REF_COUNT_PATH and
-// Environment Modules' __MODULES_SHARE_PATH. None: no snapshot; else the variable that it keeps.
+// A variable in which others keep earlier values of variables: venv's _OLD_VIRTUAL_PATH, conda's
+// __CONDA_SHLVL_1_CUDA_HOME, direnv's DIRENV_DIFF; or count a list's entries, as Lmod's
+// __LMOD_REF_COUNT_PATH and Environment Modules' __MODULES_SHARE_PATH.
+bool is_snapshot(std::string_view name);
+// The one variable that it keeps; none for DIRENV_DIFF, which keeps many.
 std::optional<std::string_view> snapshot_of(std::string_view name);
 
 // One change; no value: it is to be unset.

@@ -1,3 +1,4 @@
+#include "solver/plan/activation/direnv_diff.hpp"
 #include "solver/plan/activation/journal_compare.hpp"
 #include "solver/plan/activation/managed.hpp"
 #include "solver/plan/activation/patch.hpp"
@@ -5,6 +6,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <map>
 
 using namespace cudaenv::plan;
 
@@ -242,6 +244,37 @@ TEST_CASE("venv's snapshot of PATH loses our entries and stays otherwise as it i
     CHECK(undo(shell) == Variables{{"PATH", "/venv/bin:/bin"}, {"_OLD_VIRTUAL_PATH", "/bin"}});
     shell["_OLD_VIRTUAL_PATH"] = "/other:/usr/bin";
     CHECK(value(undo(shell), "_OLD_VIRTUAL_PATH") == "/other:/usr/bin");
+}
+
+TEST_CASE("what direnv keeps to bring back loses what is ours") {
+    // As direnv 2.32.1 wrote it in a directory whose .envrc is `PATH_add bin` and `export CC=clang
+    // FOO=1`, with CC=/gcc-9 and /c/bin first on PATH.
+    const std::string diff =
+        "eJxs0E1vm0AQBuD_MmcoH6Y1cFsviwGHjwAuhMsqrCMKhZUDBQxR_ntlW6p7yG3mHc17eD7gDOYHYAwmSBVjogEC"
+        "RCh1rjuTypqb0jj096GsOXwKwP99sPaVVyCA5cYk-EktNwYTRGnoJ-"
+        "n0iG33iVzrbrH07Y1PPXtcM5RihyRgwpu3-"
+        "GszHuYVPaMAb9O9rIucsnLbzbTw6idXvTyX9u54vqAlUNKzPuycfqUevcS5SnAZ5aTB0VTI8jyHYixuirY7JJHSV"
+        "n94vFbft3tl01nvBnudtFM4ht5Lc2R79djlfibmRoz7djwE3Swura8mcoK5poXx8Lt_-"
+        "VG8ZzqxHN8mTbTUSkGSzS7z7HqwvfTU2NQoOx3NCFFq_HJXzQUB7DAEE5T_PO8AN8ovaT__BgAA__893npU";
+    const Variables base{{"PATH", "/usr/bin:/bin"}};
+    Variables shell = applied(base, {{{"CC", "/gcc-9"}}, {{"PATH", "/c/bin", End::Front}}});
+    shell["DIRENV_DIFF"] = diff;
+    const std::string mended = value(undo(shell), "DIRENV_DIFF");
+    CHECK(mended != diff);
+    std::map<std::string, std::string> kept;
+    mended_direnv_diff(mended, [&](const std::string& name, const std::string& was) {
+        kept[name] = was;
+        return std::optional(was);
+    });
+    CHECK(kept == std::map<std::string, std::string>{{"PATH", "/usr/bin:/bin"}});
+    // What is not direnv's is left as it is, and so is what was there before us.
+    for (const std::string& text : {std::string(), std::string("x"), std::string("eJw="),
+                                    std::string("%%%"), std::string(5000, 'A')}) {
+        shell["DIRENV_DIFF"] = text;
+        CHECK(value(undo(shell), "DIRENV_DIFF") == text);
+    }
+    Variables before{{"PATH", "/usr/bin:/bin"}, {"DIRENV_DIFF", diff}};
+    CHECK(undo(applied(before, {{{"CC", "/gcc-9"}}, {{"PATH", "/c/bin", End::Front}}})) == before);
 }
 
 TEST_CASE("conda's snapshots of what we had set become what was there before") {
