@@ -112,6 +112,7 @@ Result<ActivationAnswer> read_activation(const nlohmann::json& object) {
             return unreadable("the toolkit's path is none");
         }
         answer.toolkit = *path;
+        answer.is_same_major = text_at(toolkit, "match") == "same-major";
     }
     answer.remedy = text_at(object, "remedy");
     answer.line = text_at(object, "line");

@@ -23,6 +23,7 @@ struct ActivationAnswer {
     std::map<std::string, std::vector<std::string>> front; // directories, by list, first first
     std::vector<std::string> lists;                        // those with a directory of ours
     std::string toolkit;                                   // its directory; empty: none
+    bool is_same_major = false;                            // it is another minor version
     std::string remedy; // how to get a toolkit, where there is none
     std::string line;   // the quiet line
     std::vector<std::string> warnings;

@@ -72,10 +72,11 @@ Result<int> run_command(Invocation& invocation) {
     caller.environment.erase("CUDAENV_DISABLE"); // it is for shells; here the user has asked
     CUDAENV_TRY(const auto answer,
                 ask_activation(question_of(params), std::move(caller), environment));
-    if (params.contains("cuda") && answer.toolkit.empty()) {
-        return tl::unexpected(no_toolkit("no toolkit for CUDA " +
-                                             params["cuda"].get<std::string>() + " was found here",
-                                         answer.remedy));
+    if (params.contains("cuda") && (answer.toolkit.empty() || answer.is_same_major)) {
+        return tl::unexpected(no_toolkit(
+            "no toolkit for CUDA " + params["cuda"].get<std::string>() + " was found here",
+            answer.remedy.empty() ? "`cudaenv toolkits` lists those that are here"
+                                  : answer.remedy));
     }
     environment = with_changes(std::move(environment), answer.changes);
     if (params.contains("usr_local_cuda")) {

@@ -115,8 +115,11 @@ bool changed(FileSystem& files, const std::vector<PathState>& states) {
 bool is_settled(const PathState& state, std::int64_t began_ns, Clock seen_by) {
     constexpr std::int64_t k_ticks = 20'000'000; // two of the longest
     const std::int64_t earliest_change = began_ns - k_ticks;
+    // A time that is further ahead than clocks of one machine differ is an archive's or another
+    // machine's: to wait until it has passed would be to ask at each prompt until then.
+    const bool is_ahead = state.modified_ns && *state.modified_ns > began_ns + 2 * k_second_ns;
     // A later change is to have a later second.
-    return !state.modified_ns ||
+    return !state.modified_ns || is_ahead ||
            *state.modified_ns < (seen_by == Clock::Seconds
                                      ? earliest_change / k_second_ns * k_second_ns
                                      : earliest_change);

@@ -98,6 +98,10 @@ class Run(CommandTest):
         ran = self.check(self.run_cudaenv("run", "--cuda", "11.3", "echo", "ran"), 125, out="")
         self.assertRegex(ran.stderr.decode(), r"\bCUDA 11\.3\b.*; get it so\n$")
         self.check(self.run_cudaenv("run", "echo", "ran"), 0, out="ran\n")
+        other = {"path": "/cuda-11.8", "version": "11.8.89", "match": "same-major"}
+        self.fake_daemon(activate=env_object(toolkit=other))
+        self.check(self.run_cudaenv("run", "--cuda", "11.3", "echo", "ran"), 125, out="")
+        self.check(self.run_cudaenv("run", "echo", "ran"), 0, out="ran\n")
 
     def test_half_an_answer_runs_nothing(self):
         for broken in ({"changes": [{"name": "A=B", "value": "1"}]},

@@ -117,6 +117,7 @@ TEST_CASE("a time is settled once later changes must differ from it") {
     CHECK_FALSE(is_settled(at(k_now - 10'000'000), k_now));
     CHECK_FALSE(is_settled(at(k_now + k_second), k_now));
     CHECK(is_settled({"/missing", std::nullopt}, k_now));
+    CHECK(is_settled(at(k_now + 3 * k_second), k_now)); // of another clock
 }
 
 TEST_CASE("for who compares seconds a time is settled once its second is over") {
