@@ -13,6 +13,11 @@ std::string shown(const nlohmann::json& object, const char* name) {
     return value.is_object() ? value.dump() : text_at(object, name);
 }
 
+// The program that a step runs.
+std::string shown_word(const nlohmann::json& word) {
+    return word.is_string() ? word.get<std::string>() : word.dump();
+}
+
 std::string codes_of(const nlohmann::json& step) {
     std::string text;
     for (const std::string& code : texts_at(step, "codes")) {
@@ -39,8 +44,11 @@ void plan_rows(const nlohmann::json& fix, const Style& style, Page& page) {
     std::vector<std::vector<std::string>> rows;
     for (const nlohmann::json& step : list_at(fix, "steps")) {
         const std::string error = shown(step, "error");
-        rows.push_back({codes_of(step),
-                        shown(step, "text") + (error.empty() ? "" : ": cannot be done, " + error)});
+        const auto& command = list_at(step, "command");
+        rows.push_back(
+            {codes_of(step), shown(step, "text") +
+                                 (command.empty() ? "" : ", with " + shown_word(command.front())) +
+                                 (error.empty() ? "" : ": cannot be done, " + error)});
     }
     page.table("would", rows);
     bool first = true;

@@ -1,6 +1,7 @@
 #include "daemon/check/fixing.hpp"
 
 #include "base/fingerprint.hpp"
+#include "base/private_files.hpp"
 #include "base/shell_word.hpp"
 #include "daemon/check/finding_json.hpp"
 #include "host/environment.hpp"
@@ -112,8 +113,12 @@ nlohmann::json Fixing::step_object(const host::RepairStep& step) const {
                              {"way_out", nullptr},
                              {"command", nullptr}};
     if (step.repair.kind == Repair::Kind::ReinstallPip) {
+        const facts::Inventory& inventory = m_examination->inventory();
         const auto command = install_command(step.repair);
-        if (command.empty()) {
+        if (is_anothers_place(inventory.prefix + '/' + inventory.python)) {
+            object["error"] = "it runs the Python of another user's environment, which root does "
+                              "not do; its owner can";
+        } else if (command.empty()) {
             object["error"] = "the environment has no pip, and uv is not on PATH";
         } else {
             object["command"] = nlohmann::json::array();

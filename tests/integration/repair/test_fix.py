@@ -292,6 +292,18 @@ class Fixing(unittest.TestCase):
         self.assertIn("ended with status 1", told["steps"][0]["error"])
         self.assertEqual([left["code"] for left in told["left"]], ["CE107"])
 
+    @unittest.skipUnless(os.geteuid() == 0, "needs files of several owners; run as root")
+    def test_root_does_not_run_the_python_of_another_users_environment(self):
+        prefix, _ = self.broken(pip=True)
+        ran = self.home.root / "ran"
+        (prefix / "bin/python").unlink()
+        (prefix / "bin/python").write_text(f"#!/bin/sh\n: > '{ran}'\n")
+        (prefix / "bin/python").chmod(0o755)
+        os.chown(prefix, 4321, 4321)
+        told = fix(self.home, prefix, status=3)
+        self.assertEqual(done(told), [("CE107", False)])
+        self.assertFalse(ran.exists())
+
     def test_without_pip_and_uv_there_is_nobody_who_installs(self):
         prefix, _ = self.broken()
         told = fix(self.home, prefix, status=3)
