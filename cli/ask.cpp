@@ -29,6 +29,11 @@ bool copies(std::string_view method) {
     return method == "keep" || method == "check.fix";
 }
 
+// May take as long as there are gigabytes, and says each second that it goes on.
+bool reports_progress(std::string_view method) {
+    return method == "check" || copies(method);
+}
+
 bool probes(std::string_view method, const nlohmann::json& params) {
     return method == "probe" || (method == "host" && params.value("probe", false));
 }
@@ -66,7 +71,7 @@ Result<protocol::Reply> ask_daemon(std::string_view method, nlohmann::json param
                                                    .on_progress = wishes.on_progress}));
     const auto deadline =
         wishes.deadline.value_or(std::chrono::milliseconds(deadline_of(method, params)));
-    if (wishes.on_progress && probes(method, params)) {
+    if (reports_progress(method) || (wishes.on_progress && probes(method, params))) {
         params["progress"] = true;
     }
     auto reply = connection.ask({0, std::string(method), params, caller}, deadline);

@@ -1,7 +1,8 @@
 #include "cli/child_daemon.hpp"
 
+#include "base/own_limits.hpp"
+#include "base/own_path.hpp"
 #include "base/time_slices.hpp"
-#include "cli/own_path.hpp"
 #include "protocol/build_id.hpp"
 
 #include <algorithm>
@@ -82,6 +83,15 @@ std::vector<char*> environment_of_child() {
     return out;
 }
 
+// Whoever reads our standard error to its end does not wait for a child that outlives us. System
+// calls alone.
+void drop_standard_error() {
+    const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nothing < 0 || ::dup2(nothing, STDERR_FILENO) < 0) {
+        ::close(STDERR_FILENO);
+    }
+}
+
 // vfork, because it costs one system call where posix_spawn costs six, and because the child can
 // then try one path after another. Between vfork and exec the child only makes system calls.
 [[gnu::noinline]] pid_t start(const Candidates& candidates, ChildKind kind, const char* value,
@@ -102,6 +112,10 @@ std::vector<char*> environment_of_child() {
     if (::dup2(child_end, 0) < 0 || ::dup2(child_end, 1) < 0) {
         ::_exit(k_status_not_started);
     }
+    if (kind != ChildKind::Session) {
+        drop_standard_error();
+    }
+    give_back_limits();
     for (std::size_t i = 0; i < candidates.count; ++i) {
         ::execve(arguments[i][0], const_cast<char* const*>(arguments[i].data()), environment);
     }

@@ -1,7 +1,8 @@
 // Starting cudaenvd as a child over a socket pair.
 //
-// Law: no descriptor but standard error reaches the child beside the socket's end; a child that may
-// stay gets of the environment only what tells it where its files are.
+// Law: no descriptor but standard error reaches the child beside the socket's end, and none at all
+// a child that may outlive this process; a child that may stay gets of the environment only what
+// tells it where its files are.
 #pragma once
 
 #include "base/fd.hpp"
@@ -15,7 +16,7 @@ namespace cudaenv::cli {
 enum class ChildKind {
     Session,  // cudaenvd --stdio: ends with the connection
     Detached, // the same, and neither an interrupt nor a reader of standard error meets it: it may
-              // be at work after the client has ended
+              // be at work after the client has ended. Its standard error is /dev/null
     Stays,    // cudaenvd --stay BUILD: listens from now on, if no other does
 };
 

@@ -3,6 +3,7 @@
 #include "cli/child_daemon.hpp"
 #include "cli/listening_daemon.hpp"
 #include "cli/start_rules.hpp"
+#include "protocol/daemon_end.hpp"
 #include "protocol/skew.hpp"
 
 #include <algorithm>
@@ -67,6 +68,19 @@ Error explain_death(pid_t child) {
         return error;
     }
     const int code = WEXITSTATUS(status);
+    if (code == protocol::k_ended_without_memory) {
+        error.kind = ErrorKind::Unavailable;
+        error.code = "no-memory";
+        error.message = "cudaenvd needs more memory than it may have";
+        error.hint = "`ulimit -v` and `free` show how much there is";
+        return error;
+    }
+    if (code == protocol::k_ended_without_descriptors) {
+        error.kind = ErrorKind::Unavailable;
+        error.code = "few-descriptors";
+        error.message = "cudaenvd may open too few files (ulimit -n)";
+        return error;
+    }
     if (code != k_status_not_found && code != k_status_not_started) {
         error.message += ": status " + std::to_string(code);
         return error;
@@ -77,7 +91,7 @@ Error explain_death(pid_t child) {
         error.code = "daemon-does-not-load";
         error.message = found + " does not start: the loader does not find its libraries, or loads "
                                 "others than those it was built with";
-        error.hint = "the loader's words are above; ldd " + found + " shows them all";
+        error.hint = "ldd " + found + " shows which libraries the loader finds";
         return error;
     }
     error.code = "daemon-not-found";
@@ -127,7 +141,7 @@ Result<Connection> Connection::start_child() {
 
 Connection::Connection(Connection&& other) noexcept
     : m_wishes(std::move(other.m_wishes)), m_peers(std::exchange(other.m_peers, {})),
-      m_late(other.m_late), m_until(other.m_until),
+      m_late(other.m_late), m_deadline(other.m_deadline), m_until(other.m_until),
       m_why_no_daemon(std::move(other.m_why_no_daemon)) {}
 
 Connection::~Connection() {
@@ -316,6 +330,13 @@ Result<protocol::Reply> Connection::first_answer(protocol::Request& request) {
     const auto is_interrupted = [&] {
         return is_slow && m_wishes.is_interrupted && m_wishes.is_interrupted();
     };
+    // Each word that it goes on begins the wait anew.
+    const ProgressListener listener = [&](const protocol::Progress& far) {
+        m_until = std::max(m_until, Clock::now() + m_deadline);
+        if (m_wishes.on_progress) {
+            m_wishes.on_progress(far);
+        }
+    };
     std::vector<short> ready;
     while (true) {
         auto until = std::min({m_until, patient_until, slow_at});
@@ -324,7 +345,7 @@ Result<protocol::Reply> Connection::first_answer(protocol::Request& request) {
         }
         CUDAENV_TRY_VOID(wait_for_any(until, ready));
         for (std::size_t i = 0; i < ready.size(); ++i) {
-            const auto ended = m_peers[i].exchange.advance(ready[i], m_wishes.on_progress);
+            const auto ended = m_peers[i].exchange.advance(ready[i], listener);
             if (!ended) {
                 continue;
             }
@@ -360,6 +381,7 @@ Result<protocol::Reply> Connection::first_answer(protocol::Request& request) {
 }
 
 Result<protocol::Reply> Connection::ask(protocol::Request request, milliseconds deadline) {
+    m_deadline = deadline;
     m_until = Clock::now() + deadline;
     m_late = false;
     if (m_peers.empty()) { // the request before failed

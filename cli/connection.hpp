@@ -1,11 +1,11 @@
 // The way to cudaenvd: the one that listens for this user where there is one, else a child of our
 // own over a socket pair. Asked in JSON-RPC, one request at a time.
 //
-// Law: every wait has a deadline, and a daemon that is stopped, hangs, dies, talks nonsense or is
-// of another build costs at most `patience` before a child is asked; whatever either does, `ask`
-// returns a value or an Error. No descriptor but standard error reaches a child beside the
-// socket's end, and none at all the daemon that may become of it. A child that does not stay is
-// gone when the connection is.
+// Law: every wait has a deadline, which begins anew with each progress that is reported, and a
+// daemon that is stopped, hangs, dies, talks nonsense or is of another build costs at most
+// `patience` before a child is asked; whatever either does, `ask` returns a value or an Error. No
+// descriptor but standard error reaches a child beside the socket's end, and none at all the daemon
+// that may become of it. A child that does not stay is gone when the connection is.
 #pragma once
 
 #include "base/result.hpp"
@@ -111,6 +111,7 @@ private:
     ConnectWishes m_wishes;
     std::vector<Peer> m_peers; // those asked now; at most a daemon and a child
     bool m_late = false;       // they were waited for in vain
+    std::chrono::milliseconds m_deadline{0};
     Clock::time_point m_until; // of the last request
     std::string m_why_no_daemon;
 };

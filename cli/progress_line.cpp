@@ -21,6 +21,12 @@ std::string text_of(const protocol::Progress& progress) {
     if (progress.step == "torch-extension") {
         return "building a torch extension ...";
     }
+    if (progress.step == "files") {
+        return "comparing files with their records ...";
+    }
+    if (progress.step == "copies") {
+        return "copying files ...";
+    }
     std::string text = "probing " + progress.step;
     if (progress.gpu) {
         text += ", gpu " + std::to_string(*progress.gpu);

@@ -1,11 +1,11 @@
 #include "cli/prompt.hpp"
 
 #include "base/fingerprint.hpp"
+#include "base/own_path.hpp"
 #include "base/text.hpp"
 #include "cli/caller.hpp"
 #include "cli/connection.hpp"
 #include "cli/output.hpp"
-#include "cli/own_path.hpp"
 #include "cli/private_script.hpp"
 #include "cli/progress_line.hpp"
 #include "protocol/json_field.hpp"
@@ -299,7 +299,7 @@ void confirm_said(Conversation& conversation, const protocol::Caller& caller) {
 
 } // namespace
 
-int run_prompt(std::span<const char* const> arguments) {
+int run_prompt(std::span<const char* const> arguments, const Result<void>& limits) {
     const auto words = read_words(arguments);
     if (!words) {
         static_cast<void>(write_all(STDERR_FILENO, "cudaenv: \"prompt\" is what shell hooks call: "
@@ -313,6 +313,9 @@ int run_prompt(std::span<const char* const> arguments) {
     const char* disabled = std::getenv("CUDAENV_DISABLE");
     if (words->leave || (disabled != nullptr && *disabled != '\0')) {
         return leave(*words, caller);
+    }
+    if (!limits) {
+        return without_answer(*words, caller, limits.error());
     }
     nlohmann::json params = {
         {"shell", words->shell_name}, {"watch", true}, {"program", own_path()}};

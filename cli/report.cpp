@@ -4,14 +4,29 @@
 #include "cli/output.hpp"
 #include "cli/render/render.hpp"
 #include "protocol/error_json.hpp"
+#include "solver/plan/printable.hpp"
 
 #include <cstdlib>
 #include <unistd.h>
 
 namespace cudaenv::cli {
 
+namespace {
+
+std::string text_of(const nlohmann::json& object, int indent) {
+    return plan::printable_json(
+               object.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace)) +
+           '\n';
+}
+
+} // namespace
+
 std::string as_json(const nlohmann::json& object) {
-    return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+    return text_of(object, 2);
+}
+
+std::string as_json_line(const nlohmann::json& object) {
+    return text_of(object, -1);
 }
 
 Style style_for(const Terminal& terminal, ColourWish wish, const protocol::Caller& caller) {

@@ -14,6 +14,7 @@
 namespace cudaenv::cli {
 
 std::string as_json(const nlohmann::json& object);
+std::string as_json_line(const nlohmann::json& object);
 Style style_for(const Terminal& terminal, ColourWish wish, const protocol::Caller& caller);
 // How messages on standard error are set, which come before anything else is known.
 Style message_style();

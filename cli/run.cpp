@@ -8,6 +8,7 @@
 #include "cli/oracle_stream.hpp"
 #include "cli/output.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/render/field.hpp"
 #include "cli/render/render.hpp"
 #include "cli/report.hpp"
 #include "cli/terminal.hpp"
@@ -57,9 +58,10 @@ Result<int> ask_and_show(Invocation invocation) {
     if (!invocation.output.quiet && ProgressLine::can_be_shown()) {
         wishes.on_progress = [&progress](const protocol::Progress& far) { progress.show(far); };
     }
-    CUDAENV_TRY(const auto reply, ask_daemon(invocation.command->method,
-                                             std::move(invocation.params), caller, wishes));
+    auto answer =
+        ask_daemon(invocation.command->method, std::move(invocation.params), caller, wishes);
     progress.clear();
+    CUDAENV_TRY(const auto reply, std::move(answer));
     if (exports) {
         return export_facts(invocation, reply, caller);
     }
@@ -68,6 +70,11 @@ Result<int> ask_and_show(Invocation invocation) {
     CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, invocation.output.json
                                                   ? as_json(reply.object)
                                                   : render(reply.object, style)));
+    if (!invocation.output.quiet) {
+        for (const std::string& file : texts_at(reply.object, "skipped")) {
+            say(file);
+        }
+    }
     return reply.status;
 }
 
@@ -136,13 +143,14 @@ Result<int> carry_out(Invocation invocation) {
                                        : own->function(invocation);
 }
 
-Result<int> carry_out_words(std::span<const char* const> words) {
+Result<int> carry_out_words(std::span<const char* const> words, const Result<void>& limits) {
     CUDAENV_TRY(auto parsed, parse_command_line(words));
     if (const auto* printed = std::get_if<PrintedText>(&parsed)) {
         CUDAENV_TRY_VOID(
             write_all(printed->for_person ? STDERR_FILENO : STDOUT_FILENO, printed->text));
         return 0;
     }
+    CUDAENV_TRY_VOID(limits);
     return carry_out(std::get<Invocation>(std::move(parsed)));
 }
 
@@ -154,8 +162,8 @@ bool is_run_command(std::span<const char* const> words) {
 
 } // namespace
 
-int run(std::span<const char* const> words) {
-    const auto status = carry_out_words(words);
+int run(std::span<const char* const> words, const Result<void>& limits) {
+    const auto status = carry_out_words(words, limits);
     if (status) {
         return *status;
     }

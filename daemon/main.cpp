@@ -7,12 +7,15 @@
 //   --daemon   on the user's socket, or on the one that systemd passes; in the foreground
 //   --idle-seconds N   leave after this time without requests (900)
 //   --version
+#include "base/own_limits.hpp"
 #include "base/state_directory.hpp"
 #include "base/time_slices.hpp"
 #include "daemon/background.hpp"
+#include "daemon/out_of_memory.hpp"
 #include "daemon/server.hpp"
 #include "host/project/config_files.hpp"
 #include "protocol/build_id.hpp"
+#include "protocol/daemon_end.hpp"
 
 #include <charconv>
 #include <csignal>
@@ -21,6 +24,7 @@
 #include <cstring>
 #include <exception>
 #include <fcntl.h>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +35,9 @@ namespace {
 
 using namespace cudaenv;
 using daemon::Lifetime;
+
+// A session for each of 64 clients, and what their requests have open.
+constexpr unsigned k_daemons_descriptors = 1024;
 
 enum class Mode { Stdio, Once, Stay, Daemon };
 
@@ -225,12 +232,17 @@ int main(int argc, char** argv) {
     }
     // A client that went away is seen as EPIPE by the write, not as a signal.
     std::signal(SIGPIPE, SIG_IGN);
-    // A file that may not grow further is an error to tell, not an end.
-    std::signal(SIGXFSZ, SIG_IGN);
     // Where the starter ignored it, children could not be waited for.
     std::signal(SIGCHLD, SIG_DFL);
+    daemon::end_quietly_without_memory();
+    if (const auto limits = take_own_limits(k_daemons_descriptors); !limits) {
+        std::fprintf(stderr, "cudaenvd: %s\n", limits.error().message.c_str());
+        return protocol::k_ended_without_descriptors;
+    }
     try {
         return serve(options);
+    } catch (const std::bad_alloc&) {
+        return protocol::k_ended_without_memory;
     } catch (const std::exception& thrown) {
         std::fprintf(stderr, "cudaenvd: %s\n", thrown.what());
         return 70;

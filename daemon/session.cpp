@@ -118,9 +118,9 @@ void forget_hang_up(Streams& streams) {
     }
 }
 
-// Tells the other side, from a handler's thread, how far its answer is: until that is made nobody
-// else writes there. Never waits: what finds no room is left out, and what found room in part is
-// ended before the answer.
+// Tells the other side, from one thread of a handler at a time, how far its answer is: until that
+// is made nobody else writes there. Never waits: what finds no room is left out, and what found
+// room in part is ended before the answer.
 class Teller {
 public:
     explicit Teller(int out) : m_out(out) {}

@@ -1,20 +1,18 @@
 #include "daemon/this_host.hpp"
 
+#include "base/own_path.hpp"
 #include "host/examine.hpp"
 
-#include <array>
 #include <ctime>
 #include <unistd.h>
 
 namespace cudaenv::daemon {
 
 std::string probe_beside_this_program() {
-    std::array<char, 4096> path{};
-    const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
-    if (size <= 0) {
+    const std::string own = own_path();
+    if (own.empty()) {
         return {};
     }
-    const std::string own(path.data(), static_cast<std::size_t>(size));
     const std::string directory = own.substr(0, own.rfind('/'));
     for (const char* place : {"/cudaenv-probe", "/../kernels/cudaenv-probe"}) {
         if (::access((directory + place).c_str(), X_OK) == 0) {

@@ -1,6 +1,7 @@
 #include "host/process.hpp"
 
 #include "base/fd.hpp"
+#include "base/own_limits.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +10,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <system_error>
@@ -46,7 +46,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     std::vector<char*> result;
     result.reserve(texts.size() + 1);
     for (const auto& text : texts) {
-        result.push_back(const_cast<char*>(text.c_str())); // posix_spawn does not write to it
+        result.push_back(const_cast<char*>(text.c_str())); // exec does not write to it
     }
     result.push_back(nullptr);
     return result;
@@ -61,45 +61,77 @@ struct Child {
     bool ended = false;
 };
 
-class Spawn {
-public:
-    Spawn() {
-        posix_spawn_file_actions_init(&m_actions);
-        posix_spawnattr_init(&m_attributes);
+// What the child does with what it has inherited, between fork and exec: system calls alone. Comes
+// back where the program cannot be executed, with errno.
+void become(const std::vector<char*>& arguments, const std::vector<char*>& environment, int output,
+            int error) {
+    // A session's leader leads a process group of the same number too. It has no terminal, so what
+    // it is stuck in is not stopped, hung up or interrupted by the caller's.
+    ::setsid();
+    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (nothing < 0 || ::dup2(nothing, 0) < 0 || ::dup2(output, 1) < 0 || ::dup2(error, 2) < 0) {
+        return;
     }
-    Spawn(const Spawn&) = delete;
-    Spawn& operator=(const Spawn&) = delete;
-    ~Spawn() {
-        posix_spawn_file_actions_destroy(&m_actions);
-        posix_spawnattr_destroy(&m_attributes);
+    // A handler of ours may not run here: this is our memory.
+    for (int signal = 1; signal < NSIG; ++signal) {
+        struct sigaction now {};
+        if (::sigaction(signal, nullptr, &now) == 0 &&
+            (now.sa_handler != SIG_IGN || signal == SIGPIPE)) {
+            now.sa_handler = SIG_DFL;
+            now.sa_flags = 0;
+            ::sigaction(signal, &now, nullptr);
+        }
     }
+    give_back_limits();
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::execve(arguments.front(), arguments.data(), environment.data());
+}
 
-    // 0 or an errno.
-    int start(const ChildCommand& command, const Pipe& output, const Pipe& error, pid_t& pid) {
-        posix_spawn_file_actions_addopen(&m_actions, 0, "/dev/null", O_RDONLY, 0);
-        posix_spawn_file_actions_adddup2(&m_actions, output.write.get(), 1);
-        posix_spawn_file_actions_adddup2(&m_actions, error.write.get(), 2);
-        sigset_t signals;
-        sigemptyset(&signals);
-        posix_spawnattr_setsigmask(&m_attributes, &signals);
-        sigaddset(&signals, SIGPIPE);
-        sigaddset(&signals, SIGXFSZ);
-        posix_spawnattr_setsigdefault(&m_attributes, &signals);
-        // A session's leader leads a process group of the same number too. It has no terminal, so
-        // what it is stuck in is not stopped, hung up or interrupted by the caller's.
-        posix_spawnattr_setflags(&m_attributes,
-                                 static_cast<short>(POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
-                                                    POSIX_SPAWN_SETSIGDEF));
-        auto arguments = pointers(command.arguments);
-        auto environment = pointers(command.environment);
-        return ::posix_spawn(&pid, command.arguments.front().c_str(), &m_actions, &m_attributes,
-                             arguments.data(), environment.data());
+// vfork, since posix_spawn sets no limits. 0 or an errno, which the child sends through a pipe: a
+// sanitizer's vfork shares no memory.
+[[gnu::noinline]] int spawn(const ChildCommand& command, const Pipe& output, const Pipe& error,
+                            pid_t& pid) {
+    const auto arguments = pointers(command.arguments);
+    const auto environment = pointers(command.environment);
+    Pipe failure;
+    if (!open_pipe(failure)) {
+        return errno;
     }
-
-private:
-    posix_spawn_file_actions_t m_actions{};
-    posix_spawnattr_t m_attributes{};
-};
+    ::fcntl(failure.read.get(), F_SETFL, 0); // waits for the exec
+    const int output_end = output.write.get();
+    const int error_end = error.write.get();
+    const int failure_end = failure.write.get();
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const pid_t child = ::vfork();
+    if (child == 0) {
+        become(arguments, environment, output_end, error_end);
+        const int problem = errno;
+        static_cast<void>(::write(failure_end, &problem, sizeof problem) < 0);
+        ::_exit(127);
+    }
+    const int problem = errno;
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (child < 0) {
+        return problem;
+    }
+    failure.write.reset();
+    int failed = 0;
+    ssize_t got = -1;
+    while ((got = ::read(failure.read.get(), &failed, sizeof failed)) < 0 && errno == EINTR) {
+    }
+    if (got == sizeof failed) {
+        while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+        }
+        return failed;
+    }
+    pid = child;
+    return 0;
+}
 
 Child start(const ChildCommand& command, ChildOutcome& outcome) {
     Child child;
@@ -110,7 +142,7 @@ Child start(const ChildCommand& command, ChildOutcome& outcome) {
         outcome.failure = "no pipe: " + std::string(std::strerror(errno));
         return child;
     }
-    const int failed = Spawn().start(command, output, error, child.pid);
+    const int failed = spawn(command, output, error, child.pid);
     if (failed != 0) {
         child.pid = -1;
         outcome.failure =

@@ -117,6 +117,7 @@ Result<ActivationAnswer> read_activation(const nlohmann::json& object) {
     answer.remedy = text_at(object, "remedy");
     answer.line = text_at(object, "line");
     answer.warnings = texts_at(object, "warnings");
+    answer.skipped = texts_at(object, "skipped");
     return answer;
 }
 

@@ -27,6 +27,7 @@ struct ActivationAnswer {
     std::string remedy; // how to get a toolkit, where there is none
     std::string line;   // the quiet line
     std::vector<std::string> warnings;
+    std::vector<std::string> skipped; // project files that do not count, and why
 };
 
 // Pure. Error: a defect, because it is the daemon that wrote it.

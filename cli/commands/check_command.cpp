@@ -1,9 +1,11 @@
 // `cudaenv check --fix`: shows what would be done, asks, has it done, runs what only the user's own
 // environment can run, and looks again.
+#include "base/own_limits.hpp"
 #include "cli/ask.hpp"
 #include "cli/caller.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/render/field.hpp"
 #include "cli/render/render.hpp"
 #include "cli/report.hpp"
@@ -43,6 +45,7 @@ std::string run_program(const std::vector<std::string>& words) {
     }
     if (child == 0) {
         ::dup2(STDERR_FILENO, STDOUT_FILENO);
+        give_back_limits();
         ::execvp(arguments[0], arguments.data());
         ::_exit(k_run_not_found);
     }
@@ -163,7 +166,13 @@ private:
     Result<protocol::Reply> ask(const nlohmann::json& params) const {
         AskWishes wishes;
         wishes.tell = m_output.verbose ? TellWay::Yes : TellWay::No;
-        return ask_daemon("check.fix", params, m_caller, wishes);
+        ProgressLine progress;
+        if (!m_output.quiet && ProgressLine::can_be_shown()) {
+            wishes.on_progress = [&progress](const protocol::Progress& far) { progress.show(far); };
+        }
+        auto reply = ask_daemon("check.fix", params, m_caller, wishes);
+        progress.clear();
+        return reply;
     }
 
     static nlohmann::json without_plan(nlohmann::json object) {

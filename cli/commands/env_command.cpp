@@ -110,6 +110,11 @@ Result<int> write_environment(Invocation& invocation) {
         text = shellhooks::render_changes(shell, answer.changes);
     }
     CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, text));
+    if (!invocation.output.quiet && (quiet == nullptr || *quiet == '\0')) {
+        for (const std::string& file : answer.skipped) {
+            say(file);
+        }
+    }
     const nlohmann::json& installs = member(reply.object, "installs");
     if (tells && !installs.is_null()) {
         CUDAENV_TRY(const auto line, protocol::bytes_from_json(installs, "installs"));

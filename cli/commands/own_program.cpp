@@ -1,6 +1,6 @@
 #include "cli/commands/own_program.hpp"
 
-#include "cli/own_path.hpp"
+#include "base/own_path.hpp"
 
 namespace cudaenv::cli {
 
@@ -8,8 +8,8 @@ Result<std::string> own_program() {
     std::string program = own_path();
     if (program.empty()) {
         return unavailable("no-program",
-                           "cannot tell where cudaenv itself is: /proc/self/exe cannot be read",
-                           "/proc must be there");
+                           "cannot tell where cudaenv itself is: /proc is not mounted",
+                           "call cudaenv by its full path, or mount /proc");
     }
     return program;
 }

@@ -1,5 +1,6 @@
 // `cudaenv run`: this process becomes the command, so that its status, signals and terminal are the
 // command's own.
+#include "base/own_limits.hpp"
 #include "cli/caller.hpp"
 #include "cli/commands/activation_answer.hpp"
 #include "cli/commands/commands.hpp"
@@ -46,6 +47,7 @@ int become(const std::vector<const char*>& words, EnvironmentBlock& environment)
     }
     variables.push_back(nullptr);
     ::environ = variables.data(); // execvp looks the command up on this PATH
+    give_back_limits();
     ::execvp(arguments.front(), arguments.data());
     const int problem = errno;
     const std::string name = words.front();
@@ -88,6 +90,9 @@ Result<int> run_command(Invocation& invocation) {
         CUDAENV_TRY_VOID(enter_namespace_with_toolkit(answer.toolkit));
     }
     if (!invocation.output.quiet) {
+        for (const std::string& file : answer.skipped) {
+            say(file);
+        }
         for (const std::string& warning : answer.warnings) {
             say(warning);
         }

@@ -67,10 +67,6 @@ private:
     bool m_open = true;
 };
 
-std::string line_of(const nlohmann::json& object) {
-    return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
-}
-
 void end_on(int signal) {
     struct sigaction action {};
     action.sa_handler = end;
@@ -102,8 +98,8 @@ Result<int> watch_usage(Invocation& invocation) {
     Style style = style_for(terminal, invocation.output.colour, caller);
     const bool json = invocation.output.json;
     if (reply.status != 0 || (!json && !terminal.is_terminal)) {
-        CUDAENV_TRY_VOID(
-            write_all(STDOUT_FILENO, json ? line_of(reply.object) : render(reply.object, style)));
+        CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, json ? as_json_line(reply.object)
+                                                       : render(reply.object, style)));
         return reply.status;
     }
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
@@ -111,7 +107,7 @@ Result<int> watch_usage(Invocation& invocation) {
     }
     if (json) {
         CUDAENV_TRY_VOID(again(std::move(reply), caller, [](const nlohmann::json& usage) {
-            return write_all(STDOUT_FILENO, line_of(usage));
+            return write_all(STDOUT_FILENO, as_json_line(usage));
         }));
         return 0;
     }

@@ -29,7 +29,7 @@ std::string extent_of(const nlohmann::json& check) {
                   ", ");
 }
 
-// "2 errors, 1 note"; "nothing found".
+// "2 errors, 1 note"; "nothing found"; less where something could not be read.
 std::string summary_of(const nlohmann::json& check) {
     std::map<std::string, long long> numbers;
     for (const nlohmann::json& finding : list_at(check, "findings")) {
@@ -42,7 +42,12 @@ std::string summary_of(const nlohmann::json& check) {
                 (text.empty() ? "" : ", ") + counted(number, severity, std::string(severity) + 's');
         }
     }
-    return text.empty() ? "nothing found" : text;
+    if (!text.empty()) {
+        return text;
+    }
+    // Of what was not read nothing is known.
+    return number_at(check, "unread_count") == 0 ? "nothing found"
+                                                 : "nothing in what could be read";
 }
 
 // The environment is told once: paths in it are told as its records have them.

@@ -1,6 +1,7 @@
 #include "cli/render/render.hpp"
 
 #include "cli/render/field.hpp"
+#include "cli/report.hpp"
 
 #include <array>
 #include <string_view>
@@ -81,7 +82,7 @@ std::string render(const nlohmann::json& object, const Style& style) {
             return row.renderer(shown, style);
         }
     }
-    return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+    return as_json(object);
 }
 
 } // namespace cudaenv::cli

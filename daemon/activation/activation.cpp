@@ -220,7 +220,12 @@ nlohmann::json activation_to_json(const Activation& activation, bool utf8) {
     }
     const std::string line =
         plan::quiet_line(activation.situation, choice, activation.composition, !utf8);
+    std::vector<std::string> skipped;
+    for (const project::SkippedFile& file : activation.project.search.skipped) {
+        skipped.push_back(file.text());
+    }
     return {{"schema", "cudaenv.env/1"},
+            {"skipped", texts(skipped)},
             {"cuda", optional_text(choice.cuda)},
             {"rung", choice.rung ? nlohmann::json(plan::name_of(*choice.rung)) : nlohmann::json()},
             {"reason", optional_text(choice.reason)},

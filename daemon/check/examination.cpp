@@ -1,6 +1,7 @@
 #include "daemon/check/examination.hpp"
 
 #include "base/real_path.hpp"
+#include "base/shell_word.hpp"
 #include "base/state_directory.hpp"
 #include "base/text.hpp"
 #include "daemon/environment_of_request.hpp"
@@ -69,6 +70,22 @@ bool has_python_sites(const std::string& prefix, Inventories& inventories) {
     return loan && !loan->inventory().sites.empty();
 }
 
+// What is not read is missing from every rule: what it owns would look like nobody's.
+Result<void> check_readable(const facts::Inventory& inventory) {
+    for (const facts::InventoryNote& note : inventory.notes) {
+        if (note.hides_records) {
+            const std::string path = inventory.prefix + '/' + note.path;
+            return tl::unexpected(
+                Error{ErrorKind::Unavailable, "records-unreadable",
+                      "cannot be read: " + note.reason + "; it holds records of what is installed",
+                      path, 0, 0,
+                      "run this as a user who may read it, or `ls -ld " + shell_word(path) +
+                          "` shows whose it is"});
+        }
+    }
+    return {};
+}
+
 } // namespace
 
 host::EnvironmentMemories memories_of(const protocol::Caller& caller) {
@@ -81,8 +98,9 @@ Examination::Examination(Inventories::Loan loan)
 
 Result<std::unique_ptr<Examination>> Examination::of(const std::string& prefix,
                                                      const protocol::Caller& caller,
-                                                     Inventories& inventories) {
-    CUDAENV_TRY(auto loan, inventories.lend(prefix));
+                                                     Inventories& inventories,
+                                                     const GoesOn& wanted) {
+    CUDAENV_TRY(auto loan, inventories.lend(prefix, wanted));
     std::unique_ptr<Examination> made(new Examination(std::move(loan)));
     const host::EnvironmentMemories memories = memories_of(caller);
     made->m_memory = memories.read(made->inventory().prefix);
@@ -96,7 +114,8 @@ Result<std::unique_ptr<Examination>> Examination::of(const std::string& prefix,
 
 Result<std::unique_ptr<Examination>> Examination::of(const nlohmann::json& params,
                                                      const protocol::Caller& caller,
-                                                     Machine& machine, plan::CheckDepth depth) {
+                                                     Machine& machine, plan::CheckDepth depth,
+                                                     const GoesOn& wanted) {
     std::string prefix;
     auto activation = activation_of(params, caller, machine);
     if (activation) {
@@ -123,24 +142,28 @@ Result<std::unique_ptr<Examination>> Examination::of(const nlohmann::json& param
         return bad_input("no-environment", "no environment is active and none is named",
                          "expected -n NAME or -p PREFIX");
     }
-    CUDAENV_TRY(auto made, of(prefix, caller, machine.inventories()));
+    CUDAENV_TRY(auto made, of(prefix, caller, machine.inventories(), wanted));
+    CUDAENV_TRY_VOID(check_readable(made->inventory()));
     made->m_activation = std::move(*activation);
     made->m_depth = depth;
     made->m_is_named = params.contains("prefix") || params.contains("name");
     if (depth == plan::CheckDepth::Everything) {
-        made->look_at_files(caller);
+        made->look_at_files(caller, wanted);
+        if (!goes_on(wanted)) {
+            return unavailable(k_stopped, "nobody waits for it any more");
+        }
         made->look_at_cuda(params, caller);
     }
     return made;
 }
 
-void Examination::look_at_files(const protocol::Caller& caller) {
+void Examination::look_at_files(const protocol::Caller& caller, const GoesOn& wanted) {
     host::DiskFileSystem files;
     host::DigestCache digests(
         host::default_cache_directory(caller.environment, caller.variable("HOME").value_or("")),
         host::name_of_machine(files));
-    m_examined = host::examine(inventory(), m_claims, digests);
-    digests.save();
+    m_examined = host::examine(inventory(), m_claims, digests, 0, nullptr, wanted);
+    digests.save(); // also where it was stopped: the next look begins there
 }
 
 void Examination::look_at_cuda(const nlohmann::json& params, const protocol::Caller& caller) {

@@ -1,6 +1,7 @@
 // One environment, looked at for its findings: everything that a scene refers to, kept together.
 #pragma once
 
+#include "base/goes_on.hpp"
 #include "base/result.hpp"
 #include "daemon/activation/activation.hpp"
 #include "daemon/check/inventories.hpp"
@@ -21,13 +22,18 @@ class Examination {
 public:
     // Params: those of activation_of. `Records` reads the environment's records and what is
     // remembered of it; `Everything` looks at the claimed files, compiled modules and this machine
-    // as well. Errors: those of activation_of and read_inventory; "no-environment".
+    // as well. Errors: those of activation_of and read_inventory; "no-environment"; k_stopped;
+    // "records-unreadable", where a directory of records cannot be read: nothing can be said of the
+    // environment then.
     static Result<std::unique_ptr<Examination>> of(const nlohmann::json& params,
                                                    const protocol::Caller& caller, Machine& machine,
-                                                   plan::CheckDepth depth);
+                                                   plan::CheckDepth depth,
+                                                   const GoesOn& wanted = {});
     // Of an environment whose activation is at hand: by the records.
-    static Result<std::unique_ptr<Examination>>
-    of(const std::string& prefix, const protocol::Caller& caller, Inventories& inventories);
+    static Result<std::unique_ptr<Examination>> of(const std::string& prefix,
+                                                   const protocol::Caller& caller,
+                                                   Inventories& inventories,
+                                                   const GoesOn& wanted = {});
 
     [[nodiscard]] std::vector<plan::CheckFinding> findings() const;
     [[nodiscard]] const facts::Inventory& inventory() const { return m_loan.inventory(); }
@@ -43,7 +49,7 @@ public:
 
 private:
     explicit Examination(Inventories::Loan loan);
-    void look_at_files(const protocol::Caller& caller);
+    void look_at_files(const protocol::Caller& caller, const GoesOn& wanted);
     void look_at_cuda(const nlohmann::json& params, const protocol::Caller& caller);
 
     Inventories::Loan m_loan;

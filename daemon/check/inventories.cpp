@@ -1,10 +1,11 @@
 #include "daemon/check/inventories.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 namespace cudaenv::daemon {
 
-Result<Inventories::Loan> Inventories::lend(const std::string& prefix) {
+Result<Inventories::Loan> Inventories::lend(const std::string& prefix, const GoesOn& wanted) {
     std::shared_ptr<Entry> entry;
     {
         const std::scoped_lock lock(m_guard);
@@ -21,6 +22,11 @@ Result<Inventories::Loan> Inventories::lend(const std::string& prefix) {
         entry = m_entries.front().second;
     }
     Loan loan(std::move(entry));
+    while (!loan.m_lock.try_lock_for(std::chrono::milliseconds(100))) {
+        if (!goes_on(wanted)) {
+            return unavailable(k_stopped, "nobody waits for it any more");
+        }
+    }
     CUDAENV_TRY_VOID(loan.m_entry->inventory.refresh());
     return loan;
 }

@@ -3,6 +3,7 @@
 // it was given.
 #pragma once
 
+#include "base/goes_on.hpp"
 #include "base/result.hpp"
 #include "host/inventory/kept_inventory.hpp"
 
@@ -16,7 +17,7 @@ namespace cudaenv::daemon {
 class Inventories {
     struct Entry {
         explicit Entry(const std::string& prefix) : inventory(prefix) {}
-        std::mutex guard;
+        std::timed_mutex guard;
         host::KeptInventory inventory;
     };
 
@@ -25,7 +26,7 @@ public:
     class Loan {
     public:
         explicit Loan(std::shared_ptr<Entry> entry)
-            : m_entry(std::move(entry)), m_lock(m_entry->guard) {}
+            : m_entry(std::move(entry)), m_lock(m_entry->guard, std::defer_lock) {}
         [[nodiscard]] const facts::Inventory& inventory() const {
             return m_entry->inventory.inventory();
         }
@@ -33,11 +34,11 @@ public:
     private:
         friend class Inventories;
         std::shared_ptr<Entry> m_entry;
-        std::unique_lock<std::mutex> m_lock;
+        std::unique_lock<std::timed_mutex> m_lock;
     };
 
-    // Waits while another holds it. Errors: those of read_inventory.
-    Result<Loan> lend(const std::string& prefix);
+    // Waits while another holds it. Errors: those of read_inventory, k_stopped.
+    Result<Loan> lend(const std::string& prefix, const GoesOn& wanted = {});
 
 private:
     // An environment of 60,000 files takes some 16 MB.

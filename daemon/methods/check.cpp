@@ -1,6 +1,7 @@
 #include "daemon/check/examination.hpp"
 #include "daemon/check/finding_choice.hpp"
 #include "daemon/check/finding_json.hpp"
+#include "daemon/heartbeat.hpp"
 #include "daemon/methods/json_values.hpp"
 #include "daemon/methods/methods.hpp"
 #include "protocol/json_field.hpp"
@@ -11,10 +12,12 @@ namespace {
 
 // Params: those of Examination and of FindingChoice.
 Result<protocol::Reply> check(const nlohmann::json& params, const protocol::Caller& caller,
-                              Machine& machine) {
+                              Machine& machine, const Waiter& waiter) {
     CUDAENV_TRY(const auto choice, FindingChoice::of(params));
+    Heartbeat heartbeat(waiter, "files");
     CUDAENV_TRY(const auto examination,
-                Examination::of(params, caller, machine, plan::CheckDepth::Everything));
+                Examination::of(params, caller, machine, plan::CheckDepth::Everything,
+                                heartbeat.goes_on()));
     nlohmann::json findings = nlohmann::json::array();
     std::size_t left_out = 0;
     ListRoom room;
@@ -59,9 +62,11 @@ Result<protocol::Reply> check(const nlohmann::json& params, const protocol::Call
 } // namespace
 
 void add_check_methods(Service& service, const std::shared_ptr<Machine>& machine) {
-    service.add("check", [machine](const nlohmann::json& params, const protocol::Caller& caller) {
-        return check(params, caller, *machine);
-    });
+    service.add_stoppable(
+        "check",
+        [machine](const nlohmann::json& params, const protocol::Caller& caller,
+                  const Waiter& waiter) { return check(params, caller, *machine, waiter); },
+        Lane::Long);
 }
 
 } // namespace cudaenv::daemon

@@ -1,4 +1,5 @@
 #include "daemon/check/fixing.hpp"
+#include "daemon/heartbeat.hpp"
 #include "daemon/methods/methods.hpp"
 #include "protocol/json_field.hpp"
 
@@ -10,12 +11,14 @@ namespace {
 // still that of the fingerprint `plan`, but for steps that have a `command`: those are the
 // client's, which has the user's whole environment.
 Result<protocol::Reply> check_fix(const nlohmann::json& params, const protocol::Caller& caller,
-                                  Machine& machine) {
+                                  Machine& machine, const Waiter& waiter) {
     CUDAENV_TRY(const auto choice, FindingChoice::of(params));
     CUDAENV_TRY(const bool carries_out, protocol::bool_field(params, "carry_out", false));
     CUDAENV_TRY(const auto shown, protocol::string_field(params, "plan"));
+    Heartbeat heartbeat(waiter, "files");
     CUDAENV_TRY(const auto examination,
-                Examination::of(params, caller, machine, plan::CheckDepth::Everything));
+                Examination::of(params, caller, machine, plan::CheckDepth::Everything,
+                                heartbeat.goes_on()));
     Fixing fixing(*examination, choice, caller);
     if (!carries_out) {
         host::clear_interrupted(examination->inventory().prefix);
@@ -36,10 +39,11 @@ Result<protocol::Reply> check_fix(const nlohmann::json& params, const protocol::
 } // namespace
 
 void add_check_fix_methods(Service& service, const std::shared_ptr<Machine>& machine) {
-    service.add("check.fix",
-                [machine](const nlohmann::json& params, const protocol::Caller& caller) {
-                    return check_fix(params, caller, *machine);
-                });
+    service.add_stoppable(
+        "check.fix",
+        [machine](const nlohmann::json& params, const protocol::Caller& caller,
+                  const Waiter& waiter) { return check_fix(params, caller, *machine, waiter); },
+        Lane::Long);
 }
 
 } // namespace cudaenv::daemon

@@ -3,6 +3,7 @@
 #include "daemon/project_of_request.hpp"
 #include "host/project/config_files.hpp"
 
+#include <utility>
 #include <variant>
 
 namespace cudaenv::daemon {
@@ -64,12 +65,16 @@ Result<protocol::Reply> config(const nlohmann::json& params, const protocol::Cal
         return config_reply(action, nlohmann::json::array(), paths);
     }
     if (action == "set") {
-        if (count != 3) {
-            return tl::unexpected(wrong_count(arguments, "set KEY VALUE"));
+        if (count < 3) {
+            return tl::unexpected(wrong_count(arguments, "set KEY VALUE..."));
         }
-        std::vector<std::string> words;
-        for (const std::string_view word : split(arguments.words[2], ',')) {
-            words.emplace_back(trim(word));
+        // Of a list: one word with commas, or a word each, as a shell quotes them.
+        std::vector<std::string> words(arguments.words.begin() + 2, arguments.words.end());
+        if (words.size() == 1) {
+            const std::string all = std::exchange(words, {}).front();
+            for (const std::string_view word : split(all, ',')) {
+                words.emplace_back(trim(word));
+            }
         }
         CUDAENV_TRY_VOID(
             project::change_config(paths, arguments.words[1], plan::ConfigAction::Set, words));

@@ -3,6 +3,7 @@
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "daemon/check/examination.hpp"
+#include "daemon/heartbeat.hpp"
 #include "daemon/methods/json_values.hpp"
 #include "daemon/methods/methods.hpp"
 #include "protocol/json_field.hpp"
@@ -94,13 +95,13 @@ std::string counted_files(std::size_t number) {
 
 Result<protocol::Reply> keep_one(const Examination& examination, const host::KeptStore& store,
                                  const protocol::Caller& caller, const std::string& word,
-                                 bool insists) {
+                                 bool insists, const GoesOn& wanted) {
     CUDAENV_TRY(const auto number, distribution_named(examination, word));
     CUDAENV_TRY_VOID(check_worth(examination, number, insists));
     const facts::Distribution& one = examination.inventory().distributions[number];
     const std::string source = plan::source_of(one);
     CUDAENV_TRY(const auto keeping,
-                host::keep(store, examination.inventory(), one, source, seconds_now()));
+                host::keep(store, examination.inventory(), one, source, seconds_now(), wanted));
     memories_of(caller).write(examination.inventory().prefix, examination.memory_with_kept(one));
     nlohmann::json object = object_of(examination, "kept", {keeping.kept}, store);
     if (keeping.kept.editable) {
@@ -147,7 +148,7 @@ Result<protocol::Reply> forget(const Examination& examination, const host::KeptS
 // Params: those of Examination; `arguments`: a distribution, or `list`, or `forget`: a name. `yes`:
 // also what can be had again.
 Result<protocol::Reply> keep(const nlohmann::json& params, const protocol::Caller& caller,
-                             Machine& machine) {
+                             Machine& machine, const Waiter& waiter) {
     CUDAENV_TRY(const auto words, protocol::strings_field(params, "arguments"));
     CUDAENV_TRY(const bool lists, protocol::bool_field(params, "list", false));
     CUDAENV_TRY(const bool insists, protocol::bool_field(params, "yes", false));
@@ -158,14 +159,16 @@ Result<protocol::Reply> keep(const nlohmann::json& params, const protocol::Calle
         return bad_input("two-wishes", "more than one thing is asked for",
                          "expected one of DIST, --list and --forget DIST");
     }
-    CUDAENV_TRY(const auto examination,
-                Examination::of(params, caller, machine, plan::CheckDepth::Records));
+    Heartbeat heartbeat(waiter, "copies");
+    CUDAENV_TRY(
+        const auto examination,
+        Examination::of(params, caller, machine, plan::CheckDepth::Records, heartbeat.goes_on()));
     const host::KeptStore store(memories_of(caller).directory());
     if (forgotten) {
         return forget(*examination, store, *forgotten);
     }
     if (!words.empty()) {
-        return keep_one(*examination, store, caller, words.front(), insists);
+        return keep_one(*examination, store, caller, words.front(), insists, heartbeat.goes_on());
     }
     return protocol::Reply{
         0, object_of(*examination, "list", store.list(examination->inventory().prefix), store)};
@@ -174,9 +177,11 @@ Result<protocol::Reply> keep(const nlohmann::json& params, const protocol::Calle
 } // namespace
 
 void add_keep_methods(Service& service, const std::shared_ptr<Machine>& machine) {
-    service.add("keep", [machine](const nlohmann::json& params, const protocol::Caller& caller) {
-        return keep(params, caller, *machine);
-    });
+    service.add_stoppable(
+        "keep",
+        [machine](const nlohmann::json& params, const protocol::Caller& caller,
+                  const Waiter& waiter) { return keep(params, caller, *machine, waiter); },
+        Lane::Long);
 }
 
 } // namespace cudaenv::daemon

@@ -1,5 +1,6 @@
 #include "host/inventory/examine.hpp"
 
+#include "base/own_limits.hpp"
 #include "host/inventory/claimed_content.hpp"
 #include "host/inventory/directory_walk.hpp"
 #include "host/inventory/in_threads.hpp"
@@ -144,12 +145,13 @@ public:
     }
 
     // The digest of a file that was looked at; none where it is not to be read as it was.
-    std::optional<facts::Sha256Digest> read(const Unread& unread, FileHasher& hasher) {
+    std::optional<facts::Sha256Digest> read(const Unread& unread, FileHasher& hasher,
+                                            const GoesOn& wanted) {
         if (go_to(unread.directory->name) != Way::Inside) {
             return std::nullopt;
         }
         m_name = slices_of(unread.path->path).name;
-        const auto digest = hasher.hash(m_fd, m_name.c_str(), unread.file);
+        const auto digest = hasher.hash(m_fd, m_name.c_str(), unread.file, wanted);
         return digest ? std::optional(*digest) : std::nullopt;
     }
 
@@ -209,9 +211,10 @@ private:
 class Examination {
 public:
     Examination(const Inventory& inventory, const Claims& claims, DigestCache& cache,
-                unsigned threads)
+                unsigned threads, const GoesOn& wanted)
         : m_inventory(&inventory), m_claims(&claims), m_cache(&cache), m_threads(threads),
-          m_plan(plan_of(claims)), m_real_prefix(path_of_open(open_prefix().get())) {}
+          m_wanted(&wanted), m_plan(plan_of(claims)),
+          m_real_prefix(path_of_open(open_prefix().get())) {}
 
     Examined run(ExaminationCost& cost) {
         std::vector<Unread> unread = look(cost);
@@ -232,17 +235,26 @@ private:
         return {*m_inventory, *m_claims, m_plan, {m_inventory->prefix, m_real_prefix}};
     }
 
+    // A walk has a descriptor open for each level of its path.
+    [[nodiscard]] unsigned threads_with_room(std::size_t shares) const {
+        constexpr unsigned k_of_one_thread = 32;
+        const unsigned room = descriptor_limit() / k_of_one_thread;
+        return std::min(threads_for(m_threads, shares), room < 2 ? 1 : room - 1);
+    }
+
     std::vector<Unread> look(ExaminationCost& cost) {
         constexpr std::size_t k_worth_a_thread = 64; // directories
         constexpr std::size_t k_at_once = 16;        // neighbours, whose way is mostly the same
         const auto& directories = m_plan.directories;
-        const auto threads = threads_for(m_threads, directories.size() / k_worth_a_thread + 1);
+        const auto threads = threads_with_room(directories.size() / k_worth_a_thread + 1);
         std::vector<Looker> lookers;
         for (unsigned thread = 0; thread < threads; ++thread) {
             lookers.push_back(looker());
         }
         in_threads(threads, directories.size(), k_at_once, [&](unsigned thread, std::size_t job) {
-            lookers[thread].look(directories[job]);
+            if (goes_on(*m_wanted)) {
+                lookers[thread].look(directories[job]);
+            }
         });
         std::vector<Unread> unread;
         for (Looker& looker : lookers) {
@@ -292,16 +304,19 @@ private:
         std::stable_sort(unread.begin(), unread.end(), [](const Unread& left, const Unread& right) {
             return std::max(left.file.size, k_large) > std::max(right.file.size, k_large);
         });
-        const auto threads = threads_for(m_threads, unread.size());
+        const auto threads = threads_with_room(unread.size());
         std::vector<std::pair<Looker, FileHasher>> readers;
         for (unsigned thread = 0; thread < threads; ++thread) {
             readers.emplace_back(looker(), FileHasher());
         }
         std::vector<std::optional<facts::Sha256Digest>> digests(unread.size());
         in_threads(threads, unread.size(), 1, [&](unsigned thread, std::size_t job) {
+            if (!goes_on(*m_wanted)) {
+                return;
+            }
             const auto begun = now_ns();
             auto& [looker, hasher] = readers[thread];
-            digests[job] = looker.read(unread[job], hasher);
+            digests[job] = looker.read(unread[job], hasher, *m_wanted);
             if (digests[job]) {
                 m_cache->keep(unread[job].file, *digests[job], begun);
             }
@@ -315,6 +330,7 @@ private:
     const Claims* m_claims;
     DigestCache* m_cache;
     unsigned m_threads;
+    const GoesOn* m_wanted;
     Plan m_plan;
     std::string m_real_prefix;
     Examined m_told;
@@ -323,9 +339,10 @@ private:
 } // namespace
 
 Examined examine(const Inventory& inventory, const Claims& claims, DigestCache& cache,
-                 unsigned threads, ExaminationCost* cost) {
+                 unsigned threads, ExaminationCost* cost, const GoesOn& wanted) {
     ExaminationCost unasked;
-    return Examination(inventory, claims, cache, threads).run(cost == nullptr ? unasked : *cost);
+    return Examination(inventory, claims, cache, threads, wanted)
+        .run(cost == nullptr ? unasked : *cost);
 }
 
 } // namespace cudaenv::host

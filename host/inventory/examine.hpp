@@ -4,6 +4,7 @@
 // is opened.
 #pragma once
 
+#include "base/goes_on.hpp"
 #include "host/inventory/digest_cache.hpp"
 #include "solver/facts/claims.hpp"
 #include "solver/facts/examined.hpp"
@@ -25,8 +26,10 @@ struct ExaminationCost {
 // only its digest tells apart, with its digest. Of what differs in healthy environments
 // (plan::is_ordinary_difference) nothing is held, nor is it looked at. A file that may not be read,
 // or that changes meanwhile, is Unreadable. `threads`: at most so many, 0: as many as there are
-// cores, up to 8. 100 ms of one core for 60,000 files of which none is read, less with more.
+// cores, up to 8; fewer where few descriptors are left for them. Once `wanted` says no, what is
+// held is of no use. 100 ms of one core for 60,000 files of which none is read, less with more.
 facts::Examined examine(const facts::Inventory& inventory, const facts::Claims& claims,
-                        DigestCache& cache, unsigned threads = 0, ExaminationCost* cost = nullptr);
+                        DigestCache& cache, unsigned threads = 0, ExaminationCost* cost = nullptr,
+                        const GoesOn& wanted = {});
 
 } // namespace cudaenv::host

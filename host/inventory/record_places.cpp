@@ -45,7 +45,7 @@ private:
             return std::move(*directory);
         }
         if (directory.error().code != k_not_found) {
-            note(path, directory.error());
+            m_told.notes.push_back({path, reason_of(directory.error()), false, true});
         }
         return std::nullopt;
     }
@@ -55,7 +55,7 @@ private:
         if (names) {
             return std::move(*names);
         }
-        note(path, names.error());
+        m_told.notes.push_back({path, reason_of(names.error()), false, true});
         return {};
     }
 

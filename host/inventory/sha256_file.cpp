@@ -58,9 +58,12 @@ FileHasher::FileHasher(FileHasher&&) noexcept = default;
 FileHasher& FileHasher::operator=(FileHasher&&) noexcept = default;
 FileHasher::~FileHasher() = default;
 
-Result<std::uint64_t> FileHasher::read_all(int fd, std::uint64_t size) {
+Result<std::uint64_t> FileHasher::read_all(int fd, std::uint64_t size, const GoesOn& wanted) {
     std::uint64_t have = 0;
     while (have <= size) { // one that grows under us need not have an end
+        if (!goes_on(wanted)) {
+            return unavailable(k_stopped, "nobody waits for it any more");
+        }
         const ssize_t got = ::read(fd, m_memory.get(), k_block);
         if (got < 0 && errno == EINTR) {
             continue;
@@ -78,7 +81,7 @@ Result<std::uint64_t> FileHasher::read_all(int fd, std::uint64_t size) {
 }
 
 Result<facts::Sha256Digest> FileHasher::hash(int directory, const char* name,
-                                             const FileIdentity& expected) {
+                                             const FileIdentity& expected, const GoesOn& wanted) {
     // O_NONBLOCK: what was a file a moment ago may be a pipe now.
     const Fd file(
         ::openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
@@ -100,7 +103,7 @@ Result<facts::Sha256Digest> FileHasher::hash(int directory, const char* name,
         ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_SEQUENTIAL); // a wish
     }
     EVP_DigestInit_ex2(m_context.get(), sha256(), nullptr);
-    CUDAENV_TRY(const auto have, read_all(file.get(), expected.size));
+    CUDAENV_TRY(const auto have, read_all(file.get(), expected.size, wanted));
     if (have != expected.size || ::fstat(file.get(), &status) != 0 ||
         identity_of(status) != expected) {
         return changed();

@@ -2,6 +2,7 @@
 // nothing else to the file; what changes under it is told as such, never as a digest.
 #pragma once
 
+#include "base/goes_on.hpp"
 #include "base/result.hpp"
 #include "solver/facts/inventory.hpp"
 
@@ -38,11 +39,13 @@ public:
     ~FileHasher();
 
     // `name` as seen from the directory open at `directory`, which has to be `expected` from
-    // before it is read until after. Codes: those of host/file_system.hpp, "not-a-file", "changed".
-    Result<facts::Sha256Digest> hash(int directory, const char* name, const FileIdentity& expected);
+    // before it is read until after. Codes: those of host/file_system.hpp, "not-a-file", "changed",
+    // k_stopped.
+    Result<facts::Sha256Digest> hash(int directory, const char* name, const FileIdentity& expected,
+                                     const GoesOn& wanted = {});
 
 private:
-    Result<std::uint64_t> read_all(int fd, std::uint64_t size);
+    Result<std::uint64_t> read_all(int fd, std::uint64_t size, const GoesOn& wanted);
 
     struct Free {
         void operator()(evp_md_ctx_st* context) const;

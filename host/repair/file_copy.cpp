@@ -58,9 +58,12 @@ int write_whole(int fd, const char* data, std::size_t size) {
 }
 
 // 0, or an errno.
-int copy_bytes(int from, int to) {
+int copy_bytes(int from, int to, const GoesOn& wanted) {
     const std::unique_ptr<char[]> memory(new char[k_block]);
     for (;;) {
+        if (!goes_on(wanted)) {
+            return ECANCELED;
+        }
         const ssize_t got = ::read(from, memory.get(), k_block);
         if (got < 0 && errno == EINTR) {
             continue;
@@ -87,17 +90,20 @@ int finish(int fd, mode_t mode, const timespec& modified) {
 } // namespace
 
 Result<CopyWay> copy_file(int from_directory, const std::string& from, int to_directory,
-                          const std::string& to, mode_t mode) {
+                          const std::string& to, mode_t mode, const GoesOn& wanted) {
     struct stat status {};
     CUDAENV_TRY(const Fd source, open_source(from_directory, from, status));
     CUDAENV_TRY(const Fd target, open_target(to_directory, to));
     const bool shared = ::ioctl(target.get(), FICLONE, source.get()) == 0;
-    int error = shared ? 0 : copy_bytes(source.get(), target.get());
+    int error = shared ? 0 : copy_bytes(source.get(), target.get(), wanted);
     if (error == 0) {
         error = finish(target.get(), mode, status.st_mtim);
     }
     if (error != 0) {
         ::unlinkat(to_directory, to.c_str(), 0);
+        if (error == ECANCELED) {
+            return unavailable(k_stopped, "nobody waits for the copy any more");
+        }
         return failed_on(error, "cannot copy", from);
     }
     return shared ? CopyWay::Shared : CopyWay::Copied;
@@ -147,7 +153,8 @@ Result<std::string> read_link(int directory, const std::string& name) {
     return std::string(text.data(), static_cast<std::size_t>(size));
 }
 
-Result<facts::Sha256Digest> digest_of(int directory, const std::string& name) {
+Result<facts::Sha256Digest> digest_of(int directory, const std::string& name,
+                                      const GoesOn& wanted) {
     thread_local FileHasher hasher;
     struct stat status {};
     if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -156,7 +163,7 @@ Result<facts::Sha256Digest> digest_of(int directory, const std::string& name) {
     if (!S_ISREG(status.st_mode)) {
         return unavailable("not-a-file", name + " is no regular file");
     }
-    return hasher.hash(directory, name.c_str(), identity_of(status));
+    return hasher.hash(directory, name.c_str(), identity_of(status), wanted);
 }
 
 std::string to_text(const facts::Sha256Digest& digest) {

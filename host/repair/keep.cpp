@@ -175,9 +175,10 @@ Result<void> check_space(const Fd& directory, const std::string& path, std::uint
 
 class Copying {
 public:
-    Copying(const PrefixDirectory& prefix, const Gathering& gathered, Fd tree, std::string where)
+    Copying(const PrefixDirectory& prefix, const Gathering& gathered, Fd tree, std::string where,
+            const GoesOn& wanted)
         : m_prefix(&prefix), m_gathered(&gathered), m_tree(std::move(tree)),
-          m_where(std::move(where)) {}
+          m_where(std::move(where)), m_wanted(&wanted) {}
 
     Result<void> copy(Keeping& keeping) {
         std::uint64_t needed = 0;
@@ -197,7 +198,7 @@ public:
             }
             CUDAENV_TRY(const auto way, copy_one(place, file.path));
             static_cast<void>(way);
-            CUDAENV_TRY(file.sha256, digest_of(m_tree.get(), file.path));
+            CUDAENV_TRY(file.sha256, digest_of(m_tree.get(), file.path, *m_wanted));
             const auto* claim = m_gathered->claim_of(file.path);
             if (claim != nullptr && claim->hash == facts::ClaimHash::Sha256 &&
                 claim->sha256 != file.sha256 && !plan::is_ordinary_difference(file.path)) {
@@ -220,14 +221,15 @@ private:
             return {};
         }
         CUDAENV_TRY(const auto place, m_prefix->place(smallest->path));
-        const auto way = copy_file(place.directory.get(), place.name, m_tree.get(), "try", 0600);
+        const auto way =
+            copy_file(place.directory.get(), place.name, m_tree.get(), "try", 0600, *m_wanted);
         ::unlinkat(m_tree.get(), "try", 0);
         keeping.shared = way && *way == CopyWay::Shared;
         return keeping.shared ? Result<void>() : check_space(m_tree, m_where, needed);
     }
 
     Result<CopyWay> copy_one(const Place& place, const std::string& path) {
-        return copy_file(place.directory.get(), place.name, m_tree.get(), path, 0600);
+        return copy_file(place.directory.get(), place.name, m_tree.get(), path, 0600, *m_wanted);
     }
 
     Result<void> make_directories(const std::string& path) {
@@ -245,6 +247,7 @@ private:
     const Gathering* m_gathered;
     Fd m_tree;
     std::string m_where;
+    const GoesOn* m_wanted;
 };
 
 // Puts the new directory in the place of an older one.
@@ -274,7 +277,7 @@ Result<void> put_in_place(int directory, const std::string& made, const std::str
 
 Result<void> write_copy(const KeptStore& store, const PrefixDirectory& prefix,
                         const Gathering& gathered, Keeping& keeping, int directory,
-                        const std::string& made) {
+                        const std::string& made, const GoesOn& wanted) {
     const std::string whole = store.directory_of(keeping.kept.prefix) + '/' + made;
     for (const std::string& path : {made, made + '/' + KeptStore::k_files}) {
         if (::mkdirat(directory, path.c_str(), 0700) != 0) {
@@ -287,7 +290,7 @@ Result<void> write_copy(const KeptStore& store, const PrefixDirectory& prefix,
         return failed_on(errno, "cannot open", whole);
     }
     CUDAENV_TRY_VOID(
-        Copying(prefix, gathered, std::move(tree), store.directory_of(keeping.kept.prefix))
+        Copying(prefix, gathered, std::move(tree), store.directory_of(keeping.kept.prefix), wanted)
             .copy(keeping));
     const timespec now{0, UTIME_NOW};
     return write_file(directory, made + '/' + KeptStore::k_manifest, write_manifest(keeping.kept),
@@ -297,8 +300,8 @@ Result<void> write_copy(const KeptStore& store, const PrefixDirectory& prefix,
 } // namespace
 
 Result<Keeping> keep(const KeptStore& store, const facts::Inventory& inventory,
-                     const facts::Distribution& distribution, std::string source,
-                     std::int64_t now) {
+                     const facts::Distribution& distribution, std::string source, std::int64_t now,
+                     const GoesOn& wanted) {
     if (!store.usable()) {
         return unavailable("no-state", "there is no directory to keep it in",
                            "CUDAENV_STATE_DIR or HOME names one");
@@ -329,7 +332,7 @@ Result<Keeping> keep(const KeptStore& store, const facts::Inventory& inventory,
     const std::string name = kept_name(distribution.name, distribution.version);
     const std::string made = ".new-" + name; // of one that was interrupted, too
     remove_tree(directory.get(), made);
-    auto copied = write_copy(store, prefix, gathered, keeping, directory.get(), made);
+    auto copied = write_copy(store, prefix, gathered, keeping, directory.get(), made, wanted);
     if (copied) {
         copied = put_in_place(directory.get(), made, name);
     }

@@ -1,6 +1,7 @@
 // Keeping a copy of one distribution as it lies in its environment.
 #pragma once
 
+#include "base/goes_on.hpp"
 #include "base/result.hpp"
 #include "host/repair/kept_store.hpp"
 #include "solver/facts/inventory.hpp"
@@ -20,8 +21,10 @@ struct Keeping {
 
 // Replaces an older copy of the same version. `now`: seconds since the epoch. Codes: "no-record",
 // "files-missing", "no-space" (before anything is written where that can be told), "no-state"
-// where there is no directory to keep it in, and those of failed_on.
+// where there is no directory to keep it in, k_stopped,
+// with which nothing is left behind, and those of failed_on.
 Result<Keeping> keep(const KeptStore& store, const facts::Inventory& inventory,
-                     const facts::Distribution& distribution, std::string source, std::int64_t now);
+                     const facts::Distribution& distribution, std::string source, std::int64_t now,
+                     const GoesOn& wanted = {});
 
 } // namespace cudaenv::host

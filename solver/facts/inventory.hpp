@@ -186,6 +186,8 @@ struct InventoryNote {
     std::string path;
     std::string reason;   // "permission denied"
     bool damaged = false; // a record that was read and is none
+    // A directory that has or may have records: which, is not known.
+    bool hides_records = false;
 };
 
 struct Inventory {

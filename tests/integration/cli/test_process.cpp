@@ -1,8 +1,10 @@
+#include "cli/connection.hpp"
 #include "run_client.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <sys/wait.h>
@@ -141,4 +143,34 @@ TEST_CASE("bash reads its completions, and completes commands, options and choic
     CHECK(complete("cudaenv resolve --cu", 2) == "--cuda\n");
     CHECK(complete("cudaenv resolve --for b", 3) == "build\n");
     CHECK(complete("cudaenv completions z", 2) == "zsh\n");
+}
+
+TEST_CASE("whoever hears that the work goes on waits longer than the deadline") {
+    const Client client;
+    const std::string path = client.directory + "/daemon";
+    write_file(path, R"(#!/usr/bin/env python3
+import json, sys, time
+def send(object): print(json.dumps({"jsonrpc": "2.0", **object}), flush=True)
+hello = json.loads(sys.stdin.readline())
+send({"id": hello["id"], "result": dict(hello["params"], capabilities=[])})
+request = json.loads(sys.stdin.readline())
+for _ in range(int(request["params"]["times"])):
+    time.sleep(0.3)
+    send({"method": "progress", "params": {"step": "files"}})
+time.sleep(request["params"]["silent"])
+send({"id": request["id"], "result": {"status": 0, "object": {}}})
+)");
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    ::setenv("CUDAENV_DAEMON", path.c_str(), 1);
+    const auto ask = [](int times, int silent) {
+        auto connection = cudaenv::cli::Connection::start_child();
+        REQUIRE(connection);
+        return connection->ask({0, "check", {{"times", times}, {"silent", silent}}, {}},
+                               std::chrono::seconds(2));
+    };
+    CHECK(ask(12, 0)); // 3.6 s
+    const auto silent = ask(2, 30);
+    ::unsetenv("CUDAENV_DAEMON");
+    REQUIRE_FALSE(silent);
+    CHECK(silent.error().code == "timed-out");
 }

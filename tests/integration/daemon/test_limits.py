@@ -2,6 +2,7 @@
 """Where the user may have few processes or little memory, a command is answered or says why not, and whatever serves
 it ends with it. Needs root, who can be a user without other processes."""
 
+import json
 import os
 import resource
 import signal
@@ -64,6 +65,41 @@ class Limits(DaemonTest):
         answered = [self.check_answered_or_said([(resource.RLIMIT_AS, most << 10)])
                     for most in (8_000, 16_000, 24_000, 32_000, 48_000, 64_000, 200_000)]
         self.assertEqual(answered[-1], 3, answered)
+
+    def test_where_memory_ends_it_is_said_and_nothing_is_a_defect(self):
+        program = (support.PROGRAMS / "libexec/cudaenv/cudaenvd").read_bytes()
+        if b"__asan_init" in program or b"__tsan_init" in program:
+            self.skipTest("a sanitizer's shadow needs more memory than any limit here; use the dev preset")
+        for most in range(24_000, 42_000, 400):
+            ran = self.run_client("toolkits", "--json", limits=[(resource.RLIMIT_AS, most << 10)])
+            with self.subTest(most=most):
+                self.assertIn(ran.returncode, (0, 3), ran.stderr)
+                self.assertEqual(ran.stderr, b"")
+                if ran.returncode == 3:
+                    self.assertIn(json.loads(ran.stdout)["code"], ("no-memory", "daemon-does-not-load"))
+
+    def test_records_that_may_not_be_read_are_no_answer(self):
+        site = self.prefix / "lib/python3.11/site-packages"
+        for name in ("whole", "closed"):
+            (site / f"{name}-1.0.dist-info").mkdir()
+            (site / f"{name}-1.0.dist-info/METADATA").write_text(f"Name: {name}\nVersion: 1.0\n")
+            (site / f"{name}-1.0.dist-info/RECORD").write_text("")
+        (self.prefix / "conda-meta").mkdir()
+        for path in (site, self.prefix / "conda-meta", self.prefix / "lib", site.parent):
+            for words in (["check"], ["check", "--fix"], ["keep", "whole"]):
+                path.chmod(0o000)  # root's: for the client's user it is closed
+                ran = self.run_client(*words, "-p", self.prefix, "--json")
+                path.chmod(0o755)
+                with self.subTest(path=path, words=words):
+                    self.assertEqual(ran.returncode, 3, ran.stdout + ran.stderr)
+                    error = json.loads(ran.stdout)
+                    self.assertEqual((error["code"], error["path"]), ("records-unreadable", str(path)))
+        # One record: the others are looked at, and it is named.
+        (site / "closed-1.0.dist-info").chmod(0o000)
+        ran = self.run_client("check", "-p", self.prefix, "--json")
+        self.assertEqual([note["path"] for note in json.loads(ran.stdout)["unread"]],
+                         ["lib/python3.11/site-packages/closed-1.0.dist-info"])
+        self.assertNotIn(b"nothing found", self.run_client("check", "-p", self.prefix).stdout)
 
     def test_whoever_serves_ends_with_its_client_and_by_a_signal(self):
         for most in range(1, 6):

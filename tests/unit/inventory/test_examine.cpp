@@ -397,6 +397,7 @@ TEST_CASE("a file that is another one than was looked at has no digest") {
     auto expected = identity_of(status);
     CHECK(hasher.hash(directory, "a", expected).value() == digest_of("one\n"));
     CHECK(hasher.hash(directory, "a", expected).value() == digest_of("one\n"));
+    CHECK(hasher.hash(directory, "a", expected, [] { return false; }).error().code == k_stopped);
     ++expected.inode;
     CHECK(hasher.hash(directory, "a", expected).error().code == "changed");
     CHECK(hasher.hash(directory, "b", expected).error().code == "not-found");

@@ -1,0 +1,41 @@
+#include "base/own_path.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <sys/auxv.h>
+#include <unistd.h>
+#include <utility>
+
+namespace cudaenv {
+
+namespace {
+
+// The words of the exec that made this process: of use where its directory is still the same.
+std::string executed_path() {
+    // getauxval(3): a number that is the address of a string of this process.
+    const auto* name = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+    const std::unique_ptr<char, decltype(&std::free)> real(
+        name == nullptr ? nullptr : ::realpath(name, nullptr), &std::free);
+    return real ? std::string(real.get()) : std::string();
+}
+
+} // namespace
+
+std::string own_path() {
+    std::array<char, 4096> path{};
+    const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
+    if (size <= 0 || std::cmp_equal(size, path.size())) {
+        return executed_path(); // /proc is not mounted
+    }
+    std::string_view program(path.data(), static_cast<std::size_t>(size));
+    // Replaced while it runs: the new one has the name.
+    constexpr std::string_view k_replaced = " (deleted)";
+    if (program.ends_with(k_replaced) && ::access(program.data(), F_OK) != 0) {
+        program.remove_suffix(k_replaced.size());
+    }
+    return std::string(program);
+}
+
+} // namespace cudaenv
