@@ -32,11 +32,17 @@ Error few_descriptors(rlim_t hard) {
 
 } // namespace
 
-Result<void> take_own_limits(unsigned wanted) {
+void take_file_size_as_error() {
     struct sigaction ignore {};
     ignore.sa_handler = SIG_IGN;
-    g_inherited.ignores = ::sigaction(SIGXFSZ, &ignore, &g_inherited.file_size) == 0 &&
-                          g_inherited.file_size.sa_handler != SIG_IGN;
+    struct sigaction before {};
+    if (::sigaction(SIGXFSZ, &ignore, &before) == 0 && before.sa_handler != SIG_IGN) {
+        g_inherited.file_size = before;
+        g_inherited.ignores = true;
+    }
+}
+
+Result<void> take_descriptors(unsigned wanted) {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
         return {}; // whoever opens one too many is told then

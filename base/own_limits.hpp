@@ -11,10 +11,13 @@ namespace cudaenv {
 inline constexpr unsigned k_needed_descriptors = 64;
 
 // Called once by `main`, before there is a thread. The soft limit of descriptors becomes
-// `wanted`, as far as the hard one allows and where it is lower. A file that may not grow
-// (`ulimit -f`) is an error of the write, EFBIG, not a signal that leaves a file half-written.
+// `wanted`, as far as the hard one allows and where it is lower. One system call where it is not.
 // Error: "few-descriptors" below k_needed_descriptors.
-Result<void> take_own_limits(unsigned wanted = k_needed_descriptors);
+Result<void> take_descriptors(unsigned wanted = k_needed_descriptors);
+
+// For who writes files. One that may not grow (`ulimit -f`) is an error of the write from now on,
+// EFBIG, not a signal that ends the process and leaves a part of the file.
+void take_file_size_as_error();
 
 // How many may be open at a time, now.
 unsigned descriptor_limit();

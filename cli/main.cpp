@@ -13,7 +13,7 @@
 int main(int argc, char** argv) {
     // The heap grows in few steps: each is a system call.
     ::mallopt(M_TOP_PAD, 1 << 20);
-    const auto limits = cudaenv::take_own_limits();
+    const auto limits = cudaenv::take_descriptors();
     const auto count = static_cast<std::size_t>(argc > 0 ? argc - 1 : 0);
     const std::span<const char* const> words{argv + (argc > 0 ? 1 : 0), count};
     if (!words.empty() && words[0] == cudaenv::cli::k_prompt_command) {

@@ -1,6 +1,7 @@
 #include "cli/prompt.hpp"
 
 #include "base/fingerprint.hpp"
+#include "base/own_limits.hpp"
 #include "base/own_path.hpp"
 #include "base/text.hpp"
 #include "cli/caller.hpp"
@@ -139,6 +140,7 @@ bool print_text(shellhooks::Shell shell, const std::string& text) {
     if (shell != shellhooks::Shell::Tcsh || text.empty()) {
         return write_all(STDOUT_FILENO, text).has_value();
     }
+    take_file_size_as_error();
     const auto script = write_private_script(text);
     return script && write_all(STDOUT_FILENO, *script + '\n').has_value();
 }

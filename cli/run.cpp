@@ -1,5 +1,6 @@
 #include "cli/run.hpp"
 
+#include "base/own_limits.hpp"
 #include "cli/ask.hpp"
 #include "cli/caller.hpp"
 #include "cli/command_line.hpp"
@@ -139,6 +140,9 @@ constexpr auto k_own_commands = std::to_array<OwnCommand>({
 
 Result<int> carry_out(Invocation invocation) {
     const auto own = std::ranges::find(k_own_commands, invocation.command->name, &OwnCommand::name);
+    if (own != k_own_commands.end() || !invocation.export_file.empty()) {
+        take_file_size_as_error();
+    }
     return own == k_own_commands.end() ? ask_and_show(std::move(invocation))
                                        : own->function(invocation);
 }

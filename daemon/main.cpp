@@ -235,7 +235,8 @@ int main(int argc, char** argv) {
     // Where the starter ignored it, children could not be waited for.
     std::signal(SIGCHLD, SIG_DFL);
     daemon::end_quietly_without_memory();
-    if (const auto limits = take_own_limits(k_daemons_descriptors); !limits) {
+    take_file_size_as_error();
+    if (const auto limits = take_descriptors(k_daemons_descriptors); !limits) {
         std::fprintf(stderr, "cudaenvd: %s\n", limits.error().message.c_str());
         return protocol::k_ended_without_descriptors;
     }

@@ -2,6 +2,7 @@
 
 #include "cli/render/field.hpp"
 #include "cli/report.hpp"
+#include "solver/plan/printable.hpp"
 
 #include <array>
 #include <string_view>
@@ -35,13 +36,6 @@ constexpr auto k_renderers = std::to_array<Row>({
     {"cudaenv.error/1", render_error},
 });
 
-bool is_control(std::string_view text, std::size_t i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    // C1 (0x80-0x9f) is two bytes in UTF-8: some terminals read CSI and OSC there.
-    return byte < 0x20 || byte == 0x7f ||
-           (byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0);
-}
-
 // Names of files, machines and packages come from anywhere: what would move the cursor or colour
 // the terminal is shown as \xNN.
 void make_printable(nlohmann::json& value) {
@@ -55,20 +49,7 @@ void make_printable(nlohmann::json& value) {
         return;
     }
     auto& text = value.get_ref<std::string&>();
-    std::string shown;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (!is_control(text, i)) {
-            shown += text[i];
-        } else if (text[i] == '\n') {
-            shown += "\\n";
-        } else {
-            const bool two_bytes = static_cast<unsigned char>(text[i]) == 0xc2;
-            const auto byte = static_cast<unsigned char>(text[two_bytes ? ++i : i]);
-            constexpr std::string_view k_hex = "0123456789abcdef";
-            shown += {'\\', 'x', k_hex[byte >> 4U], k_hex[byte & 0xfU]};
-        }
-    }
-    text = std::move(shown);
+    text = plan::printable(text);
 }
 
 } // namespace

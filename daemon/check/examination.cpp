@@ -17,6 +17,7 @@
 #include "solver/specs/channel_name.hpp"
 
 #include <chrono>
+#include <unistd.h>
 
 namespace cudaenv::daemon {
 
@@ -70,11 +71,25 @@ bool has_python_sites(const std::string& prefix, Inventories& inventories) {
     return loan && !loan->inventory().sites.empty();
 }
 
+// The directory that closes `path`: itself, or one above it that may not be gone through.
+std::string closed_at(std::string path, const std::string& prefix) {
+    for (auto slash = path.rfind('/'); slash > prefix.size() && slash != std::string::npos;
+         slash = path.rfind('/')) {
+        const std::string above = path.substr(0, slash);
+        if (::access(above.c_str(), X_OK) == 0) {
+            break;
+        }
+        path = above;
+    }
+    return path;
+}
+
 // What is not read is missing from every rule: what it owns would look like nobody's.
 Result<void> check_readable(const facts::Inventory& inventory) {
     for (const facts::InventoryNote& note : inventory.notes) {
         if (note.hides_records) {
-            const std::string path = inventory.prefix + '/' + note.path;
+            const std::string path =
+                closed_at(inventory.prefix + '/' + note.path, inventory.prefix);
             return tl::unexpected(
                 Error{ErrorKind::Unavailable, "records-unreadable",
                       "cannot be read: " + note.reason + "; it holds records of what is installed",

@@ -190,7 +190,7 @@ class Limits(CommandTest):
         for raw in odd:
             self.assertNotIn(raw.encode(), ran.stdout)
             self.assertNotIn(raw.encode(), shown.stdout + shown.stderr)
-        self.assertEqual(json.loads(ran.stdout)["project"]["path"], f"{here}/cudaenv.toml")
+        self.assertEqual(json.loads(ran.stdout)["project"]["file"], f"{here}/cudaenv.toml")
 
 
 if __name__ == "__main__":

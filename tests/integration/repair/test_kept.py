@@ -7,8 +7,10 @@ usage: test_kept.py --cudaenv FILE --cudaenvd FILE
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import unittest
 from pathlib import Path
 
@@ -91,6 +93,29 @@ class Keeping(unittest.TestCase):
                 self.assertEqual(above.stat().st_nlink, 1, above)
         original = prefix / SITE / "torch/lib/libtorch.so"
         self.assertEqual((place / "files" / original.relative_to(prefix)).read_bytes(), PROGRAM)
+
+    def test_a_client_that_is_interrupted_or_gone_ends_the_copy_and_nothing_of_it_stays(self):
+        prefix = self.built()
+        os.truncate(prefix / SITE / "torch/empty", 6 << 30)  # a hole: seconds to copy, but no room where it lies
+        state = self.home.root / "state"
+
+        def until(wanted, what):
+            for _ in range(6000):
+                if wanted():
+                    return
+                time.sleep(0.01)
+            self.fail(what)
+
+        for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(sent=sent):
+                client = subprocess.Popen([envs.PROGRAMS["cudaenv"], "keep", "torch", "-p", prefix],
+                                          env=self.home.environment, stdout=subprocess.DEVNULL,
+                                          stderr=subprocess.DEVNULL)
+                until(lambda: list(state.rglob(".new-*")) or client.poll() is not None, "the copy does not begin")
+                client.send_signal(sent)  # to it alone
+                self.assertEqual(client.wait(timeout=60), -sent, "it was done before it could be interrupted")
+                until(lambda: not list(state.rglob(".new-*")), "a partial copy stays")
+                self.assertEqual(list(state.rglob("torch-*")), [])
 
     def test_a_copy_replaces_the_one_before_and_can_be_forgotten(self):
         prefix = self.built()
