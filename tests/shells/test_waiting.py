@@ -223,6 +223,27 @@ class WaitingTest(unittest.TestCase):
                         self.assertNotIn(INTERRUPTED, self.play.answer.said)
                     self.gate.open()
 
+    def test_an_interrupt_between_the_lines_of_a_paste_leaves_nothing_of_the_old_environment(self):
+        if options.shell == "tcsh":
+            self.skipTest("tcsh has a prompt before each line")
+        shells_world.write_rc_files(True, {"zsh": "setopt zle\n"})
+        seen = shells_world.scratch / "seen"
+        seen.unlink(missing_ok=True)
+        environment = {**self.environment, "TERM": "xterm"}
+        with play.Play(shells_world, options.shell, True, environment) as self.play:
+            self.play.play(["activate t118", "expect nvcc 11.8"])
+            self.gate.close()
+            self.write(f"\x1b[200~{self.play.words.cd(self.play.place('p124'))}\renv > {seen}\x1b[201~")
+            self.play.shell.wait_until_quiet()
+            self.write("\n")
+            self.gate.wait_until_asked()
+            self.write("\x03")
+            self.play.shell.wait_until_quiet(3)
+            self.gate.open()
+            if seen.exists():
+                self.assertNotIn("CUDA_HOME=", seen.read_text())
+            self.becomes("12.4")
+
     def test_an_interrupt_in_a_project_with_another_pin_leaves_nothing_of_what_was_active(self):
         pin = Path(self.play.place("p118"), "cudaenv.toml")
         self.addCleanup(pin.write_text, pin.read_text())
