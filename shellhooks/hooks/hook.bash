@@ -29,6 +29,25 @@ function __cudaenv_stale {
 # True in a shell that a person types into; `bash -ic` is none.
 function __cudaenv_is_interactive { [[ $- == *i* && ! -v BASH_EXECUTION_STRING ]]; }
 
+# Adds to __cudaenv_keep what the user sets without exporting it, and what is readonly. An exported
+# CUDA_HOME is a choice of the user's, readonly or not.
+function __cudaenv_find_kept {
+    \builtin local - __cudaenv_attributes
+    \builtin set +u
+    # shellcheck disable=SC2043 # many names stand there in the end
+    for __cudaenv_name in @CUDAENV_MANAGED@; do
+        # Without an indirection, which shows nothing of a variable that is readonly and unset.
+        \builtin eval "__cudaenv_attributes=\${$__cudaenv_name@a}"
+        case $__cudaenv_name,$__cudaenv_attributes in
+        CUDA_*,*x*) continue ;;
+        *,*r*) ;;
+        *,*x*) continue ;;
+        *) [[ -v $__cudaenv_name ]] || continue ;;
+        esac
+        __cudaenv_keep=$__cudaenv_keep,$__cudaenv_name
+    done
+}
+
 # Asks the program and evaluates its answer; always true. Arguments go to the program. The one fork
 # also brings the user's INT trap (an interrupt must not leave half of the changes) and the bodies
 # of conda's functions (which show whether conda.sh was sourced again).
@@ -50,15 +69,8 @@ function __cudaenv_update {
     \builtin unset -v __cudaenv_gone
     local __cudaenv_text __cudaenv_failed __cudaenv_name __cudaenv_keep __cudaenv_interrupt
     __cudaenv_failed=0 __cudaenv_keep=
-    # ${name@a} is of bash 4.4; before, a variable that is not exported cannot be told.
-    if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then
-        # shellcheck disable=SC2043 # many names stand there in the end
-        for __cudaenv_name in @CUDAENV_MANAGED@; do
-            if [[ -v $__cudaenv_name && ${!__cudaenv_name@a} != *x* ]]; then
-                __cudaenv_keep=$__cudaenv_keep,$__cudaenv_name
-            fi
-        done
-    fi
+    # ${name@a} and `local -` are of bash 4.4; before, a variable that is not exported cannot be told.
+    if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then __cudaenv_find_kept; fi
     # Before 5.0, -nt and -ot compare seconds.
     if ((BASH_VERSINFO[0] < 5)); then set -- "$@" --whole-seconds; fi
     if [[ -n $__cudaenv_keep ]]; then set -- "$@" --keep "${__cudaenv_keep#,}"; fi
@@ -322,7 +334,7 @@ function __cudaenv_unhook {
         __cudaenv_define_prompt __cudaenv_prompt __cudaenv_ask __cudaenv_wrap_new \
         __cudaenv_wrap_all __cudaenv_wrapped __cudaenv_update_now __cudaenv_sourced \
         __cudaenv_install __cudaenv_call \
-        __cudaenv_signal __cudaenv_between __cudaenv_define_between cudaenv \
+        __cudaenv_signal __cudaenv_between __cudaenv_define_between __cudaenv_find_kept cudaenv \
         __cudaenv_unhook
 }
 
@@ -334,7 +346,7 @@ function __cudaenv_unhook {
 \builtin export -nf __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_evaluate \
     __cudaenv_define_prompt __cudaenv_prompt __cudaenv_ask __cudaenv_wrap_new __cudaenv_wrap_all \
     __cudaenv_wrapped __cudaenv_update_now __cudaenv_sourced __cudaenv_install __cudaenv_call \
-    __cudaenv_signal __cudaenv_between __cudaenv_define_between cudaenv \
+    __cudaenv_signal __cudaenv_between __cudaenv_define_between __cudaenv_find_kept cudaenv \
     __cudaenv_unhook
 if [[ $__cudaenv_wrap == 1 ]]; then
     __cudaenv_wrap_all "$(\builtin declare -f conda mamba micromamba || :)"

@@ -45,7 +45,8 @@ function __cudaenv_update {
     local __cudaenv_text __cudaenv_name
     local -a __cudaenv_keep
     for __cudaenv_name in @CUDAENV_MANAGED@; do
-        if [[ -v $__cudaenv_name && ${(tP)__cudaenv_name} != *export* ]]; then
+        if [[ -v $__cudaenv_name && ( ${(tP)__cudaenv_name} != *export* ||
+            ( ${(tP)__cudaenv_name} == *readonly* && $__cudaenv_name != CUDA_* ) ) ]]; then
             __cudaenv_keep+=($__cudaenv_name)
         fi
     done

@@ -160,6 +160,21 @@ class BetweenPromptsTest(unittest.TestCase):
         self.play.type(f"trap > {self.seen}/traps")
         self.assertEqual((self.seen / "traps").read_text(), "")
 
+    def test_a_readonly_variable_is_left_alone_and_the_line_is_said_once(self):
+        if options.shell != "bash":
+            self.skipTest("readonly is bash's here")
+        for options_set in ("", "set -u"):
+            self.start()
+            self.play.type(options_set)
+            self.play.type("readonly CC CXX")
+            self.play.heard = ""
+            self.play.type(self.cd("p118"))
+            for _ in range(3):
+                self.play.type("true")
+            self.assertEqual(self.play.heard.count("cudaenv: CUDA 11.8"), 1, self.play.heard)
+            self.play.type(self.look("a"))
+            self.assertEqual(self.home("a"), "11.8")
+
 
 def main():
     global options, shells_world
