@@ -42,6 +42,9 @@ constexpr std::chrono::milliseconds k_patience{15};
 constexpr std::chrono::milliseconds k_silence{150};
 
 constexpr int k_status_ask_again = 4;
+// Nothing is printed, since a shell that stops at the interrupt would drop it. The hook asks again
+// with --cut-off: at once, or where the shell stopped, before the next command.
+constexpr int k_status_interrupted = 5;
 
 struct PromptWords {
     std::string_view shell_name;
@@ -236,12 +239,11 @@ std::string reason_without_answer(const PromptWords& words, const Error& error) 
 
 // Without an answer nothing new is decided, and what was set is taken back: what changed may be a
 // pin where the shell stands. It is said once for each question: in a script to whoever reads its
-// messages, and of an interrupt by the prompt after it, since the shell drops what this one prints.
+// messages.
 int without_answer(const PromptWords& words, const protocol::Caller& caller, const Error& error) {
     const std::string question = question_of(caller);
     const bool repeated = words.waited == question;
-    const bool said_before = repeated || error.code == "interrupted";
-    if (!said_before && (is_heard(words) || (!words.say && !is_quiet()))) {
+    if (!repeated && (is_heard(words) || (!words.say && !is_quiet()))) {
         // Where it cannot be written, it cannot be read either.
         static_cast<void>(
             write_all(STDERR_FILENO, "cudaenv: " + reason_without_answer(words, error) + '\n'));
@@ -280,7 +282,6 @@ Result<Conversation> ask(nlohmann::json params, const protocol::Caller& caller,
     wishes.let_finish = true;
     wishes.slow_after = k_silence;
     wishes.on_slow = [&words, &line] {
-        catch_interrupts();
         if (is_heard(words) && ProgressLine::can_be_shown()) {
             line.show("cudaenv: working out which CUDA fits ...");
         }
@@ -341,10 +342,14 @@ int run_prompt(std::span<const char* const> arguments, const Result<void>& limit
     if (words->take_back_first && !repeated && !is_still_there(*words, caller)) {
         return take_back(*words, caller, {}) ? k_status_ask_again : 3;
     }
+    catch_interrupts();
     ProgressLine progress;
     auto conversation =
         ask(std::move(params), caller, *words, deadline_for(*words, repeated), progress);
     progress.clear();
+    if (!conversation && conversation.error().code == "interrupted" && !words->cut_off) {
+        return k_status_interrupted;
+    }
     if (!conversation) {
         return without_answer(*words, caller, conversation.error());
     }

@@ -24,6 +24,19 @@ std::string managed_words() {
     return out;
 }
 
+// Where a shell stands, as far as it is seen between two commands without a prompt: expansions
+// within double quotes.
+std::string place_words(Shell shell) {
+    std::string out = "$PWD";
+    for (const std::string_view name :
+         {"VIRTUAL_ENV", "CONDA_PREFIX", "CUDAENV_CUDA", "CUDAENV_DISABLE"}) {
+        out += shell == Shell::Fish ? ":$" : ":${";
+        out += name;
+        out += shell == Shell::Fish ? "" : "-}";
+    }
+    return out;
+}
+
 std::string replaced(std::string text, std::string_view mark, std::string_view with) {
     for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += with.size()) {
         text.replace(at, mark.size(), with);
@@ -38,6 +51,7 @@ std::string hook_text(Shell shell, const HookOptions& options) {
     text = replaced(std::move(text), "@CUDAENV_WRAP@", options.wrap ? "1" : "0");
     text = replaced(std::move(text), "@CUDAENV_MANAGED@", managed_words());
     text = replaced(std::move(text), "@CUDAENV_ACTING@", k_acting);
+    text = replaced(std::move(text), "@CUDAENV_PLACE@", place_words(shell));
     text = replaced(std::move(text), "@CUDAENV_GONE@", k_gone);
     // Last: a path may hold anything.
     return replaced(std::move(text), "@CUDAENV_PROGRAM@", quote_word(shell, options.program));

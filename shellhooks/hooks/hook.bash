@@ -17,6 +17,9 @@ if [[ ! -v __cudaenv_found_home ]]; then
     __cudaenv_found_journal=${__CUDAENV_UNDO-}
 fi
 
+# Its one key is where the last update was.
+\builtin declare -gA __cudaenv_place
+
 # Until an answer says otherwise. It is not exported: a nested shell starts here as well.
 __cudaenv_check=:
 function __cudaenv_stale {
@@ -26,6 +29,25 @@ function __cudaenv_stale {
 # True in a shell that a person types into; `bash -ic` is none.
 function __cudaenv_is_interactive { [[ $- == *i* && ! -v BASH_EXECUTION_STRING ]]; }
 
+# Adds to __cudaenv_keep what the user sets without exporting it, and what is readonly. An exported
+# CUDA_HOME is a choice of the user's, readonly or not.
+function __cudaenv_find_kept {
+    \builtin local - __cudaenv_attributes
+    \builtin set +u
+    # shellcheck disable=SC2043 # many names stand there in the end
+    for __cudaenv_name in @CUDAENV_MANAGED@; do
+        # Without an indirection, which shows nothing of a variable that is readonly and unset.
+        \builtin eval "__cudaenv_attributes=\${$__cudaenv_name@a}"
+        case $__cudaenv_name,$__cudaenv_attributes in
+        CUDA_*,*x*) continue ;;
+        *,*r*) ;;
+        *,*x*) continue ;;
+        *) [[ -v $__cudaenv_name ]] || continue ;;
+        esac
+        __cudaenv_keep=$__cudaenv_keep,$__cudaenv_name
+    done
+}
+
 # Asks the program and evaluates its answer; always true. Arguments go to the program. The one fork
 # also brings the user's INT trap (an interrupt must not leave half of the changes) and the bodies
 # of conda's functions (which show whether conda.sh was sourced again).
@@ -34,6 +56,8 @@ function __cudaenv_is_interactive { [[ $- == *i* && ! -v BASH_EXECUTION_STRING ]
 # __cudaenv_asking is still there, and the program takes back what is not for this place instead of
 # waiting again. It does the same where it failed.
 function __cudaenv_update {
+    __cudaenv_place=()
+    __cudaenv_place["@CUDAENV_PLACE@"]=
     if [[ ! -x $__cudaenv_program ]]; then
         if [[ -v __CUDAENV_UNDO && ! -v __cudaenv_gone ]]; then
             __cudaenv_gone=1
@@ -45,15 +69,8 @@ function __cudaenv_update {
     \builtin unset -v __cudaenv_gone
     local __cudaenv_text __cudaenv_failed __cudaenv_name __cudaenv_keep __cudaenv_interrupt
     __cudaenv_failed=0 __cudaenv_keep=
-    # ${name@a} is of bash 4.4; before, a variable that is not exported cannot be told.
-    if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then
-        # shellcheck disable=SC2043 # many names stand there in the end
-        for __cudaenv_name in @CUDAENV_MANAGED@; do
-            if [[ -v $__cudaenv_name && ${!__cudaenv_name@a} != *x* ]]; then
-                __cudaenv_keep=$__cudaenv_keep,$__cudaenv_name
-            fi
-        done
-    fi
+    # ${name@a} and `local -` are of bash 4.4; before, a variable that is not exported cannot be told.
+    if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then __cudaenv_find_kept; fi
     # Before 5.0, -nt and -ot compare seconds.
     if ((BASH_VERSINFO[0] < 5)); then set -- "$@" --whole-seconds; fi
     if [[ -n $__cudaenv_keep ]]; then set -- "$@" --keep "${__cudaenv_keep#,}"; fi
@@ -86,6 +103,7 @@ function __cudaenv_update {
     \builtin unset -v __cudaenv_asking __cudaenv_waited
     __cudaenv_evaluate "${__cudaenv_text#*$'\n__cudaenv:answer\n'}"
     __cudaenv_define_prompt
+    __cudaenv_define_between
     \builtin export -nf __cudaenv_stale __cudaenv_prompt || : # set -a would have exported them
     \builtin eval "${__cudaenv_interrupt:-trap - INT}" || :
     return 0
@@ -123,6 +141,26 @@ function __cudaenv_ask {
         \builtin shopt -s nocasematch
     elif __cudaenv_stale; then
         __cudaenv_update --say
+    fi
+}
+
+# The lines of one paste, and a key that is bound to `cd`, have no prompt between them. bash expands PS0
+# before each line, in this shell: where the place is another, it sends SIGURG, and the trap updates
+# before the line runs. Without the trap SIGURG does nothing.
+function __cudaenv_signal { \builtin kill -s URG "$$"; }
+
+function __cudaenv_between {
+    if [[ ! -v __cudaenv_place["@CUDAENV_PLACE@"] ]]; then __cudaenv_update --say; fi
+}
+
+# At each update, since something else may have set PS0 anew. An exported one comes to shells without a
+# hook as well, and stays as it is. PS0 is of bash 4.4.
+function __cudaenv_define_between {
+    # shellcheck disable=SC2016
+    if [[ -v __cudaenv_listens && ${PS0-} != *__cudaenv_signal* && ${PS0+${PS0@a}} != *x* ]] &&
+        \builtin shopt -q promptvars; then
+        PS0='${__cudaenv_place["@CUDAENV_PLACE@"]-$(__cudaenv_signal)}'${PS0-}
+        \builtin export -n PS0
     fi
 }
 
@@ -287,11 +325,17 @@ function __cudaenv_unhook {
         done
     done
     if [[ $(\builtin trap -p RETURN) == *__cudaenv_sourced* ]]; then \builtin trap - RETURN; fi
+    if [[ $(\builtin trap -p URG) == *__cudaenv_between* ]]; then \builtin trap - URG; fi
+    # shellcheck disable=SC2016
+    PS0=${PS0/'${__cudaenv_place["@CUDAENV_PLACE@"]-$(__cudaenv_signal)}'/}
+    if [[ -z $PS0 ]]; then \builtin unset -v PS0; fi
     \builtin unset -v "${!__cudaenv_@}"
     \builtin unset -f __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_evaluate \
         __cudaenv_define_prompt __cudaenv_prompt __cudaenv_ask __cudaenv_wrap_new \
         __cudaenv_wrap_all __cudaenv_wrapped __cudaenv_update_now __cudaenv_sourced \
-        __cudaenv_install __cudaenv_call cudaenv __cudaenv_unhook
+        __cudaenv_install __cudaenv_call \
+        __cudaenv_signal __cudaenv_between __cudaenv_define_between __cudaenv_find_kept cudaenv \
+        __cudaenv_unhook
 }
 
 # Traced, or its removal of the RETURN trap would end with it.
@@ -302,7 +346,8 @@ function __cudaenv_unhook {
 \builtin export -nf __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_evaluate \
     __cudaenv_define_prompt __cudaenv_prompt __cudaenv_ask __cudaenv_wrap_new __cudaenv_wrap_all \
     __cudaenv_wrapped __cudaenv_update_now __cudaenv_sourced __cudaenv_install __cudaenv_call \
-    cudaenv __cudaenv_unhook
+    __cudaenv_signal __cudaenv_between __cudaenv_define_between __cudaenv_find_kept cudaenv \
+    __cudaenv_unhook
 if [[ $__cudaenv_wrap == 1 ]]; then
     __cudaenv_wrap_all "$(\builtin declare -f conda mamba micromamba || :)"
     if [[ -z $(\builtin trap -p RETURN) ]]; then
@@ -313,4 +358,9 @@ if ! __cudaenv_is_interactive; then
     __cudaenv_update
 elif [[ ${PROMPT_COMMAND[*]-} != *__cudaenv_prompt* ]]; then
     __cudaenv_install
+    if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) && [[ -z $(\builtin trap -p URG) ]]; then
+        \builtin trap __cudaenv_between URG
+        __cudaenv_listens=1
+        \builtin export -n __cudaenv_listens
+    fi
 fi

@@ -23,6 +23,7 @@ function __cudaenv_ask
     set -l words prompt fish
     # Once prompts are shown there is somebody to read, and no rc file is being read.
     set -q __cudaenv_prompted; and set -a words --say --take-back-first
+    set -g __cudaenv_place "@CUDAENV_PLACE@"
     set -a words $argv
     # What the shell has without exporting it is the user's.
     set -l keep
@@ -93,11 +94,26 @@ function __cudaenv_listen
     end
 end
 
-# An interrupt can end what stands above wherever it is. Then it is made up for before the next
-# command.
+# An interrupt can end what stands above wherever it is, and keys change the directory without a
+# prompt. Then it is made up for before the next command.
 function __cudaenv_on_command --on-event fish_preexec
-    set -q __cudaenv_due; and __cudaenv_update
+    if set -q __cudaenv_due; or test "@CUDAENV_PLACE@" != "$__cudaenv_place"
+        __cudaenv_update
+    end
     set -g __cudaenv_due
+    # Several commands, as in a paste of several lines, are one event.
+    set -eg __cudaenv_several __cudaenv_within
+    string match -qr '[\n;&]|\b(and|or)\b' -- "$argv"; and set -g __cudaenv_several
+end
+
+# Between them, where the place changes; a command alone has a prompt behind it. While a script of venv's runs, PATH comes after VIRTUAL_ENV;
+# what happens within a wrapped command is looked at behind it.
+function __cudaenv_on_change --on-variable PWD --on-variable VIRTUAL_ENV --on-variable PATH
+    set -q __cudaenv_due; and set -q __cudaenv_several; or return 0
+    not set -q __cudaenv_asking; and not set -q __cudaenv_within; or return 0
+    test "@CUDAENV_PLACE@" != "$__cudaenv_place"; or return 0
+    test -z "$VIRTUAL_ENV"; or contains -- $VIRTUAL_ENV/bin $PATH; or return 0
+    __cudaenv_update
 end
 __cudaenv_listen
 
@@ -127,8 +143,10 @@ function __cudaenv_around
     end
     set -l was "$__CUDAENV_UNDO"
     set -q __CUDAENV_UNDO; and __cudaenv_ask --leave
+    set -g __cudaenv_within
     $original $argv
     set -l result $status
+    set -eg __cudaenv_within
     __cudaenv_update --was "$was"
     return $result
 end
@@ -161,7 +179,7 @@ function __cudaenv_unhook
         end
         functions -e __cudaenv_original_$name
     end
-    functions -e cudaenv __cudaenv_call __cudaenv_ask __cudaenv_update __cudaenv_listen __cudaenv_on_prompt __cudaenv_on_command \
+    functions -e cudaenv __cudaenv_call __cudaenv_ask __cudaenv_update __cudaenv_listen __cudaenv_on_prompt __cudaenv_on_command __cudaenv_on_change \
         __cudaenv_wrap_all __cudaenv_around __cudaenv_unhook
     set -eg (set -gn | string match '__cudaenv_*')
 end

@@ -33,6 +33,7 @@ function __cudaenv_is_interactive { [[ -o interactive && ! -v ZSH_EXECUTION_STRI
 function __cudaenv_update {
     emulate -L zsh
     setopt no_aliases no_err_return
+    typeset -g +x __cudaenv_place="@CUDAENV_PLACE@"
     if [[ ! -x $__cudaenv_program ]]; then
         if [[ -v __CUDAENV_UNDO && ! -v __cudaenv_gone ]]; then
             typeset -g +x __cudaenv_gone=1
@@ -44,7 +45,8 @@ function __cudaenv_update {
     local __cudaenv_text __cudaenv_name
     local -a __cudaenv_keep
     for __cudaenv_name in @CUDAENV_MANAGED@; do
-        if [[ -v $__cudaenv_name && ${(tP)__cudaenv_name} != *export* ]]; then
+        if [[ -v $__cudaenv_name && ( ${(tP)__cudaenv_name} != *export* ||
+            ( ${(tP)__cudaenv_name} == *readonly* && $__cudaenv_name != CUDA_* ) ) ]]; then
             __cudaenv_keep+=($__cudaenv_name)
         fi
     done
@@ -115,7 +117,7 @@ function __cudaenv_define_prompt {
     fi
     # On one line each: with cshjunkiequotes a string may hold no newline.
     local __cudaenv_body="if $__cudaenv_differs { $functions[__cudaenv_stale]"$'\n'
-    functions[__cudaenv_prompt]="$__cudaenv_body}; then __cudaenv_changed; fi; builtin unset __cudaenv_due"
+    functions[__cudaenv_prompt]="$__cudaenv_body}; then __cudaenv_changed; fi; builtin unset __cudaenv_due; if [[ -v __cudaenv_between ]]; then __cudaenv_end_between; fi"
     return 0
 }
 
@@ -140,12 +142,30 @@ function __cudaenv_changed {
     fi
 }
 
-# Before a command: an interrupt may have ended what is done at a prompt wherever it was. Then it is
-# made up for.
+# Before a command: an interrupt may have ended what is done at a prompt wherever it was, and a widget
+# may have changed the directory since. Then it is made up for.
+#
+# The lines of one paste are one event. Where it has several, a DEBUG trap looks between them until the
+# prompt; the user's own stays, and then nothing looks.
 function __cudaenv_command {
     emulate -L zsh
-    if [[ -v __cudaenv_due || -v __cudaenv_asking ]]; then __cudaenv_prompt; fi
+    setopt no_local_traps
+    if [[ -v __cudaenv_due || -v __cudaenv_asking || "@CUDAENV_PLACE@" != $__cudaenv_place ]]; then
+        __cudaenv_prompt
+    fi
     typeset -g +x __cudaenv_due=
+    # $1 is as typed, and empty without a history; in $3 every ; is a newline.
+    if [[ ${1:-$3} == *$'\n'* && ! -v functions[TRAPDEBUG] && $(trap) != *' DEBUG'* ]]; then
+        typeset -g +x __cudaenv_between=
+        trap '[[ "@CUDAENV_PLACE@" == "$__cudaenv_place" || ${#funcstack[@]} != 0 ]] || __cudaenv_update_now' DEBUG
+    fi
+}
+
+function __cudaenv_end_between {
+    emulate -L zsh
+    setopt no_local_traps
+    unset __cudaenv_between
+    if [[ $(trap) == *__cudaenv_place* ]]; then trap - DEBUG; fi
 }
 
 # Puts our function before each of the three that is there and is not ours; the whole function lives
@@ -266,7 +286,7 @@ function __cudaenv_unhook {
     preexec_functions=(${preexec_functions:#__cudaenv_command})
     unset -m '__cudaenv_*'
     unfunction __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_prompt \
-        __cudaenv_define_prompt __cudaenv_changed __cudaenv_command \
+        __cudaenv_define_prompt __cudaenv_changed __cudaenv_command __cudaenv_end_between \
         __cudaenv_wrap_all __cudaenv_wrapped __cudaenv_update_now __cudaenv_evaluate \
         __cudaenv_install __cudaenv_call cudaenv __cudaenv_unhook
 }

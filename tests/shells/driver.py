@@ -270,6 +270,7 @@ class Shell:
         output = b""
         while select.select([self.terminal], [], [], seconds)[0]:
             output += os.read(self.terminal, 65536)
+        self.heard = output
         for found in MARKER.finditer(output):
             self.last = (found[1], found[2])
 

@@ -70,6 +70,18 @@ class Gate:
             select.select([], [], [], 0.005)
 
 
+# The user's own handling of an interrupt, by which a shell may go on as if there had been none; and a wrapped command.
+INTERRUPTS = {
+    "bash": {"none": "", "echo": "trap 'echo hi' INT\n", "ignored": "trap '' INT\n"},
+    "zsh": {"none": "", "TRAPINT": "TRAPINT() { return 0; }\n", "echo": "trap 'echo hi' INT\n",
+            "ignored": "trap '' INT\n"},
+    "fish": {"none": "", "handler": "function on_int --on-signal INT; echo hi; end\n"},
+    "tcsh": {"none": ""},
+    "xonsh": {"none": "", "wrapped": "def _conda(args):\n    __xonsh__.env['VIRTUAL_ENV'] = args[1]\n"
+                                     "aliases['conda'] = _conda\n"},
+}
+
+
 class SilentToolkitTest(unittest.TestCase):
     """A toolkit whose file system does not answer: another one is chosen, or it is said."""
 
@@ -184,6 +196,53 @@ class WaitingTest(unittest.TestCase):
         self.assertLessEqual(said.count(INTERRUPTED), 1, said)
         self.gate.open()
         self.becomes("12.4")
+
+    def test_an_interrupt_is_said_before_the_next_command_whatever_the_user_does_with_interrupts(self):
+        for name, before in INTERRUPTS[options.shell].items():
+            for later in (0, 0.3):
+                with self.subTest(name, later=later):
+                    self.gate.open()
+                    shells_world.write_rc_files(True, {options.shell: before})
+                    with play.Play(shells_world, options.shell, True, self.environment) as self.play:
+                        self.play.play(["activate t118", "expect nvcc 11.8"])
+                        self.gate.close()
+                        other = self.play.env_path("t124")
+                        line = f"conda activate {other}" if name == "wrapped" else self.activate("t124")
+                        self.write(line + "\n")
+                        self.gate.wait_until_asked()
+                        time.sleep(later)
+                        self.write("\x03")
+                        self.play.shell.wait_until_quiet(1)
+                        self.write("printf '%s-%s' it ended\n")
+                        said = self.until("it-ended")
+                        said = self.play.shell.heard.decode("utf-8", "replace") + said
+                        self.play.shell.wait_until_quiet()
+                        self.assertEqual(said.partition("it-ended")[0].count(INTERRUPTED), 1, said)
+                        self.assertEqual(self.home(), "")
+                        self.play.type("")
+                        self.assertNotIn(INTERRUPTED, self.play.answer.said)
+                    self.gate.open()
+
+    def test_an_interrupt_between_the_lines_of_a_paste_leaves_nothing_of_the_old_environment(self):
+        if options.shell == "tcsh":
+            self.skipTest("tcsh has a prompt before each line")
+        shells_world.write_rc_files(True, {"zsh": "setopt zle\n"})
+        seen = shells_world.scratch / "seen"
+        seen.unlink(missing_ok=True)
+        environment = {**self.environment, "TERM": "xterm"}
+        with play.Play(shells_world, options.shell, True, environment) as self.play:
+            self.play.play(["activate t118", "expect nvcc 11.8"])
+            self.gate.close()
+            self.write(f"\x1b[200~{self.play.words.cd(self.play.place('p124'))}\renv > {seen}\x1b[201~")
+            self.play.shell.wait_until_quiet()
+            self.write("\n")
+            self.gate.wait_until_asked()
+            self.write("\x03")
+            self.play.shell.wait_until_quiet(3)
+            self.gate.open()
+            if seen.exists():
+                self.assertNotIn("CUDA_HOME=", seen.read_text())
+            self.becomes("12.4")
 
     def test_an_interrupt_in_a_project_with_another_pin_leaves_nothing_of_what_was_active(self):
         pin = Path(self.play.place("p118"), "cudaenv.toml")

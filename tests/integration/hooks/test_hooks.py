@@ -107,6 +107,7 @@ class Hooks(unittest.TestCase):
         program = "'" + str(self.program).replace("'", "'\\''") + "'"
         return (text.replace("@CUDAENV_PROGRAM@", program).replace("@CUDAENV_WRAP@", str(wrap))
                 .replace("@CUDAENV_MANAGED@", "CC CUDA_HOME LD_LIBRARY_PATH PATH")
+                .replace("@CUDAENV_PLACE@", "$PWD:${VIRTUAL_ENV-}:${CONDA_PREFIX-}")
                 .replace("@CUDAENV_GONE@", "is gone").replace("@CUDAENV_ACTING@",
                          "activate deactivate reactivate install update upgrade remove uninstall"))
 
@@ -218,7 +219,7 @@ class Hooks(unittest.TestCase):
         self.assertGreaterEqual(len(self.calls()), 1)
         self.assertEqual(shell.run("echo \"$CUDA_HOME\"").said.strip(), "/cuda")
         after = shell.run("trap").said
-        lines = [line for line in after.splitlines() if "RETURN" not in line]
+        lines = [line for line in after.splitlines() if "__cudaenv_" not in line]
         self.assertEqual("\n".join(lines).strip(), before.strip())
 
     def test_jobs_are_kept_and_not_spoken_of(self):
