@@ -89,7 +89,7 @@ Result<void> check_together(std::string_view name, std::span<const Slot> slots, 
                 const std::string two = "--" + std::string(other.row.name);
                 return tl::unexpected(at_argument(
                     std::max(place_of_option(slot.row, words), place_of_option(other.row, words)),
-                    "not-together", one + " does not go with " + two,
+                    "not-together", one + " cannot be combined with " + two,
                     "cudaenv " + std::string(name) + " --help tells what each does"));
             }
         }

@@ -28,13 +28,13 @@ constexpr auto k_common = std::to_array<OptionRow>({
     {'p',
      "prefix",
      "PREFIX",
-     "the environment meant, by its directory",
+     "path of the environment",
      {},
      Repeat::No,
      Offered::Yes,
      true},
-    {'n', "name", "ENV", "the conda environment meant, by its name"},
-    {'q', "quiet", "", "no messages on standard error but errors"},
+    {'n', "name", "ENV", "name of the conda environment"},
+    {'q', "quiet", "", "print only errors on standard error"},
     {'v', "verbose", "", "where each value comes from"},
     {'y', "yes", "", "do not ask"},
     {0, "color", "WHEN", "colour: auto, always or never", k_colours},
@@ -53,13 +53,13 @@ constexpr auto k_host = std::to_array<OptionRow>({
     {0,
      "host",
      "FILE",
-     "the machine that this facts file describes, not this one",
+     "use the machine described in this facts file",
      {},
      Repeat::No,
      Offered::Yes,
      true},
-    {0, "driver", "VERSION", "as if the driver were this one"},
-    {0, "gpu", "CC", "as if the GPU were of this compute capability", {}, Repeat::Yes},
+    {0, "driver", "VERSION", "assume this driver version"},
+    {0, "gpu", "CC", "assume a GPU of this compute capability", {}, Repeat::Yes},
 });
 
 constexpr auto k_host_command = std::to_array<OptionRow>({
@@ -100,8 +100,8 @@ constexpr auto k_resolve = std::to_array<OptionRow>({
      true},
     {0, "index", "URL|DIR", "a pip index", {}, Repeat::Yes, Offered::No},
     {0, "offline", "", "no network: only what is on this machine"},
-    {0, "cpu", "", "a build without CUDA is what is wanted"},
-    {0, "strict-host", "", "a warning about the host is a conflict"},
+    {0, "cpu", "", "CPU-only build"},
+    {0, "strict-host", "", "treat host warnings as errors"},
 });
 
 constexpr auto k_not_with_watch =
@@ -109,7 +109,7 @@ constexpr auto k_not_with_watch =
 constexpr auto k_probe = std::to_array<OptionRow>({
     {0, "full", "", "the whole ladder: PTX and the libraries of CUDA too"},
     {0, "build", "", "nvcc and the host compiler build a kernel too, and torch an extension"},
-    {0, "all-gpus", "", "those that CUDA_VISIBLE_DEVICES hides as well"},
+    {0, "all-gpus", "", "include GPUs hidden by CUDA_VISIBLE_DEVICES"},
     {0, "allow-missing", "", "status 0 where there is no driver or no GPU"},
     {0,
      "watch",
@@ -124,10 +124,10 @@ constexpr auto k_probe = std::to_array<OptionRow>({
 
 constexpr auto k_severities = std::to_array<Words>({"error", "warning", "note"});
 constexpr auto k_check = std::to_array<OptionRow>({
-    {0, "fix", "", "do what is safe about them: shown first, and asked once (-y does not ask)"},
+    {0, "fix", "", "apply safe fixes, after one confirmation (-y skips it)"},
     {0, "fail-on", "SEVERITY", "status 1 from this severity on: error, warning, note",
      k_severities},
-    {0, "ignore", "CODE", "a finding that is not told", {}, Repeat::Yes},
+    {0, "ignore", "CODE", "do not report this finding", {}, Repeat::Yes},
 });
 
 constexpr auto k_keep = std::to_array<OptionRow>({
@@ -136,12 +136,12 @@ constexpr auto k_keep = std::to_array<OptionRow>({
 });
 
 constexpr auto k_run = std::to_array<OptionRow>({
-    {0, "cuda", "V", "the CUDA version wanted, before every pin"},
+    {0, "cuda", "V", "CUDA version; overrides every pin"},
     {0, "usr-local-cuda", "", "for the command, /usr/local/cuda is the toolkit that was chosen"},
 });
 
 constexpr auto k_use = std::to_array<OptionRow>({
-    {0, "clear", "", "no version for this shell any more"},
+    {0, "clear", "", "clear this shell's version"},
     {0, "shell", "SHELL", "only the text for a shell to evaluate, as its hook does", k_all_shells},
 });
 
@@ -150,11 +150,11 @@ constexpr auto k_init = std::to_array<OptionRow>({
 });
 
 constexpr auto k_attach = std::to_array<OptionRow>({
-    {0, "kernelspec", "", "its Jupyter kernels, which never see activate.d"},
+    {0, "kernelspec", "", "attach its Jupyter kernels instead"},
 });
 
 constexpr auto k_env = std::to_array<OptionRow>({
-    {0, "cuda", "V", "the CUDA version wanted, before every pin"},
+    {0, "cuda", "V", "CUDA version; overrides every pin"},
     {0, "shell", "SHELL", "text for a shell to evaluate", k_all_shells},
     {0, "dotenv", "", "as a .env file"},
     {0, "github", "", "into the files that GITHUB_ENV and GITHUB_PATH name"},
@@ -198,7 +198,7 @@ constexpr auto k_check_examples = std::to_array<Words>(
 constexpr auto k_check_statuses = std::to_array<StatusRow>({
     {"0", "no finding, or none of the severity of --fail-on (error) or worse"},
     {"1", "there is one; with --fix: one that was named or could be fixed is left"},
-    {"2", "usage, no environment is meant, or --fix has no terminal to ask on"},
+    {"2", "usage error, no environment given, or --fix has no terminal to ask on"},
     {"3", "the environment could not be read, or a step of --fix failed"},
 });
 constexpr auto k_keep_examples =
@@ -257,7 +257,7 @@ constexpr auto k_commands = std::to_array<CommandRow>({
      k_resolve_examples},
     {"explain",
      "explain",
-     "the same told in full: why each choice, or why there is none",
+     "like resolve, with the reason for each choice or conflict",
      {"SPEC", 0, k_any_number, "conda MatchSpecs or pip requirements"},
      k_resolve,
      true,

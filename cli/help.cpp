@@ -62,7 +62,7 @@ std::string general_help() {
     text += "  " + padded("    --version", 24) + "the version and the build\n";
     text += "\nexit status (that of `run` is its command's)\n" + status_rows(common_statuses());
     text += "\nexample\n  cudaenv resolve torch torchvision --cuda 11.3 --python 3.9\n"
-            "\ncudaenv COMMAND --help tells more.\n";
+            "\nSee cudaenv COMMAND --help.\n";
     return text;
 }
 

@@ -58,7 +58,7 @@ std::string why_not_start(StartDaemon wish, const StartSituation& situation) {
     }
     if (wish == StartDaemon::Never ||
         (wish == StartDaemon::IfTerminal && !situation.at_terminal())) {
-        return "this is no interactive shell";
+        return "the shell is not interactive";
     }
     if (is_set(situation, "CUDAENV_START_DAEMON")) {
         return {};

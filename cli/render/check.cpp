@@ -29,7 +29,7 @@ std::string extent_of(const nlohmann::json& check) {
                   ", ");
 }
 
-// "2 errors, 1 note"; "nothing found"; less where something could not be read.
+// "2 errors, 1 note"; "No problems found"; less where something could not be read.
 std::string summary_of(const nlohmann::json& check) {
     std::map<std::string, long long> numbers;
     for (const nlohmann::json& finding : list_at(check, "findings")) {
@@ -46,7 +46,7 @@ std::string summary_of(const nlohmann::json& check) {
         return text;
     }
     // Of what was not read nothing is known.
-    return number_at(check, "unread_count") == 0 ? "nothing found"
+    return number_at(check, "unread_count") == 0 ? "No problems found"
                                                  : "nothing in what could be read";
 }
 

@@ -206,7 +206,7 @@ class ProbeCommandTest(CommandTest):
         self.assertEqual(self.cudaenv("probe", "-p", "/nowhere").returncode, 2)
         refused = self.cudaenv("probe", "--watch", "--full")
         self.assertEqual((refused.returncode, refused.stdout), (2, ""))
-        self.assertIn("--watch does not go with --full", refused.stderr)
+        self.assertIn("--watch cannot be combined with --full", refused.stderr)
 
 
 class WatchTest(CommandTest):

@@ -115,15 +115,15 @@ TEST_CASE("every command has help with an example, and help comes before any com
 TEST_CASE("what makes no sense beside --watch is refused, in either order") {
     CHECK(
         complaint({"probe", "--watch", "--full"}) ==
-        "--watch does not go with --full | cudaenv probe --help tells what each does | argument 2");
+        "--watch cannot be combined with --full | cudaenv probe --help tells what each does | argument 2");
     for (const char* other : {"--full", "--build", "--all-gpus", "--allow-missing"}) {
         CHECK(complaint({"probe", other, "--watch"})
-                  .starts_with("--watch does not go with " + std::string(other)));
+                  .starts_with("--watch cannot be combined with " + std::string(other)));
     }
     CHECK(complaint({"probe", "-n", "apex", "--watch"})
-              .starts_with("--watch does not go with --name"));
+              .starts_with("--watch cannot be combined with --name"));
     CHECK(complaint({"-p", "/opt/e", "probe", "--watch"})
-              .starts_with("--watch does not go with --prefix"));
+              .starts_with("--watch cannot be combined with --prefix"));
     CHECK(invocation({"probe", "--watch", "--json", "-qv"}).params["watch"] == true);
     CHECK(invocation({"probe", "--full", "--build", "--all-gpus", "--allow-missing", "-n", "a"})
               .params["full"] == true);
