@@ -326,9 +326,11 @@ function __cudaenv_unhook {
     done
     if [[ $(\builtin trap -p RETURN) == *__cudaenv_sourced* ]]; then \builtin trap - RETURN; fi
     if [[ $(\builtin trap -p URG) == *__cudaenv_between* ]]; then \builtin trap - URG; fi
-    # shellcheck disable=SC2016
-    PS0=${PS0/'${__cudaenv_place["@CUDAENV_PLACE@"]-$(__cudaenv_signal)}'/}
-    if [[ -z $PS0 ]]; then \builtin unset -v PS0; fi
+    if [[ ${PS0-} == *__cudaenv_signal* ]]; then
+        # shellcheck disable=SC2016
+        PS0=${PS0/'${__cudaenv_place["@CUDAENV_PLACE@"]-$(__cudaenv_signal)}'/}
+        if [[ -z $PS0 ]]; then \builtin unset -v PS0; fi
+    fi
     \builtin unset -v "${!__cudaenv_@}"
     \builtin unset -f __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_evaluate \
         __cudaenv_define_prompt __cudaenv_prompt __cudaenv_ask __cudaenv_wrap_new \

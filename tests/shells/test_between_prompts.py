@@ -37,7 +37,6 @@ shells_world = None
 class BetweenPromptsTest(unittest.TestCase):
     def start(self, more=None):
         shells_world.reset()
-        # A program may stand in place of the client's link from the test before.
         before = (BOUND.get(options.shell, "") + (more or {}).get(options.shell, "")).format(
             place=shells_world.root / "projects/p124")
         shells_world.write_rc_files(True, {options.shell: before})
@@ -99,11 +98,10 @@ class BetweenPromptsTest(unittest.TestCase):
     def test_lines_of_a_paste_in_one_place_ask_nothing(self):
         self.start()
         self.play.type(self.cd("p118"))
-        program = shells_world.program
-        asked = shells_world.scratch / "asked"
-        asked.unlink(missing_ok=True)
         if options.shell in ("fish", "xonsh"):
             self.skipTest("these ask at every prompt, or compare by themselves")
+        program = shells_world.program
+        asked = shells_world.scratch / "asked"
         hidden = program + " hidden"
         os.rename(program, hidden)
         self.addCleanup(os.replace, hidden, program)

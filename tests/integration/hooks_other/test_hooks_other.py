@@ -151,6 +151,7 @@ class HookTest(unittest.TestCase):
             (here / f"hook{wrap}").write_text(text.replace("@CUDAENV_WRAP@", str(wrap))
                                               .replace("@CUDAENV_ACTING@", ACTING)
                                               .replace("@CUDAENV_GONE@", "is gone")
+                                              .replace("@CUDAENV_PLACE@", "$PWD:$VIRTUAL_ENV")
                                               .replace("@CUDAENV_PROGRAM@",
                                                        self.shell.quoted.format(self.program)))
         self.environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(here),
