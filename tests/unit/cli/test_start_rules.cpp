@@ -36,9 +36,9 @@ TEST_CASE("an ordinary user's interactive shell leaves a daemon, a script does n
     World world;
     CHECK(world.why_not().empty());
     CHECK(world.why_not(StartDaemon::Interactive).empty());
-    CHECK(world.why_not(StartDaemon::Never) == "this is no interactive shell");
+    CHECK(world.why_not(StartDaemon::Never) == "the shell is not interactive");
     world.terminal = false;
-    CHECK(world.why_not() == "this is no interactive shell");
+    CHECK(world.why_not() == "the shell is not interactive");
     CHECK(world.why_not(StartDaemon::Interactive).empty()); // the hook knows better
 }
 
