@@ -103,10 +103,10 @@ class Limits(CommandTest):
 
     def test_a_script_that_captures_errors_does_not_wait_for_a_slow_daemon(self):
         slow = self.root / "slow-cudaenvd"
-        slow.write_text(f"#!/bin/sh\necho $$ > {self.root}/new && mv {self.root}/new {self.root}/pid\nexec sleep 50\n")
+        slow.write_text("#!/bin/sh\ncd \"${0%/*}\" && echo $$ > new && mv new pid\nexec sleep 50\n")
         slow.chmod(0o755)
         began = time.monotonic()
-        ran = self.run_program(["sh", "-c", f"{support.PROGRAMS['cudaenv']} prompt bash 2>&1; echo end"],
+        ran = self.run_program(["sh", "-c", '"$0" prompt bash 2>&1; echo end', support.PROGRAMS["cudaenv"]],
                                environment={"CUDAENV_DAEMON": str(slow)}, cwd=self.project)
         took = time.monotonic() - began
         while not (self.root / "pid").exists():  # a busy machine starts it later
