@@ -150,7 +150,8 @@ function __cudaenv_ask {
 function __cudaenv_signal { \builtin kill -s URG "$$"; }
 
 function __cudaenv_between {
-    if [[ ! -v __cudaenv_place["@CUDAENV_PLACE@"] ]]; then __cudaenv_update --say; fi
+    # Not `[[ -v`, for which bash before 5.2 expands the key twice: a directory's name would be run.
+    if [[ -n ${__cudaenv_place["@CUDAENV_PLACE@"]-another} ]]; then __cudaenv_update --say; fi
 }
 
 # At each update, since something else may have set PS0 anew. An exported one comes to shells without a
