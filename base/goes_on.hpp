@@ -1,6 +1,8 @@
 // How long work asks whether it is still wanted, and shows that it is at work.
 #pragma once
 
+#include "base/result.hpp"
+
 #include <functional>
 
 namespace cudaenv {
@@ -15,5 +17,8 @@ inline bool goes_on(const GoesOn& ask) {
 
 // What ends so: "stopped".
 inline constexpr const char* k_stopped = "stopped";
+inline tl::unexpected<Error> stopped() {
+    return unavailable(k_stopped, "the client has gone");
+}
 
 } // namespace cudaenv

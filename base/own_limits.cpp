@@ -45,7 +45,7 @@ void take_file_size_as_error() {
 Result<void> take_descriptors(unsigned wanted) {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-        return {}; // whoever opens one too many is told then
+        return {}; // opening one too many reports it then
     }
     g_inherited.descriptors = limit;
     if (limit.rlim_cur < wanted && limit.rlim_cur < limit.rlim_max) {

@@ -94,7 +94,7 @@ bool is_anothers_place(const std::string& directory) {
         if (::lstat(directory.substr(0, at).c_str(), &status) != 0) {
             return false;
         }
-        // In a user namespace root's files look like nobody's, the root directory too.
+        // In a user namespace root's files belong to the overflow uid, as the root directory does.
         if (status.st_uid != 0 && status.st_uid != root.st_uid) {
             return true;
         }

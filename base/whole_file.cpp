@@ -338,7 +338,7 @@ Result<Place> place_of(const std::string& path) {
         if (++links > k_most_links || !target) {
             return failure_of(target ? ELOOP : errno, path, "cannot be written");
         }
-        // In a user namespace root's files look like nobody's, the root directory too.
+        // In a user namespace root's files belong to the overflow uid, as the root directory does.
         if (status.st_uid != ::geteuid() && status.st_uid != 0 && status.st_uid != root.st_uid) {
             return failure(path, "foreign-owner",
                            "is reached by a link of another user, to " + shell_word(*target) +

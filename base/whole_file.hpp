@@ -22,8 +22,8 @@ namespace cudaenv {
 inline constexpr const char* k_file_changed = "file-changed";
 inline constexpr std::size_t k_most_whole_bytes = std::size_t{16} << 20;
 
-// The text of a regular file, nothing when there is none. A pipe or device is refused, not waited
-// for. With a place `path` is for messages, and the place's name is not followed.
+// The text of a regular file, nothing when there is none. A pipe or device is refused without
+// waiting. With a place `path` is for messages, and the place's name is not followed.
 Result<std::optional<std::string>> read_whole(const std::string& path,
                                               std::size_t most = k_most_whole_bytes);
 Result<std::optional<std::string>> read_whole(const Place& place, const std::string& path);

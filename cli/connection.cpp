@@ -330,7 +330,7 @@ Result<protocol::Reply> Connection::first_answer(protocol::Request& request) {
     const auto is_interrupted = [&] {
         return is_slow && m_wishes.is_interrupted && m_wishes.is_interrupted();
     };
-    // Each word that it goes on begins the wait anew.
+    // Each progress report restarts the wait.
     const ProgressListener listener = [&](const protocol::Progress& far) {
         m_until = std::max(m_until, Clock::now() + m_deadline);
         if (m_wishes.on_progress) {

@@ -1,7 +1,7 @@
 // The way to cudaenvd: the one that listens for this user where there is one, else a child of our
 // own over a socket pair. Asked in JSON-RPC, one request at a time.
 //
-// Law: every wait has a deadline, which begins anew with each progress that is reported, and a
+// Law: every wait has a deadline, which restarts with each progress report, and a
 // daemon that is stopped, hangs, dies, talks nonsense or is of another build costs at most
 // `patience` before a child is asked; whatever either does, `ask` returns a value or an Error. No
 // descriptor but standard error reaches a child beside the socket's end, and none at all the daemon

@@ -1,5 +1,5 @@
-// Tells whoever waits for long work, each second, that it goes on; and the work that nobody waits
-// any more. Its threads share one.
+// Reports to the client, each second, that long work goes on, and to the work that the client has
+// gone. Shared by the threads of the work.
 #pragma once
 
 #include "base/goes_on.hpp"

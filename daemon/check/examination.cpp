@@ -84,7 +84,7 @@ std::string closed_at(std::string path, const std::string& prefix) {
     return path;
 }
 
-// What is not read is missing from every rule: what it owns would look like nobody's.
+// Without these records every rule would take their files for unowned ones.
 Result<void> check_readable(const facts::Inventory& inventory) {
     for (const facts::InventoryNote& note : inventory.notes) {
         if (note.hides_records) {
@@ -165,7 +165,7 @@ Result<std::unique_ptr<Examination>> Examination::of(const nlohmann::json& param
     if (depth == plan::CheckDepth::Everything) {
         made->look_at_files(caller, wanted);
         if (!goes_on(wanted)) {
-            return unavailable(k_stopped, "nobody waits for it any more");
+            return stopped();
         }
         made->look_at_cuda(params, caller);
     }

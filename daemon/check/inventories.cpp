@@ -24,7 +24,7 @@ Result<Inventories::Loan> Inventories::lend(const std::string& prefix, const Goe
     Loan loan(std::move(entry));
     while (!loan.m_lock.try_lock_for(std::chrono::milliseconds(100))) {
         if (!goes_on(wanted)) {
-            return unavailable(k_stopped, "nobody waits for it any more");
+            return stopped();
         }
     }
     CUDAENV_TRY_VOID(loan.m_entry->inventory.refresh());

@@ -62,7 +62,7 @@ Result<std::uint64_t> FileHasher::read_all(int fd, std::uint64_t size, const Goe
     std::uint64_t have = 0;
     while (have <= size) { // one that grows under us need not have an end
         if (!goes_on(wanted)) {
-            return unavailable(k_stopped, "nobody waits for it any more");
+            return stopped();
         }
         const ssize_t got = ::read(fd, m_memory.get(), k_block);
         if (got < 0 && errno == EINTR) {

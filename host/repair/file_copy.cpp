@@ -102,7 +102,7 @@ Result<CopyWay> copy_file(int from_directory, const std::string& from, int to_di
     if (error != 0) {
         ::unlinkat(to_directory, to.c_str(), 0);
         if (error == ECANCELED) {
-            return unavailable(k_stopped, "nobody waits for the copy any more");
+            return stopped();
         }
         return failed_on(error, "cannot copy", from);
     }
