@@ -16,6 +16,8 @@ constexpr std::size_t k_size_limit = std::size_t{1024} * 1024;
 constexpr std::size_t k_entry_limit = 2000;
 // A refusal may heal without the program changing (a missing library installed): it is asked again.
 constexpr std::int64_t k_refusal_life = 600;
+// From when the cache was read: the wait itself is in it.
+constexpr std::int64_t k_brief_life = 15;
 
 } // namespace
 
@@ -61,10 +63,18 @@ std::optional<KeptVersion> VersionCache::find(const std::string& key) const {
 }
 
 void VersionCache::keep(const std::string& key, KeptVersion answer) {
+    keep(key, std::move(answer), m_now);
+}
+
+void VersionCache::keep_briefly(const std::string& key, KeptVersion answer) {
+    keep(key, std::move(answer), m_now - k_refusal_life + k_brief_life);
+}
+
+void VersionCache::keep(const std::string& key, KeptVersion answer, std::int64_t at) {
     if (m_entries.size() >= k_entry_limit) {
         m_entries.clear(); // years of upgrades: begin anew
     }
-    m_entries[key] = Entry{std::move(answer), m_now};
+    m_entries[key] = Entry{std::move(answer), at};
     m_changed = true;
 }
 

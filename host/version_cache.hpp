@@ -28,6 +28,8 @@ public:
 
     [[nodiscard]] std::optional<KeptVersion> find(const std::string& key) const;
     void keep(const std::string& key, KeptVersion answer);
+    // For some seconds, in which one command may look more than once.
+    void keep_briefly(const std::string& key, KeptVersion answer);
     // Writes by atomic replace when something was added; failure to is not an error.
     void save() const;
 
@@ -36,6 +38,8 @@ private:
         KeptVersion answer;
         std::int64_t at = 0;
     };
+    void keep(const std::string& key, KeptVersion answer, std::int64_t at);
+
     std::string m_directory;
     std::int64_t m_now;
     std::map<std::string, Entry> m_entries;

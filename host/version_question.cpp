@@ -47,8 +47,10 @@ std::vector<KeptVersion> VersionAsker::ask(const std::vector<VersionQuestion>& q
             answer.reason = outcomes[k].failure.empty() ? "printed no version it is known by"
                                                         : outcomes[k].failure;
         }
-        // A time-out says more of the machine's load than of the program: ask again next time.
-        if (!outcomes[k].timed_out) {
+        // A time-out says more of the machine's load than of the program: asked again soon.
+        if (outcomes[k].timed_out) {
+            cache.keep_briefly(version_key(question.status), answer);
+        } else {
             cache.keep(version_key(question.status), answer);
         }
     }

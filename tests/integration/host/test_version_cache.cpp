@@ -52,6 +52,17 @@ TEST_CASE("a refusal is kept for ten minutes, then asked again, also when the cl
     CHECK_FALSE(VersionCache(tree.path(), 9'000).find("k"));
 }
 
+TEST_CASE("what is kept briefly is there for a second look of one command") {
+    TemporaryTree tree;
+    {
+        VersionCache cache(tree.path(), 10'000);
+        cache.keep_briefly("k", {"", "no answer"});
+        cache.save();
+    }
+    CHECK(VersionCache(tree.path(), 10'006).find("k"));
+    CHECK_FALSE(VersionCache(tree.path(), 10'020).find("k"));
+}
+
 TEST_CASE("a broken cache file counts as empty and is replaced") {
     TemporaryTree tree;
     for (const auto* broken :
