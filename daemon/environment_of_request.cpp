@@ -38,12 +38,28 @@ Result<host::Environment> environment_of(const nlohmann::json& params,
     return environment;
 }
 
+// A file of conda's or mamba's. What lies in a prefix may be its owner's.
+host::TrustedFile configuration_in(const std::string& path, host::Trust trust) {
+    const fs::path directory = fs::path(path).parent_path();
+    for (const fs::path& prefix : {directory, directory.parent_path()}) { // condarc.d lies below it
+        if (std::error_code failed; fs::is_directory(prefix / "conda-meta", failed)) {
+            trust.add_owner_of(prefix);
+        }
+    }
+    return host::read_trusted_file(path, trust);
+}
+
 host::SearchTools tools_of(const host::Environment& environment, const protocol::Caller& caller,
                            host::FileSystem& files) {
+    const auto config = project::load_config(project::config_paths(environment),
+                                             plan::UnknownKeys::Note, caller.uid);
+    const host::Trust trust =
+        project::trust_of(caller.uid, config.value_or(project::ConfigFiles{}));
     const host::NameSources sources{
         &files,
         {&environment, host::value_of(environment, "HOME"), caller.cwd},
-        [](const std::string& path) { return ::access(path.c_str(), W_OK) == 0; }};
+        [](const std::string& path) { return ::access(path.c_str(), W_OK) == 0; },
+        [&](const std::string& path) { return configuration_in(path, trust); }};
     return host::search_tools(sources);
 }
 

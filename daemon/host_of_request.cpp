@@ -36,7 +36,7 @@ Result<facts::Host> host_from_file(const std::string& path) {
 // 13).
 Result<std::vector<std::string>> toolkit_directories(const protocol::Caller& caller) {
     CUDAENV_TRY(const auto files, project::load_config(project::config_paths(caller.environment),
-                                                       plan::UnknownKeys::Note));
+                                                       plan::UnknownKeys::Note, caller.uid));
     plan::ConfigLayers layers;
     layers.system = files.system ? &*files.system : nullptr;
     layers.user = files.user ? &*files.user : nullptr;

@@ -93,6 +93,9 @@ std::string why_forbidden(const project::ConfigPaths& paths) {
             }
             continue;
         }
+        if (systems && !files->skipped.empty()) {
+            return files->skipped.front().text();
+        }
         const auto& file = systems ? files->system : files->user;
         const auto* setting = file ? plan::find_setting(file->settings, "daemon.start") : nullptr;
         const auto* value =

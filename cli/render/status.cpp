@@ -120,6 +120,9 @@ std::string render_config(const nlohmann::json& config, const Style& style) {
         table.row("", "written to " + short_path(style, text_at(paths, "user")));
     }
     table.table("", rows);
+    for (const std::string& note : texts_at(config, "notes")) {
+        table.row("note", note);
+    }
     return table.text();
 }
 

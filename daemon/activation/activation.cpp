@@ -221,7 +221,7 @@ nlohmann::json activation_to_json(const Activation& activation, bool utf8) {
     const std::string line =
         plan::quiet_line(activation.situation, choice, activation.composition, !utf8);
     std::vector<std::string> skipped;
-    for (const project::SkippedFile& file : activation.project.search.skipped) {
+    for (const host::SkippedFile& file : activation.project.skipped) {
         skipped.push_back(file.text());
     }
     return {{"schema", "cudaenv.env/1"},

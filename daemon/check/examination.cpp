@@ -164,10 +164,12 @@ Result<std::unique_ptr<Examination>> Examination::of(const nlohmann::json& param
     made->m_is_named = params.contains("prefix") || params.contains("name");
     if (depth == plan::CheckDepth::Everything) {
         made->look_at_files(caller, wanted);
+        if (goes_on(wanted)) {
+            made->look_at_cuda(params, caller, wanted);
+        }
         if (!goes_on(wanted)) {
             return stopped();
         }
-        made->look_at_cuda(params, caller);
     }
     return made;
 }
@@ -181,12 +183,13 @@ void Examination::look_at_files(const protocol::Caller& caller, const GoesOn& wa
     digests.save(); // also where it was stopped: the next look begins there
 }
 
-void Examination::look_at_cuda(const nlohmann::json& params, const protocol::Caller& caller) {
+void Examination::look_at_cuda(const nlohmann::json& params, const protocol::Caller& caller,
+                               const GoesOn& wanted) {
     Looks looks(caller);
     if (auto host = host_of(params, caller, looks)) {
         m_host = std::move(*host);
     }
-    m_extensions = host::read_extensions(inventory());
+    m_extensions = host::read_extensions(inventory(), wanted);
 }
 
 std::vector<plan::CheckFinding> Examination::findings() const {

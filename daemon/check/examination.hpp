@@ -50,7 +50,8 @@ public:
 private:
     explicit Examination(Inventories::Loan loan);
     void look_at_files(const protocol::Caller& caller, const GoesOn& wanted);
-    void look_at_cuda(const nlohmann::json& params, const protocol::Caller& caller);
+    void look_at_cuda(const nlohmann::json& params, const protocol::Caller& caller,
+                      const GoesOn& wanted);
 
     Inventories::Loan m_loan;
     facts::Claims m_claims;

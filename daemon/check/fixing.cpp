@@ -147,7 +147,7 @@ nlohmann::json Fixing::object() const {
             {"plan", m_fingerprint}};
 }
 
-Result<nlohmann::json> Fixing::carry_out() {
+Result<nlohmann::json> Fixing::carry_out(const GoesOn& wanted) {
     const facts::Inventory& inventory = m_examination->inventory();
     if (const auto installer = host::installer_at_work(inventory.prefix)) {
         return unavailable("installer-at-work",
@@ -155,12 +155,14 @@ Result<nlohmann::json> Fixing::carry_out() {
                                installer->process + "): nothing was changed",
                            "`cudaenv check --fix` again when it is done");
     }
-    const host::RepairPlaces places{memories_of(*m_caller).directory(),
-                                    host::package_caches(m_caller->environment,
-                                                         m_caller->variable("HOME").value_or(""),
-                                                         inventory.prefix)};
+    host::RepairPlaces places{memories_of(*m_caller).directory(),
+                              host::package_caches(m_caller->environment,
+                                                   m_caller->variable("HOME").value_or(""),
+                                                   inventory.prefix),
+                              {.groups = m_examination->config().trusted_groups()}};
+    places.trust.add_owner_of(inventory.prefix);
     CUDAENV_TRY(const auto outcomes,
-                host::carry_out(inventory, m_examination->claims(), m_steps, places));
+                host::carry_out(inventory, m_examination->claims(), m_steps, places, wanted));
     nlohmann::json done = object();
     std::vector<bool> failed(m_findings.size(), false);
     const auto blocked = [&](const host::RepairStep& step) {

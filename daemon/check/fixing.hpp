@@ -2,6 +2,7 @@
 // shown: a plan goes by a fingerprint, and another one is not carried out.
 #pragma once
 
+#include "base/goes_on.hpp"
 #include "base/result.hpp"
 #include "daemon/check/examination.hpp"
 #include "daemon/check/finding_choice.hpp"
@@ -28,7 +29,7 @@ public:
     [[nodiscard]] const std::string& fingerprint() const { return m_fingerprint; }
     // Does all but what is a command of the client's; the same object, with what was done. Errors:
     // those of host::carry_out.
-    Result<nlohmann::json> carry_out();
+    Result<nlohmann::json> carry_out(const GoesOn& wanted);
 
 private:
     [[nodiscard]] nlohmann::json step_object(const host::RepairStep& step) const;

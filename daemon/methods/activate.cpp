@@ -75,7 +75,7 @@ Lines concerns_of(const Activation& activation, const nlohmann::json& object,
     if (entered) {
         Lines notes = activation.project.notes;
         std::string skipped;
-        for (const project::SkippedFile& file : activation.project.search.skipped) {
+        for (const host::SkippedFile& file : activation.project.skipped) {
             skipped += file.text() + '\n';
         }
         // Below /tmp, say, it would be repeated at each `cd`.

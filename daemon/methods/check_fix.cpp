@@ -32,7 +32,7 @@ Result<protocol::Reply> check_fix(const nlohmann::json& params, const protocol::
         return unavailable("changed", "the environment has changed since the steps were shown",
                            "the same command shows them anew");
     }
-    CUDAENV_TRY(auto done, fixing.carry_out());
+    CUDAENV_TRY(auto done, fixing.carry_out(heartbeat.goes_on()));
     return protocol::Reply{0, std::move(done)};
 }
 

@@ -30,11 +30,17 @@ nlohmann::json setting_to_json(const plan::EffectiveSetting& setting) {
 }
 
 protocol::Reply config_reply(std::string_view action, nlohmann::json settings,
-                             const project::ConfigPaths& paths) {
+                             const project::ConfigPaths& paths,
+                             const std::vector<host::SkippedFile>& skipped = {}) {
+    nlohmann::json notes = nlohmann::json::array();
+    for (const host::SkippedFile& file : skipped) {
+        notes.push_back(file.text());
+    }
     return {0,
             {{"schema", "cudaenv.config/1"},
              {"action", action},
              {"settings", std::move(settings)},
+             {"notes", std::move(notes)},
              {"paths",
               {{"user", paths.user.empty() ? nlohmann::json() : nlohmann::json(paths.user)},
                {"system", paths.system}}}}};
@@ -96,7 +102,7 @@ Result<protocol::Reply> config(const nlohmann::json& params, const protocol::Cal
         unknown.path = arguments.origin(1);
         return tl::unexpected(std::move(unknown));
     }
-    return config_reply(action, std::move(settings), paths);
+    return config_reply(action, std::move(settings), paths, loaded.config_files.skipped);
 }
 
 } // namespace

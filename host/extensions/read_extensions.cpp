@@ -53,7 +53,8 @@ bool requires_torch(const Distribution& distribution) {
 
 class Reader {
 public:
-    explicit Reader(const facts::Inventory& inventory) : m_inventory(&inventory) {}
+    Reader(const facts::Inventory& inventory, const GoesOn& wanted)
+        : m_inventory(&inventory), m_wanted(&wanted) {}
 
     std::vector<ExtensionModule> read() {
         for (std::uint32_t i = 0; i < m_inventory->distributions.size(); ++i) {
@@ -109,7 +110,7 @@ private:
     enum class Place { Installed, Build };
 
     void read_module(std::uint32_t index, const std::string& path, Place place) {
-        if (m_modules.size() >= k_most_modules) {
+        if (m_modules.size() >= k_most_modules || !goes_on(*m_wanted)) {
             return;
         }
         ExtensionModule module;
@@ -255,6 +256,7 @@ private:
     }
 
     const facts::Inventory* m_inventory;
+    const GoesOn* m_wanted;
     std::optional<TorchLibraries> m_torch;
     std::map<std::string, std::string, std::less<>> m_libraries; // of the distribution, by name
     bool m_has_own_python = false; // it has a module for just the environment's Python
@@ -263,8 +265,9 @@ private:
 
 } // namespace
 
-std::vector<ExtensionModule> read_extensions(const facts::Inventory& inventory) {
-    return Reader(inventory).read();
+std::vector<ExtensionModule> read_extensions(const facts::Inventory& inventory,
+                                             const GoesOn& wanted) {
+    return Reader(inventory, wanted).read();
 }
 
 } // namespace cudaenv::host

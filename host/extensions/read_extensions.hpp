@@ -2,6 +2,7 @@
 // loaded, no Python started.
 #pragma once
 
+#include "base/goes_on.hpp"
 #include "solver/facts/extension.hpp"
 #include "solver/facts/inventory.hpp"
 
@@ -14,6 +15,7 @@ namespace cudaenv::host {
 // directory too, and of one built from a directory those in its build/. A file that cannot be read
 // as what it should be is there with its `problem`.
 // A dozen reads a module, and a few megabytes of each of torch's libraries, those once.
-std::vector<facts::ExtensionModule> read_extensions(const facts::Inventory& inventory);
+std::vector<facts::ExtensionModule> read_extensions(const facts::Inventory& inventory,
+                                                    const GoesOn& wanted = {});
 
 } // namespace cudaenv::host

@@ -97,13 +97,18 @@ private:
         return exists(root + "/envs") || exists(root + "/conda-meta") || exists(root + "/pkgs");
     }
 
-    // Of one file; what cannot be read is said once and counts for nothing, as with conda.
+    // What is not trusted or cannot be read is said once and counts for nothing.
+    std::optional<std::string> text_of(const std::string& path) {
+        const TrustedFile file = m_sources.read(path);
+        if (file.skipped) {
+            add_once(m_found.notes, file.skipped->text());
+        }
+        return file.text;
+    }
+
     std::optional<CondarcList> list_in(const std::string& path) {
-        const auto text = m_sources.files->read_file(path);
+        const auto text = text_of(path);
         if (!text) {
-            if (text.error().code != k_not_found) {
-                add_once(m_found.notes, path + ": ignored: " + reason_of(text.error()));
-            }
             return std::nullopt;
         }
         auto list = parse_condarc(*text);
@@ -340,8 +345,7 @@ private:
 
     void add_registered() {
         const std::string list =
-            m_sources.files->read_file(m_sources.context.home + "/.conda/environments.txt")
-                .value_or("");
+            text_of(m_sources.context.home + "/.conda/environments.txt").value_or("");
         for (const std::string_view line : split(list, '\n')) {
             if (const std::string_view path = trim(line); path.starts_with('/')) {
                 add_once(m_found.registered, std::string(path));

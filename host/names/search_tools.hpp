@@ -3,6 +3,7 @@
 
 #include "host/file_system.hpp"
 #include "host/names/expand_path.hpp"
+#include "host/trusted/trusted_file.hpp"
 
 #include <functional>
 #include <set>
@@ -16,6 +17,8 @@ struct NameSources {
     PathContext context; // of the caller
     // Whether the caller may write a file; conda's order depends on it.
     std::function<bool(const std::string&)> may_write;
+    // The text of a file that says where environments lie.
+    std::function<TrustedFile(const std::string&)> read;
 };
 
 struct SearchTool {
@@ -28,7 +31,7 @@ struct SearchTools {
     std::vector<SearchTool> active;      // those that this shell would start
     std::vector<SearchTool> others;      // installed in the usual places
     std::vector<std::string> registered; // prefixes of ~/.conda/environments.txt
-    std::vector<std::string> notes;      // configuration that is broken or ambiguous
+    std::vector<std::string> notes;      // configuration that is broken, ambiguous or not trusted
     std::set<std::string> unset; // variables that a configuration names and that are not set
 };
 

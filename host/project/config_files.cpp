@@ -12,15 +12,19 @@ namespace cudaenv::project {
 namespace {
 
 Result<std::optional<plan::ConfigFile>> load(const std::string& path, plan::FileScope scope,
-                                             plan::UnknownKeys unknown) {
+                                             plan::UnknownKeys unknown, const host::Trust& trust,
+                                             std::vector<host::SkippedFile>& skipped) {
     if (path.empty()) {
         return std::optional<plan::ConfigFile>();
     }
-    CUDAENV_TRY(const std::optional<std::string> text, read_whole(path, plan::k_most_toml_bytes));
-    if (!text) {
+    host::TrustedFile found = host::read_trusted_file(path, trust);
+    if (found.skipped) {
+        skipped.push_back(*std::move(found.skipped));
+    }
+    if (!found.text) {
         return std::optional<plan::ConfigFile>();
     }
-    CUDAENV_TRY(plan::ConfigFile file, plan::parse_config(*text, path, scope, unknown));
+    CUDAENV_TRY(plan::ConfigFile file, plan::parse_config(*found.text, path, scope, unknown));
     return std::optional<plan::ConfigFile>(std::move(file));
 }
 
@@ -43,10 +47,12 @@ ConfigPaths config_paths(const host::Environment& environment) {
     return paths;
 }
 
-Result<ConfigFiles> load_config(const ConfigPaths& paths, plan::UnknownKeys unknown) {
+Result<ConfigFiles> load_config(const ConfigPaths& paths, plan::UnknownKeys unknown, uid_t user) {
     ConfigFiles files;
-    CUDAENV_TRY(files.system, load(paths.system, plan::FileScope::System, unknown));
-    CUDAENV_TRY(files.user, load(paths.user, plan::FileScope::User, unknown));
+    const host::Trust trust{.user = user, .is_for_config = true};
+    CUDAENV_TRY(files.system,
+                load(paths.system, plan::FileScope::System, unknown, trust, files.skipped));
+    CUDAENV_TRY(files.user, load(paths.user, plan::FileScope::User, unknown, trust, files.skipped));
     return files;
 }
 

@@ -1,15 +1,19 @@
 // Where config.toml stands, read and changed: `cudaenv config list|get|set|path`.
-// Law: a missing file is an empty one; a change is written whole or not at all.
+// Law: a missing file is an empty one, and so is one that is not trusted; a change is written whole
+// or not at all.
 #pragma once
 
 #include "base/result.hpp"
 #include "host/environment.hpp"
+#include "host/trusted/trusted_file.hpp"
 #include "solver/plan/config.hpp"
 
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unistd.h>
+#include <vector>
 
 namespace cudaenv::project {
 
@@ -24,9 +28,11 @@ ConfigPaths config_paths(const host::Environment& environment);
 struct ConfigFiles {
     std::optional<plan::ConfigFile> system;
     std::optional<plan::ConfigFile> user;
+    std::vector<host::SkippedFile> skipped; // that somebody else can have written
 };
 Result<ConfigFiles> load_config(const ConfigPaths& paths,
-                                plan::UnknownKeys unknown = plan::UnknownKeys::Refuse);
+                                plan::UnknownKeys unknown = plan::UnknownKeys::Refuse,
+                                uid_t user = ::geteuid());
 
 // Edits the user's file, making it and its directories (mode 0700) when they are missing. Returns
 // its path. Errors: "no-home", those of edit_config and edit_whole.

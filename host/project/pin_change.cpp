@@ -69,7 +69,7 @@ Result<std::vector<PinEdit>> edits_to_remove(std::span<const std::string> names)
     return edits;
 }
 
-tl::unexpected<Error> unsafe(const SkippedFile& reason) {
+tl::unexpected<Error> unsafe(const host::SkippedFile& reason) {
     return tl::unexpected(Error{ErrorKind::Unavailable, "unsafe-place",
                                 "a project file here would not be read: " + reason.why,
                                 printable(reason.path), 0, 0, reason.remedy});
@@ -81,16 +81,17 @@ struct Chosen {
     std::string prefix; // of the environment whose file it is
 };
 
-Result<Chosen> project_file(PinPlace place, const std::string& directory, const Trust& trust,
+Result<Chosen> project_file(PinPlace place, const std::string& directory, const host::Trust& trust,
                             PinAction action, std::vector<std::string>& notes) {
     CUDAENV_TRY(const ProjectSearch search, find_project(directory, trust));
     const std::string here = (search.start == "/" ? "" : search.start) + '/' + k_project_file;
-    const auto skipped = std::find_if(search.skipped.begin(), search.skipped.end(),
-                                      [&](const SkippedFile& file) { return file.path == here; });
+    const auto skipped =
+        std::find_if(search.skipped.begin(), search.skipped.end(),
+                     [&](const host::SkippedFile& file) { return file.path == here; });
     const bool is_here = search.found && search.found->file == here;
     if (search.found && (is_here || place == PinPlace::Nearest) &&
         skipped == search.skipped.end()) {
-        for (const SkippedFile& file : search.skipped) {
+        for (const host::SkippedFile& file : search.skipped) {
             notes.push_back(file.text());
         }
         return Chosen{search.found->file, false, {}};
@@ -99,13 +100,13 @@ Result<Chosen> project_file(PinPlace place, const std::string& directory, const 
     if (skipped != search.skipped.end()) {
         return unsafe(*skipped);
     }
-    for (const SkippedFile& file : search.skipped) {
+    for (const host::SkippedFile& file : search.skipped) {
         notes.push_back(file.text());
     }
     if (action == PinAction::Remove) {
         return Chosen{};
     }
-    if (const auto reason = reason_to_skip(search.start, k_project_file, trust)) {
+    if (const auto reason = host::reason_to_skip(search.start, k_project_file, trust)) {
         return unsafe(*reason);
     }
     return Chosen{here, false, {}};
@@ -119,7 +120,7 @@ Result<Chosen> choose(const PinTarget& target, const std::string& directory,
     case PinPlace::Here: {
         CUDAENV_TRY(const ConfigFiles files,
                     load_config(target.config ? *target.config : config_paths(environment),
-                                plan::UnknownKeys::Note));
+                                plan::UnknownKeys::Note, target.user));
         return project_file(target.place, directory, trust_of(target.user, files), action, notes);
     }
     case PinPlace::Environment: {

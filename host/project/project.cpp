@@ -4,6 +4,7 @@
 #include "solver/plan/printable.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <sys/stat.h>
 
 namespace cudaenv::project {
@@ -28,24 +29,20 @@ Result<std::optional<plan::ProjectFile>> parse(const std::optional<std::string>&
     return std::optional(*std::move(file));
 }
 
-// The environment's own pins, which whoever owns it may have written as well: to activate an
-// environment is to run what its owner has put there.
-Result<std::optional<plan::ProjectFile>> own_pins(const std::string& prefix, Trust trust,
+// The environment's own pins, which whoever owns it may have written as well.
+Result<std::optional<plan::ProjectFile>> own_pins(const std::string& prefix, host::Trust trust,
                                                   plan::UnknownKeys unknown,
-                                                  std::vector<std::string>& notes) {
+                                                  LoadedProject& loaded) {
     const auto path = prefix.empty() ? std::nullopt : pin_file_of(prefix);
     if (!path) {
         return std::optional<plan::ProjectFile>();
     }
-    struct stat status {};
-    if (::stat(prefix.c_str(), &status) == 0) {
-        trust.owner = status.st_uid;
-    }
-    const TrustedFile file = read_trusted_file(*path, trust);
+    trust.add_owner_of(prefix);
+    host::TrustedFile file = host::read_trusted_file(*path, trust);
     if (file.skipped) {
-        notes.push_back(file.skipped->text());
+        loaded.skipped.push_back(*std::move(file.skipped));
     }
-    return parse(file.text, *path, unknown, notes);
+    return parse(file.text, *path, unknown, loaded.notes);
 }
 
 Result<std::vector<plan::Pin>> shell_pins(const host::Environment& environment) {
@@ -96,33 +93,36 @@ std::optional<std::string> pin_file_of(const std::string& prefix) {
     return std::nullopt;
 }
 
-Trust trust_of(uid_t user, const ConfigFiles& files) {
+host::Trust trust_of(uid_t user, const ConfigFiles& files) {
     const auto pointer = [](const auto& file) { return file ? &*file : nullptr; };
     const plan::Config config =
         plan::Config::merge({pointer(files.system), pointer(files.user), nullptr, nullptr});
-    return {user, std::nullopt, config.trusted_groups()};
+    return {.user = user, .groups = config.trusted_groups()};
 }
 
 Result<LoadedProject> load_project(const std::string& directory,
                                    const host::Environment& environment,
                                    const LoadOptions& options) {
     LoadedProject loaded;
-    CUDAENV_TRY(
-        loaded.config_files,
-        load_config(options.config ? *options.config : config_paths(environment), options.unknown));
-    const Trust trust = trust_of(options.user, loaded.config_files);
+    CUDAENV_TRY(loaded.config_files,
+                load_config(options.config ? *options.config : config_paths(environment),
+                            options.unknown, options.user));
+    loaded.skipped = loaded.config_files.skipped;
+    const host::Trust trust = trust_of(options.user, loaded.config_files);
     CUDAENV_TRY(loaded.search, find_project(directory, trust));
-    for (const SkippedFile& skipped : loaded.search.skipped) {
-        loaded.notes.push_back(skipped.text());
-    }
+    loaded.skipped.insert(loaded.skipped.end(), loaded.search.skipped.begin(),
+                          loaded.search.skipped.end());
     if (const auto& found = loaded.search.found) {
         CUDAENV_TRY(loaded.project, parse(found->text, found->file, options.unknown, loaded.notes));
         CUDAENV_TRY(loaded.local,
                     parse(found->local_text, found->local_file(), options.unknown, loaded.notes));
     }
     loaded.prefix = options.prefix.empty() ? active_prefix(environment) : options.prefix;
-    CUDAENV_TRY(loaded.environment, own_pins(loaded.prefix, trust, options.unknown, loaded.notes));
-    const auto& [system, user] = loaded.config_files;
+    CUDAENV_TRY(loaded.environment, own_pins(loaded.prefix, trust, options.unknown, loaded));
+    std::ranges::transform(loaded.skipped, std::inserter(loaded.notes, loaded.notes.begin()),
+                           &host::SkippedFile::text);
+    const auto& system = loaded.config_files.system;
+    const auto& user = loaded.config_files.user;
     for (const auto* file : {&system, &user}) {
         if (*file) {
             loaded.notes.insert(loaded.notes.end(), (*file)->notes.begin(), (*file)->notes.end());

@@ -34,6 +34,7 @@ struct LoadedProject {
     std::optional<plan::ProjectFile> local;
     std::optional<plan::ProjectFile> environment; // the environment's own pins
     ConfigFiles config_files;
+    std::vector<host::SkippedFile> skipped; // of all of these
     plan::Config config;
     plan::EffectivePins pins;
     std::vector<std::string>
@@ -42,7 +43,7 @@ struct LoadedProject {
 
 // Whose project files count: the user's, with the groups of the user's and the administrator's
 // settings.
-Trust trust_of(uid_t user, const ConfigFiles& files);
+host::Trust trust_of(uid_t user, const ConfigFiles& files);
 
 // Errors: those of the files ("bad-toml", "unknown-pin", ...), "bad-version" and others for
 // CUDAENV_CUDA, "no-directory".

@@ -43,9 +43,9 @@ std::optional<struct statx> status_of(const std::string& directory) {
 }
 
 // Empty where there is no such file, or it is passed over.
-std::optional<std::string> text_at(const std::string& path, const Trust& trust,
-                                   std::vector<SkippedFile>& skipped) {
-    TrustedFile file = read_trusted_file(path, trust);
+std::optional<std::string> text_at(const std::string& path, const host::Trust& trust,
+                                   std::vector<host::SkippedFile>& skipped) {
+    host::TrustedFile file = host::read_trusted_file(path, trust);
     if (file.skipped) {
         skipped.push_back(*std::move(file.skipped));
     }
@@ -58,7 +58,7 @@ std::string FoundProject::local_file() const {
     return inside(directory, k_local_file);
 }
 
-Result<ProjectSearch> find_project(const std::string& start_directory, const Trust& trust) {
+Result<ProjectSearch> find_project(const std::string& start_directory, const host::Trust& trust) {
     const auto start = real_path(start_directory);
     const auto mount = start ? status_of(*start) : std::nullopt;
     if (!mount || !S_ISDIR(mount->stx_mode)) {
@@ -85,7 +85,7 @@ Result<ProjectSearch> find_project(const std::string& start_directory, const Tru
         }
         const std::string parent = parent_of(directory);
         const auto above = parent == directory ? std::nullopt : status_of(parent);
-        if (!above || !is_same_mount(*above, *mount)) {
+        if (!above || !host::is_same_mount(*above, *mount)) {
             return search;
         }
         directory = parent;

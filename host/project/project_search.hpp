@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "host/project/trusted_file.hpp"
+#include "host/trusted/trusted_file.hpp"
 
 #include <optional>
 #include <string>
@@ -28,10 +28,10 @@ struct FoundProject {
 struct ProjectSearch {
     std::string start; // the directory asked about, symlinks resolved
     std::optional<FoundProject> found;
-    std::vector<SkippedFile> skipped; // from the start upwards
+    std::vector<host::SkippedFile> skipped; // from the start upwards
 };
 
 // Error: "no-directory" when the start cannot be resolved.
-Result<ProjectSearch> find_project(const std::string& start_directory, const Trust& trust);
+Result<ProjectSearch> find_project(const std::string& start_directory, const host::Trust& trust);
 
 } // namespace cudaenv::project

@@ -2,6 +2,8 @@
 
 #include "base/prefix_directory.hpp"
 #include "base/text.hpp"
+#include "base/whole_file.hpp"
+#include "host/file_system.hpp"
 #include "host/repair/entry_point.hpp"
 #include "host/repair/file_copy.hpp"
 #include "host/repair/placeholder.hpp"
@@ -10,6 +12,7 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <unistd.h>
 #include <vector>
 
 namespace cudaenv::host {
@@ -81,8 +84,13 @@ std::vector<std::string> packaged_names(std::string_view path) {
     return names;
 }
 
-std::optional<CondaSource> CondaSource::open(const std::string& directory) {
+std::optional<CondaSource> CondaSource::open(const std::string& directory, const Trust& trust) {
     CondaSource source;
+    source.m_trust = trust;
+    const std::string root(parent_path(parent_path(directory))); // of ROOT/pkgs/PACKAGE
+    if (::access((root + "/conda-meta").c_str(), F_OK) == 0) {
+        source.m_trust.add_owner_of(root);
+    }
     source.m_fd.reset(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!source.m_fd) {
         return std::nullopt;
@@ -93,8 +101,12 @@ std::optional<CondaSource> CondaSource::open(const std::string& directory) {
     } else if (const auto old = read_file(fd, "info/has_prefix", k_longest_list)) {
         source.m_files = read_has_prefix(*old);
     }
-    if (const auto text = read_file(fd, "info/link.json", k_longest_list)) {
-        source.m_entry_points = read_entry_points(*text);
+    const Fd commands(
+        ::openat(fd, "info/link.json", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (commands && !objection_to(commands.get(), directory + "/info/link.json", source.m_trust)) {
+        if (const auto text = read_open_file(commands.get(), "info/link.json", k_longest_list)) {
+            source.m_entry_points = read_entry_points(*text);
+        }
     }
     return source;
 }
@@ -105,7 +117,7 @@ std::optional<std::string> CondaSource::entry_point(const std::string& command) 
 }
 
 Result<bool> CondaSource::stage(const std::string& path, const std::string& prefix, int into,
-                                const std::string& name) const {
+                                const std::string& name, const GoesOn& wanted) const {
     for (const std::string& packaged : packaged_names(path)) {
         struct stat status {};
         if (!is_inner_path(packaged) ||
@@ -113,7 +125,11 @@ Result<bool> CondaSource::stage(const std::string& path, const std::string& pref
             continue;
         }
         if (S_ISLNK(status.st_mode)) {
-            CUDAENV_TRY(const auto text, read_link(m_fd.get(), packaged));
+            const Fd link(::openat(m_fd.get(), packaged.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+            if (!link || objection_to(link.get(), packaged, m_trust)) {
+                continue;
+            }
+            CUDAENV_TRY(const auto text, read_link(link.get(), ""));
             if (::symlinkat(text.c_str(), into, name.c_str()) != 0) {
                 return failed_on(errno, "cannot make the link", path);
             }
@@ -125,7 +141,7 @@ Result<bool> CondaSource::stage(const std::string& path, const std::string& pref
         const auto known = m_files.find(packaged);
         if (known == m_files.end() || known->second.placeholder.empty()) {
             CUDAENV_TRY(const auto way,
-                        copy_file(m_fd.get(), packaged, into, name, status.st_mode));
+                        copy_file(m_fd.get(), packaged, into, name, status.st_mode, wanted));
             static_cast<void>(way);
             return true;
         }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "base/fd.hpp"
+#include "base/goes_on.hpp"
 #include "base/result.hpp"
+#include "host/trusted/trusted_file.hpp"
 #include "solver/facts/inventory.hpp"
 
 #include <map>
@@ -30,19 +32,22 @@ std::vector<std::string> packaged_names(std::string_view path);
 
 class CondaSource {
 public:
-    static std::optional<CondaSource> open(const std::string& directory);
+    // What no digest on record tells (links, the list of commands) is taken from those only whom
+    // `trust` names.
+    static std::optional<CondaSource> open(const std::string& directory, const Trust& trust);
 
     // Makes the file, or link, as it is in `prefix`; nothing is left of one that cannot be made.
-    // Whether it is what the record says is for the caller to see. False: the package has no such
-    // file.
+    // Whether a file is what the record says is for the caller to see. False: the package has no
+    // such file.
     [[nodiscard]] Result<bool> stage(const std::string& path, const std::string& prefix, int into,
-                                     const std::string& name) const;
+                                     const std::string& name, const GoesOn& wanted = {}) const;
 
     // What the command of that name calls, "MODULE:FUNCTION", of a noarch Python package.
     [[nodiscard]] std::optional<std::string> entry_point(const std::string& command) const;
 
 private:
     Fd m_fd;
+    Trust m_trust;
     std::map<std::string, PackagedFile> m_files;
     std::map<std::string, std::string> m_entry_points;
 };

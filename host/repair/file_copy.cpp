@@ -9,10 +9,12 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <memory>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace cudaenv::host {
 
@@ -57,9 +59,14 @@ int write_whole(int fd, const char* data, std::size_t size) {
     return 0;
 }
 
-// 0, or an errno.
+bool is_zero(const char* data, std::size_t size) {
+    return data[0] == '\0' && std::memcmp(data, data + 1, size - 1) == 0;
+}
+
+// 0, or an errno. Blocks of zeros take no room.
 int copy_bytes(int from, int to, const GoesOn& wanted) {
     const std::unique_ptr<char[]> memory(new char[k_block]);
+    off_t size = 0;
     for (;;) {
         if (!goes_on(wanted)) {
             return ECANCELED;
@@ -72,9 +79,15 @@ int copy_bytes(int from, int to, const GoesOn& wanted) {
             return errno;
         }
         if (got == 0) {
-            return 0;
+            return ::ftruncate(to, size) == 0 ? 0 : errno;
         }
-        if (const int error = write_whole(to, memory.get(), static_cast<std::size_t>(got))) {
+        const auto count = static_cast<std::size_t>(got);
+        size += got;
+        if (is_zero(memory.get(), count)) {
+            if (::lseek(to, size, SEEK_SET) < 0) {
+                return errno;
+            }
+        } else if (const int error = write_whole(to, memory.get(), count)) {
             return error;
         }
     }

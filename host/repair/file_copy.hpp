@@ -25,6 +25,7 @@ Result<void> write_file(int directory, const std::string& name, std::string_view
                         mode_t mode, const timespec& modified);
 // The whole of a regular file of at most `limit` bytes.
 Result<std::string> read_file(int directory, const std::string& name, std::size_t limit);
+// With an empty name, of the link that is open there.
 Result<std::string> read_link(int directory, const std::string& name);
 // Of a regular file.
 Result<facts::Sha256Digest> digest_of(int directory, const std::string& name,

@@ -116,11 +116,11 @@ class Carrying {
 public:
     Carrying(const PrefixDirectory& prefix, Staging& staging, const facts::Inventory& inventory,
              const facts::Claims& claims, std::span<const RepairStep> steps,
-             const RepairPlaces& places)
+             const RepairPlaces& places, const GoesOn& wanted)
         : m_prefix(&prefix), m_staging(&staging), m_inventory(&inventory), m_claims(&claims),
-          m_steps(steps), m_places(&places), m_outcomes(steps.size()) {}
+          m_steps(steps), m_places(&places), m_wanted(&wanted), m_outcomes(steps.size()) {}
 
-    std::vector<StepOutcome> run() {
+    Result<std::vector<StepOutcome>> run() {
         std::vector<Prepared> prepared(m_steps.size());
         for (std::size_t i = 0; i < m_steps.size(); ++i) {
             auto made = prepare(m_steps[i], m_outcomes[i]);
@@ -129,6 +129,9 @@ public:
             } else {
                 fail(i, made.error());
             }
+        }
+        if (!goes_on(*m_wanted)) {
+            return stopped();
         }
         for (const Part part : k_parts) {
             for (std::size_t i = 0; i < m_steps.size(); ++i) {
@@ -178,7 +181,8 @@ private:
         case Repair::Kind::RestoreKept: {
             CUDAENV_TRY(auto staged,
                         stage_kept(*m_prefix, *m_staging, KeptStore(m_places->state_directory),
-                                   *m_inventory, *m_claims, repair.distribution, repair.version));
+                                   *m_inventory, *m_claims, repair.distribution, repair.version,
+                                   *m_wanted));
             return Prepared(std::move(staged));
         }
         case Repair::Kind::RestoreConda:
@@ -210,8 +214,9 @@ private:
             return unavailable("not-installed",
                                plan::printable(repair.distribution) + " is not installed any more");
         }
-        CUDAENV_TRY(auto planned, plan_uninstall(*m_prefix, *m_inventory, *m_claims,
-                                                 static_cast<std::uint32_t>(one - all.begin())));
+        CUDAENV_TRY(auto planned,
+                    plan_uninstall(*m_prefix, *m_inventory, *m_claims,
+                                   static_cast<std::uint32_t>(one - all.begin()), {}, *m_wanted));
         if (!planned.left.empty()) {
             outcome.note = fmt::format("{} left, not as its RECORD says: {}",
                                        files_text(planned.left.size()), few_of(planned.left));
@@ -230,7 +235,8 @@ private:
         const Repair& repair = step.repair;
         const facts::CondaPackage& package = m_inventory->conda[repair.package];
         CUDAENV_TRY(auto staged, stage_conda(*m_prefix, *m_staging, package, repair.files,
-                                             extracted_places(package, m_places->package_caches)));
+                                             extracted_places(package, m_places->package_caches),
+                                             m_places->trust, *m_wanted));
         if (!staged.missing.empty()) {
             auto failed = unavailable(
                 "no-source",
@@ -276,6 +282,7 @@ private:
     Result<void> commit(const std::vector<StagedFile>& files, Source source, Part part) {
         for (const StagedFile& file : files) {
             if (part_of(file, source) == part) {
+                (void)goes_on(*m_wanted); // shown, not asked
                 CUDAENV_TRY_VOID(put_back(*m_prefix, *m_staging, *m_claims, file));
             }
         }
@@ -305,6 +312,7 @@ private:
     const facts::Claims* m_claims;
     std::span<const RepairStep> m_steps;
     const RepairPlaces* m_places;
+    const GoesOn* m_wanted;
     std::vector<StepOutcome> m_outcomes;
     std::set<std::size_t> m_blocked; // findings of which a step failed
 };
@@ -381,11 +389,11 @@ void clear_interrupted(const std::string& prefix) {
 Result<std::vector<StepOutcome>> carry_out(const facts::Inventory& inventory,
                                            const facts::Claims& claims,
                                            std::span<const RepairStep> steps,
-                                           const RepairPlaces& places) {
+                                           const RepairPlaces& places, const GoesOn& wanted) {
     CUDAENV_TRY_VOID(check_writable(inventory));
     CUDAENV_TRY(const auto prefix, PrefixDirectory::open(inventory.prefix));
     CUDAENV_TRY(const auto staging, Staging::begin(prefix));
-    return Carrying(prefix, *staging, inventory, claims, steps, places).run();
+    return Carrying(prefix, *staging, inventory, claims, steps, places, wanted).run();
 }
 
 } // namespace cudaenv::host

@@ -3,7 +3,9 @@
 // environment is old or new, whenever this is interrupted. Nothing outside of the prefix changes.
 #pragma once
 
+#include "base/goes_on.hpp"
 #include "base/result.hpp"
+#include "host/trusted/trusted_file.hpp"
 #include "solver/facts/claims.hpp"
 #include "solver/plan/check/check.hpp"
 
@@ -34,6 +36,7 @@ struct StepOutcome {
 struct RepairPlaces {
     std::string state_directory;             // of the kept copies
     std::vector<std::string> package_caches; // of conda's packages
+    Trust trust;                             // where no digest tells what is in them
 };
 
 // Whether this user may change the environment. Error: "not-writable".
@@ -43,10 +46,11 @@ Result<void> check_writable(const facts::Inventory& inventory);
 void clear_interrupted(const std::string& prefix);
 
 // All but commands (ReinstallPip), in order; outcomes as the steps. A step that fails keeps the
-// others of its findings from being done. Errors, before anything is done: "not-writable", "busy".
+// others of its findings from being done. Errors, before anything is done: "not-writable", "busy",
+// k_stopped; what is begun is ended.
 Result<std::vector<StepOutcome>> carry_out(const facts::Inventory& inventory,
                                            const facts::Claims& claims,
                                            std::span<const RepairStep> steps,
-                                           const RepairPlaces& places);
+                                           const RepairPlaces& places, const GoesOn& wanted = {});
 
 } // namespace cudaenv::host

@@ -24,13 +24,14 @@ constexpr std::string_view k_commands = "bin/";
 class CondaStaging {
 public:
     CondaStaging(const PrefixDirectory& prefix, Staging& staging,
-                 const facts::CondaPackage& package, const std::vector<std::string>& places)
-        : m_prefix(&prefix), m_staging(&staging), m_package(&package) {
+                 const facts::CondaPackage& package, const std::vector<std::string>& places,
+                 const Trust& trust, const GoesOn& wanted)
+        : m_prefix(&prefix), m_staging(&staging), m_package(&package), m_wanted(&wanted) {
         for (std::size_t i = 0; i < package.files.size(); ++i) {
             m_claims.emplace(package.files.path(i), i);
         }
         for (const std::string& place : places) {
-            if (auto source = CondaSource::open(place)) {
+            if (auto source = CondaSource::open(place, trust)) {
                 m_sources.push_back(std::move(*source));
             }
         }
@@ -57,7 +58,7 @@ public:
         }
         if (status && claim.kind == ClaimKind::File && S_ISREG(status->st_mode) &&
             claim.hash == ClaimHash::Sha256) {
-            const auto digest = digest_of(place->directory.get(), place->name);
+            const auto digest = digest_of(place->directory.get(), place->name, *m_wanted);
             if (digest && *digest == claim.sha256) {
                 return {};
             }
@@ -79,7 +80,7 @@ private:
         for (const CondaSource& source : m_sources) {
             for (const std::string& prefix : {m_prefix->path(), m_prefix->real_path()}) {
                 const std::string name = m_staging->new_name();
-                auto made = source.stage(path, prefix, m_staging->fd(), name);
+                auto made = source.stage(path, prefix, m_staging->fd(), name, *m_wanted);
                 if (!made && made.error().code == "no-space") {
                     return tl::unexpected(std::move(made).error());
                 }
@@ -149,7 +150,7 @@ private:
         if (claim.kind == ClaimKind::Softlink || text) {
             return claim.kind == ClaimKind::Softlink && text.has_value();
         }
-        const auto digest = digest_of(m_staging->fd(), name);
+        const auto digest = digest_of(m_staging->fd(), name, *m_wanted);
         return claim.hash == ClaimHash::Sha256 && digest && *digest == claim.sha256;
     }
 
@@ -166,6 +167,7 @@ private:
     const PrefixDirectory* m_prefix;
     Staging* m_staging;
     const facts::CondaPackage* m_package;
+    const GoesOn* m_wanted;
     std::map<std::string_view, std::size_t> m_claims;
     std::vector<CondaSource> m_sources;
     CondaRestoration m_result;
@@ -176,8 +178,9 @@ private:
 Result<CondaRestoration> stage_conda(const PrefixDirectory& prefix, Staging& staging,
                                      const facts::CondaPackage& package,
                                      const std::vector<std::string>& paths,
-                                     const std::vector<std::string>& places) {
-    CondaStaging made(prefix, staging, package, places);
+                                     const std::vector<std::string>& places, const Trust& trust,
+                                     const GoesOn& wanted) {
+    CondaStaging made(prefix, staging, package, places, trust, wanted);
     for (const std::string& path : paths) {
         CUDAENV_TRY_VOID(made.add(path));
     }

@@ -3,8 +3,10 @@
 // package's metadata; every other file is as it was.
 #pragma once
 
+#include "base/goes_on.hpp"
 #include "base/result.hpp"
 #include "host/repair/staging.hpp"
+#include "host/trusted/trusted_file.hpp"
 #include "solver/facts/claims.hpp"
 
 #include <string>
@@ -32,7 +34,8 @@ struct CondaRestoration {
 Result<CondaRestoration> stage_conda(const PrefixDirectory& prefix, Staging& staging,
                                      const facts::CondaPackage& package,
                                      const std::vector<std::string>& paths,
-                                     const std::vector<std::string>& places);
+                                     const std::vector<std::string>& places, const Trust& trust,
+                                     const GoesOn& wanted);
 Result<void> make_directories(const PrefixDirectory& prefix, const CondaRestoration& restoration);
 Result<void> put_back(const PrefixDirectory& prefix, Staging& staging, const facts::Claims& claims,
                       const StagedFile& file);

@@ -12,7 +12,8 @@ namespace cudaenv::host {
 
 namespace {
 
-Result<std::string> stage_file(Staging& staging, const Fd& tree, const KeptFile& file) {
+Result<std::string> stage_file(Staging& staging, const Fd& tree, const KeptFile& file,
+                               const GoesOn& wanted) {
     const auto damaged = [&] {
         return unavailable("damaged", "the kept copy of " + plan::printable(file.path) +
                                           " is not what was kept");
@@ -24,11 +25,11 @@ Result<std::string> stage_file(Staging& staging, const Fd& tree, const KeptFile&
         }
         return name;
     }
-    const auto way = copy_file(tree.get(), file.path, staging.fd(), name, file.mode);
+    const auto way = copy_file(tree.get(), file.path, staging.fd(), name, file.mode, wanted);
     if (!way) {
         return way.error().code == "no-space" ? tl::unexpected(way.error()) : damaged();
     }
-    const auto digest = digest_of(staging.fd(), name);
+    const auto digest = digest_of(staging.fd(), name, wanted);
     if (!digest || *digest != file.sha256) {
         return damaged();
     }
@@ -57,7 +58,7 @@ Result<void> can_be_put_back(const KeptDistribution& kept, const facts::Inventor
 Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& staging,
                                    const KeptStore& store, const facts::Inventory& inventory,
                                    const facts::Claims& claims, const std::string& name,
-                                   const std::string& version) {
+                                   const std::string& version, const GoesOn& wanted) {
     auto kept = store.find(inventory.prefix, name, version);
     if (!kept) {
         return unavailable("not-kept", "nothing is kept of " + plan::printable(name) +
@@ -81,7 +82,7 @@ Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& stagi
                                                  "before the kept one can come back");
         }
         if (one.has_record) {
-            CUDAENV_TRY(auto planned, plan_uninstall(prefix, inventory, claims, i, stays));
+            CUDAENV_TRY(auto planned, plan_uninstall(prefix, inventory, claims, i, stays, wanted));
             restoration.replaced.push_back(std::move(planned));
         }
     }
@@ -98,7 +99,7 @@ Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& stagi
                                                  " cannot be put back: a directory is there, or a "
                                                  "link that leads out of the environment");
         }
-        CUDAENV_TRY(auto staged, stage_file(staging, tree, file));
+        CUDAENV_TRY(auto staged, stage_file(staging, tree, file, wanted));
         restoration.files.push_back({file.path, std::move(staged), false});
     }
     // What makes a distribution of a dist-info.

@@ -2,6 +2,7 @@
 // compared with its digests before the first file of the environment changes.
 #pragma once
 
+#include "base/goes_on.hpp"
 #include "base/result.hpp"
 #include "host/repair/kept_store.hpp"
 #include "host/repair/restore_conda.hpp"
@@ -28,6 +29,6 @@ Result<void> can_be_put_back(const KeptDistribution& kept, const facts::Inventor
 Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& staging,
                                    const KeptStore& store, const facts::Inventory& inventory,
                                    const facts::Claims& claims, const std::string& name,
-                                   const std::string& version);
+                                   const std::string& version, const GoesOn& wanted);
 
 } // namespace cudaenv::host

@@ -36,9 +36,10 @@ bool is_environments(std::string_view path) {
 class Planning {
 public:
     Planning(const PrefixDirectory& prefix, const facts::Inventory& inventory,
-             const facts::Claims& claims, std::uint32_t distribution, const Paths& stays)
+             const facts::Claims& claims, std::uint32_t distribution, const Paths& stays,
+             const GoesOn& wanted)
         : m_prefix(&prefix), m_claims(&claims), m_distribution(distribution), m_stays(&stays),
-          m_one(&inventory.distributions[distribution]),
+          m_wanted(&wanted), m_one(&inventory.distributions[distribution]),
           m_has_digests(std::any_of(m_one->files.begin(), m_one->files.end(), [](const auto& file) {
               return file.hash != facts::ClaimHash::None;
           })) {}
@@ -110,7 +111,7 @@ private:
             return is_file && (!m_has_digests || is_below(path, m_one->metadata));
         }
         if (S_ISREG(status.st_mode)) {
-            const auto digest = digest_of(place.directory.get(), place.name);
+            const auto digest = digest_of(place.directory.get(), place.name, *m_wanted);
             return digest && *digest == claim.sha256;
         }
         // uv can link into its cache; a link of the user's own leads to something else.
@@ -121,7 +122,7 @@ private:
                 return errno == ENOENT; // it leads to nothing any more
             }
             const auto real = read_link(AT_FDCWD, "/proc/self/fd/" + std::to_string(target.get()));
-            const auto digest = real ? digest_of(AT_FDCWD, *real)
+            const auto digest = real ? digest_of(AT_FDCWD, *real, *m_wanted)
                                      : Result<facts::Sha256Digest>(facts::Sha256Digest{});
             return real && digest && *digest == claim.sha256;
         }
@@ -177,6 +178,7 @@ private:
     const facts::Claims* m_claims;
     std::uint32_t m_distribution;
     const Paths* m_stays;
+    const GoesOn* m_wanted;
     const facts::Distribution* m_one;
     bool m_has_digests; // any of its files
     Uninstallation m_planned;
@@ -198,7 +200,7 @@ Result<void> unlink(const PrefixDirectory& prefix, const std::string& path) {
 Result<Uninstallation> plan_uninstall(const PrefixDirectory& prefix,
                                       const facts::Inventory& inventory,
                                       const facts::Claims& claims, std::uint32_t distribution,
-                                      const Paths& stays) {
+                                      const Paths& stays, const GoesOn& wanted) {
     const facts::Distribution& one = inventory.distributions[distribution];
     if (!one.has_record) {
         return unavailable("no-record", plan::printable(one.written) +
@@ -207,7 +209,7 @@ Result<Uninstallation> plan_uninstall(const PrefixDirectory& prefix,
     if (const auto place = prefix.place(one.metadata); !place) {
         return tl::unexpected(place.error());
     }
-    return Planning(prefix, inventory, claims, distribution, stays).make();
+    return Planning(prefix, inventory, claims, distribution, stays, wanted).make();
 }
 
 Result<void> take_files(const PrefixDirectory& prefix, const facts::Claims& claims,

@@ -2,6 +2,7 @@
 // environment, no other package claims it, and it is what the RECORD says (or that does not tell).
 #pragma once
 
+#include "base/goes_on.hpp"
 #include "base/result.hpp"
 #include "host/repair/staging.hpp"
 #include "solver/facts/claims.hpp"
@@ -30,7 +31,7 @@ struct Uninstallation {
 Result<Uninstallation> plan_uninstall(const PrefixDirectory& prefix,
                                       const facts::Inventory& inventory,
                                       const facts::Claims& claims, std::uint32_t distribution,
-                                      const Paths& stays = {});
+                                      const Paths& stays = {}, const GoesOn& wanted = {});
 // In this order, so that what is interrupted can be seen and done again. The first two leave other
 // packages' files in their directories; the last takes empty directories away, up to the site.
 Result<void> take_files(const PrefixDirectory& prefix, const facts::Claims& claims,

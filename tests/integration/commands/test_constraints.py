@@ -289,8 +289,9 @@ class Constraints(CommandTest):
         if os.getuid() != 0:
             self.skipTest("needs root, to be another user")
         prefix = self.env(PIPS[-1])
-        for path in (self.root, self.home, self.root / "run"):
-            os.chmod(path, 0o777)
+        for path in (self.root, self.home):
+            os.chmod(path, 0o755)
+        os.chmod(self.root / "run", 0o777)
         for path in (self.home / ".config").rglob("*"):
             os.chmod(path, 0o755 if path.is_dir() else 0o644)
         os.chmod(self.home / ".config", 0o755)

@@ -1,6 +1,7 @@
 """What `-n NAME` means and what `status`, `use` and `pin` say, of the real daemon."""
 
 import json
+import os
 import shutil
 import subprocess
 
@@ -62,6 +63,32 @@ class Named(CommandTest):
         self.assertIn(".condarc: ignored: line 1", "\n".join(found["notes"]))
         ran = self.check(self.run_cudaenv("run", "-n", "e", "true"))
         self.assertIn(".condarc: ignored: line 1", ran.stderr.decode())
+
+    def test_files_of_condas_that_others_can_write_are_said_and_do_not_count(self):
+        root = self.install_conda()
+        ours, theirs = self.conda("conda/envs/e"), self.conda("theirs/e")
+        condarc = self.home / ".condarc"
+        condarc.write_text(f"envs_dirs:\n  - {theirs.parent}\n")
+        self.assertEqual(self.status("-n", "e")["environment"]["prefix"], str(theirs))
+        condarc.chmod(0o666)
+        found = self.status("-n", "e")
+        self.assertEqual(found["environment"]["prefix"], str(ours))
+        self.assertIn(f"{condarc} is passed over: is writable by everyone", "\n".join(found["notes"]))
+        registered = self.home / ".conda/environments.txt"
+        registered.parent.mkdir()
+        registered.write_text(f"{self.conda('far/away')}\n")
+        self.assertEqual(self.status("-n", "away")["environment"]["name"], "away")
+        registered.chmod(0o666)
+        self.check(self.run_cudaenv("status", "-n", "away"), 2)
+        if os.geteuid() != 0:
+            return
+        condarc.unlink()
+        shared = root / ".condarc"
+        shared.write_text(f"envs_dirs:\n  - {theirs.parent}\n")
+        os.chown(shared, 4321, 4321)
+        self.assertEqual(self.status("-n", "e")["environment"]["prefix"], str(ours))
+        os.chown(root, 4321, 4321)  # who starts this conda runs what its owner has put there
+        self.assertEqual(self.status("-n", "e")["environment"]["prefix"], str(theirs))
 
     def test_an_environment_is_called_what_it_is(self):
         root = self.install_conda()

@@ -13,10 +13,11 @@ int main() {
         const auto request = nlohmann::json::parse(line);
         const auto environment = request["environment"].get<Environment>();
         DiskFileSystem files;
-        const SearchTools tools = search_tools(
-            {&files,
-             {&environment, value_of(environment, "HOME"), request["directory"]},
-             [](const std::string& path) { return ::access(path.c_str(), W_OK) == 0; }});
+        const SearchTools tools =
+            search_tools({&files,
+                          {&environment, value_of(environment, "HOME"), request["directory"]},
+                          [](const std::string& path) { return ::access(path.c_str(), W_OK) == 0; },
+                          [](const std::string& path) { return read_trusted_file(path, {}); }});
         nlohmann::json found = nlohmann::json::object();
         for (const std::string name : request["names"]) {
             const auto prefix = prefix_named(name, tools, files);

@@ -54,6 +54,29 @@ TEST_CASE("an environment's own pins count where its owner or the user has writt
     CHECK_FALSE(pinned());
 }
 
+TEST_CASE("settings that somebody else can have written do not count, and are told once") {
+    const Scratch scratch;
+    const std::string file =
+        scratch.write("home/config.toml", "[activate]\ntrusted_groups = [\"lab\"]\n");
+    const auto loaded = [&] { return load_project(scratch.path(), {}, with_config(scratch)); };
+    CHECK(loaded()->config.trusted_groups() == std::vector<std::string>{"lab"});
+    ::chmod(file.c_str(), 0666);
+    const auto open = loaded();
+    REQUIRE(open);
+    CHECK(open->config.trusted_groups().empty());
+    REQUIRE(open->skipped.size() == 1);
+    CHECK(open->skipped[0].path == file);
+    CHECK(open->notes == std::vector<std::string>{open->skipped[0].text()});
+    if (is_root()) {
+        ::chmod(file.c_str(), 0664);
+        REQUIRE(::chown(file.c_str(), 0, 54321) == 0);
+        // Groups that it names itself do not make it trusted.
+        CHECK(loaded()->skipped.at(0).remedy == "chmod g-w " + file);
+        give(file, 4321);
+        CHECK(loaded()->skipped.at(0).why == "belongs to uid 4321, not to root");
+    }
+}
+
 TEST_CASE("all places that pin are merged in their order, each pin with its line") {
     const Scratch scratch;
     scratch.write("p/cudaenv.toml", "[pins]\ncuda = \"11.3\"\ntorch = \"1.12\"\ncudnn = \"8\"\n");

@@ -39,7 +39,7 @@ std::string found(const Scratch& scratch, const std::string& start, uid_t user =
         return text;
     };
     std::string out = search->found ? shown(search->found->file) : "none";
-    for (const SkippedFile& file : search->skipped) {
+    for (const host::SkippedFile& file : search->skipped) {
         out += " | " + shown(file.path) + ' ' + shown(file.why);
     }
     return out;
@@ -161,7 +161,7 @@ TEST_CASE("what a group may write counts where the group is trusted") {
     const auto trusted = find_project(scratch.path("a"), {k_user, {}, {"54321"}});
     REQUIRE(trusted);
     CHECK(trusted->found);
-    CHECK(reason_to_skip(scratch.path("a"), k_project_file, {k_user, {}, {"lab"}})->remedy ==
+    CHECK(host::reason_to_skip(scratch.path("a"), k_project_file, {k_user, {}, {"lab"}})->remedy ==
           "cudaenv config set activate.trusted_groups lab 54321");
 }
 
@@ -236,10 +236,10 @@ TEST_CASE("a file that is swapped while it is read is never another user's") {
         }
         ::_exit(1);
     }
-    const Trust trust{k_user, {}, {"54321"}};
+    const host::Trust trust{k_user, {}, {"54321"}};
     std::map<std::string, int> seen;
     for (int i = 0; i < 5000 || (i < 5'000'000 && seen.size() < 2); ++i) {
-        const TrustedFile file = read_trusted_file(scratch.path(path), trust);
+        const host::TrustedFile file = host::read_trusted_file(scratch.path(path), trust);
         ++seen[file.text.value_or("none")];
     }
     CHECK(::waitpid(swapper, nullptr, WNOHANG) == 0); // was at it to the end

@@ -53,7 +53,7 @@ TEST_CASE("a package's file is made with the prefix in it, a pipe and a foreign 
     tree.file("pkg/bin/a", "#!/opt/p/bin/python\n", 0755);
     tree.file("secret", "x");
     tree.directory("into");
-    const auto source = CondaSource::open(tree.path() + "/pkg");
+    const auto source = CondaSource::open(tree.path() + "/pkg", Trust{});
     REQUIRE(source);
     const Fd into(::open((tree.path() + "/into").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     REQUIRE(source->stage("bin/a", "/env", into.get(), "1") == true);
@@ -63,7 +63,41 @@ TEST_CASE("a package's file is made with the prefix in it, a pipe and a foreign 
            std::filesystem::perms::owner_exec) != std::filesystem::perms::none);
     CHECK(source->stage("../secret", "/env", into.get(), "2") == false);
     CHECK(source->stage("bin/none", "/env", into.get(), "3") == false);
-    CHECK_FALSE(CondaSource::open(tree.path() + "/none"));
+    CHECK_FALSE(CondaSource::open(tree.path() + "/none", Trust{}));
+}
+
+TEST_CASE("of what no digest tells, what somebody else has put into a cache is not taken") {
+    if (::geteuid() != 0) {
+        SKIP("needs files of several owners; run as root");
+    }
+    constexpr uid_t k_other = 4321;
+    const test::TemporaryTree tree;
+    const std::string package = tree.path() + "/pkgs/p";
+    tree.file("pkgs/p/info/link.json",
+              R"({"noarch": {"type": "python", "entry_points": ["tool = m:f"]}})");
+    tree.directory("pkgs/p/lib");
+    tree.directory("into");
+    const std::string link = package + "/lib/l.so";
+    std::filesystem::create_symlink("l.so.1", link);
+    const Fd into(::open((tree.path() + "/into").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    int count = 0;
+    const auto taken = [&] {
+        const auto source = CondaSource::open(package, Trust{});
+        const bool has_link =
+            source->stage("lib/l.so", "/env", into.get(), std::to_string(++count)) == true;
+        return std::pair(has_link, source->entry_point("tool").has_value());
+    };
+    CHECK(taken() == std::pair(true, true));
+    REQUIRE(::lchown(link.c_str(), k_other, k_other) == 0);
+    CHECK(taken() == std::pair(false, true));
+    REQUIRE(::chmod((package + "/info/link.json").c_str(), 0666) == 0);
+    CHECK(taken() == std::pair(false, false));
+    REQUIRE(::chmod((package + "/info/link.json").c_str(), 0644) == 0);
+    REQUIRE(::chown((package + "/info/link.json").c_str(), k_other, k_other) == 0);
+    CHECK(taken() == std::pair(false, false));
+    tree.directory("conda-meta"); // a conda of theirs, and its cache
+    REQUIRE(::chown(tree.path().c_str(), k_other, k_other) == 0);
+    CHECK(taken() == std::pair(true, true));
 }
 
 TEST_CASE("caches are those that variables name, then those of the roots, then the home's") {

@@ -212,3 +212,25 @@ TEST_CASE("two steps of one finding are done together or not at all") {
     CHECK((*outcomes)[1].error == "nothing is kept of two");
     CHECK(scene.has(std::string(k_site) + "own.py"));
 }
+
+TEST_CASE("where the client has gone before the first change, nothing is changed") {
+    const Scene scene;
+    scene.site("own.py", "x");
+    scene.distribution("one", std::string("own.py,") + k_hash_of_x + ",1\n");
+    const auto inventory = read_inventory(scene.prefix());
+    REQUIRE(inventory);
+    const facts::Claims claims(*inventory);
+    plan::Repair uninstall;
+    uninstall.kind = plan::Repair::Kind::UninstallPip;
+    uninstall.distribution = "one";
+    plan::CheckFinding found;
+    found.repairs = {uninstall};
+    const std::vector<plan::CheckFinding> findings{found};
+    const auto stopped =
+        carry_out(*inventory, claims, steps_of(findings), {}, [] { return false; });
+    REQUIRE_FALSE(stopped);
+    CHECK(stopped.error().code == k_stopped);
+    CHECK(scene.has(std::string(k_site) + "own.py"));
+    CHECK(scene.has(std::string(k_site) + "one-1.0.dist-info/RECORD"));
+    CHECK(scene.uninstall("one").at(0).done);
+}

@@ -1,4 +1,4 @@
-#include "host/project/trusted_file.hpp"
+#include "host/trusted/trusted_file.hpp"
 
 #include "base/fd.hpp"
 #include "base/shell_word.hpp"
@@ -25,7 +25,7 @@
 #include <sys/xattr.h>
 #include <system_error>
 
-namespace cudaenv::project {
+namespace cudaenv::host {
 
 namespace {
 
@@ -118,7 +118,7 @@ bool lets_others_write(const Fd& file) {
     const ssize_t size =
         ::getxattr(path.c_str(), "system.posix_acl_access", list.data(), list.size());
     if (size < 0) {
-        return errno == ERANGE; // thousands of them
+        return errno == ERANGE || errno == ENOENT; // thousands of them; no /proc to ask
     }
     for (std::size_t at = 4; at + sizeof(Entry) <= static_cast<std::size_t>(size);
          at += sizeof(Entry)) {
@@ -138,7 +138,8 @@ public:
 
     std::optional<SkippedFile> owner(const Place& place) const {
         const uid_t owner = place.status.stx_uid;
-        if (owner == m_trust.user || owner == 0 || owner == m_trust.owner) {
+        if (owner == m_trust.user || owner == 0 ||
+            std::ranges::find(m_trust.owners, owner) != m_trust.owners.end()) {
             return std::nullopt;
         }
         // No remedy: a file that somebody else has laid here is not to be adopted.
@@ -166,6 +167,11 @@ public:
         }
         if (group.is_own || std::ranges::find(m_trust.groups, group.name) != m_trust.groups.end()) {
             return std::nullopt;
+        }
+        if (m_trust.is_for_config) {
+            return SkippedFile{m_file,
+                               subject(place) + "is writable by the group " + printable(group.name),
+                               "chmod g-w " + printable(shell_word(place.path))};
         }
         std::string remedy = "cudaenv config set activate.trusted_groups";
         for (const std::string& trusted : m_trust.groups) {
@@ -351,6 +357,13 @@ bool is_same_mount(const struct statx& one, const struct statx& other) {
     return one.stx_dev_major == other.stx_dev_major && one.stx_dev_minor == other.stx_dev_minor;
 }
 
+void Trust::add_owner_of(const std::string& prefix) {
+    struct stat status {};
+    if (::stat(prefix.c_str(), &status) == 0) {
+        owners.push_back(status.st_uid);
+    }
+}
+
 std::string SkippedFile::text() const {
     return printable(path) + " is passed over: " + why +
            (remedy.empty() ? "" : " (" + remedy + ')');
@@ -379,6 +392,16 @@ TrustedFile read_trusted_file(const std::string& path, const Trust& trust) {
     return {*std::move(text), {}};
 }
 
+std::optional<SkippedFile> objection_to(int fd, const std::string& path, const Trust& trust) {
+    Place place{path, Fd(::fcntl(fd, F_DUPFD_CLOEXEC, 0))};
+    if (const int problem = place.fd ? look_at(place) : errno) {
+        return unreachable(path, problem);
+    }
+    const Judge judge(path, trust);
+    auto reason = judge.owner(place);
+    return reason || S_ISLNK(place.status.stx_mode) ? reason : judge.writers(place);
+}
+
 std::optional<SkippedFile> reason_to_skip(const std::string& directory, const char* name,
                                           const Trust& trust) {
     const std::string file = directory + (directory == "/" ? "" : "/") + name;
@@ -390,4 +413,4 @@ std::optional<SkippedFile> reason_to_skip(const std::string& directory, const ch
     return judge.directories(walk.places());
 }
 
-} // namespace cudaenv::project
+} // namespace cudaenv::host

@@ -13,13 +13,17 @@
 #include <unistd.h>
 #include <vector>
 
-namespace cudaenv::project {
+namespace cudaenv::host {
 
 // Who may have written: the user, root, and those below.
 struct Trust {
     uid_t user = ::geteuid();
-    std::optional<uid_t> owner{};      // of the environment that the file is about
+    std::vector<uid_t> owners{};       // of environments that the file is about
     std::vector<std::string> groups{}; // by name; the user's own and root's need not be named
+    bool is_for_config = false;        // which names those groups: it cannot speak for itself
+
+    // To activate an environment, or to start its conda, is to run what its owner has put there.
+    void add_owner_of(const std::string& prefix);
 };
 
 struct SkippedFile {
@@ -46,9 +50,13 @@ TrustedFile read_trusted_file(const std::string& path, const Trust& trust);
 std::optional<SkippedFile> reason_to_skip(const std::string& directory, const char* name,
                                           const Trust& trust);
 
+// Why what is open there is not believed, by itself: by its owner and, but for a link, by who may
+// write to it.
+std::optional<SkippedFile> objection_to(int fd, const std::string& path, const Trust& trust);
+
 // Asked for with STATX_BASIC_STATS | STATX_MNT_ID. By the mount's own number where the kernel has
 // it (Linux 5.8): a bind mount has its neighbour's device, and a btrfs subvolume a device of its
 // own without being a mount.
 bool is_same_mount(const struct statx& one, const struct statx& other);
 
-} // namespace cudaenv::project
+} // namespace cudaenv::host
