@@ -1,10 +1,10 @@
 // Any bytes as direnv's DIRENV_DIFF, as it is and packed as direnv packs it: what cannot be read
 // stays, what nothing is changed of stays, and what was changed once has nothing left to change.
 #include "solver/plan/activation/direnv_diff.hpp"
+#include "tests/fuzz/require.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <zlib.h>
@@ -12,12 +12,6 @@
 namespace {
 
 using namespace cudaenv::plan;
-
-void require(bool law) {
-    if (!law) {
-        std::abort();
-    }
-}
 
 std::string packed(const std::uint8_t* data, std::size_t size) {
     std::string bytes(::compressBound(size), '\0');

@@ -5,21 +5,15 @@
 #include "base/text.hpp"
 #include "solver/plan/activation/managed.hpp"
 #include "solver/plan/activation/patch.hpp"
+#include "tests/fuzz/require.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 
 namespace {
 
 using namespace cudaenv;
 using namespace cudaenv::plan;
-
-void require(bool law) {
-    if (!law) {
-        std::abort();
-    }
-}
 
 // As journal.cpp begins a journal: FNV-1a of 32 bits.
 std::string sealed(std::string_view body) {

@@ -1,23 +1,13 @@
 // Any bytes as a compiled module: read or refused, and what is read of it are whole names.
 #include "host/extensions/cxx_abi.hpp"
 #include "host/extensions/elf_file.hpp"
+#include "tests/fuzz/require.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
-
-namespace {
-
-void require(bool law) {
-    if (!law) {
-        std::abort();
-    }
-}
-
-} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace cudaenv;

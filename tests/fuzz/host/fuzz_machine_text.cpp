@@ -5,22 +5,12 @@
 #include "host/environments/frameworks.hpp"
 #include "host/modulefile.hpp"
 #include "host/toolkit_text.hpp"
+#include "tests/fuzz/require.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
-
-namespace {
-
-void require(bool law) {
-    if (!law) {
-        std::abort();
-    }
-}
-
-} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace cudaenv::host;

@@ -2,22 +2,12 @@
 // are inside the prefix or absolute, and name a file.
 #include "base/text.hpp"
 #include "host/inventory/conda_meta.hpp"
+#include "tests/fuzz/require.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
-
-namespace {
-
-void require(bool law) {
-    if (!law) {
-        std::abort();
-    }
-}
-
-} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace cudaenv;

@@ -1,23 +1,13 @@
 // Any bytes as RECORD and as installed-files.txt: every line is a claim, damaged or empty, and what
 // is claimed is inside the prefix or absolute.
 #include "host/inventory/record_text.hpp"
+#include "tests/fuzz/require.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
-
-namespace {
-
-void require(bool law) {
-    if (!law) {
-        std::abort();
-    }
-}
-
-} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace cudaenv;

@@ -1,21 +1,11 @@
 // Any bytes as a .pth file and as an egg-link: directories come back absolute.
 #include "host/inventory/source_text.hpp"
+#include "tests/fuzz/require.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
-
-namespace {
-
-void require(bool law) {
-    if (!law) {
-        std::abort();
-    }
-}
-
-} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace cudaenv;

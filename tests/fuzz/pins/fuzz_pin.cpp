@@ -2,20 +2,10 @@
 // themselves, or refused in one line with a column inside the text.
 #include "solver/plan/pins.hpp"
 #include "solver/plan/printable.hpp"
+#include "tests/fuzz/require.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-
-namespace {
-
-void require(bool law) {
-    if (!law) {
-        std::abort();
-    }
-}
-
-} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace cudaenv::plan;

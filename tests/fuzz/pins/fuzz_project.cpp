@@ -5,23 +5,17 @@
 #include "solver/plan/pins.hpp"
 #include "solver/plan/printable.hpp"
 #include "solver/plan/project_file.hpp"
+#include "tests/fuzz/require.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 
 namespace {
 
 using namespace cudaenv::plan;
-
-void require(bool law) {
-    if (!law) {
-        std::abort();
-    }
-}
 
 void require_placed(const cudaenv::Error& error) {
     require(error.kind == cudaenv::ErrorKind::BadInput && error.path == "p");

@@ -5,22 +5,12 @@
 #include "host/repair/entry_point.hpp"
 #include "host/repair/kept_manifest.hpp"
 #include "host/repair/placeholder.hpp"
+#include "tests/fuzz/require.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
-
-namespace {
-
-void require(bool law) {
-    if (!law) {
-        std::abort();
-    }
-}
-
-} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace cudaenv::host;

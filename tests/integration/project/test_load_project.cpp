@@ -54,7 +54,7 @@ TEST_CASE("an environment's own pins count where its owner or the user has writt
     CHECK_FALSE(pinned());
 }
 
-TEST_CASE("settings that somebody else can have written do not count, and are told once") {
+TEST_CASE("settings that somebody else can have written do not count, and are reported once") {
     const Scratch scratch;
     const std::string file =
         scratch.write("home/config.toml", "[activate]\ntrusted_groups = [\"lab\"]\n");
