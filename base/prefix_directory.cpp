@@ -1,5 +1,6 @@
 #include "base/prefix_directory.hpp"
 
+#include "base/as_owner.hpp"
 #include "base/failed_call.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
@@ -102,6 +103,7 @@ Result<Place> PrefixDirectory::make_place(const std::string& path) const {
     for (auto slash = path.find('/'); slash != std::string::npos;
          slash = path.find('/', slash + 1)) {
         CUDAENV_TRY(const auto directory, place(path.substr(0, slash)));
+        const AsOwner owner(directory.directory.get());
         if (::mkdirat(directory.directory.get(), directory.name.c_str(), 0777) != 0 &&
             errno != EEXIST) {
             return failed_on(errno, "cannot make the directory of", path);

@@ -105,7 +105,8 @@ std::string redact_urls(std::string_view text) {
         }
         std::string_view path = text.substr(slash, end - slash);
         while (true) {
-            const std::size_t token = path.find("/t/");
+            // Also where the whole was turned to upper case.
+            const std::size_t token = std::min(path.find("/t/"), path.find("/T/"));
             if (token == std::string_view::npos) {
                 break;
             }

@@ -1,5 +1,6 @@
 #include "base/whole_file.hpp"
 
+#include "base/as_owner.hpp"
 #include "base/failed_call.hpp"
 #include "base/fd.hpp"
 #include "base/private_files.hpp"
@@ -178,8 +179,11 @@ public:
         }
         const std::string name = temporary_name(m_name);
         // Not writable by everyone even under umask 0: such a file would not be read afterwards.
-        Fd fd(::openat(at(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                       now ? 0600 : 0664));
+        constexpr int k_flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+        Fd fd = now ? Fd(::openat(at(), name.c_str(), k_flags, 0600)) : [&] {
+            const AsOwner owner(at());
+            return Fd(::openat(at(), name.c_str(), k_flags, 0664));
+        }();
         if (!fd) {
             return failure_of(errno, m_path, "cannot be written");
         }

@@ -17,7 +17,12 @@ constexpr std::size_t k_most_of_cuda = std::size_t{64} * 1024;
 
 std::string current_directory() {
     std::array<char, 4096> path{};
-    return ::getcwd(path.data(), path.size()) == nullptr ? "/" : path.data();
+    if (::getcwd(path.data(), path.size()) != nullptr) {
+        return path.data();
+    }
+    // Removed: as the kernel calls it, which leads nowhere. No other directory is taken for it.
+    const ssize_t size = ::readlink("/proc/self/cwd", path.data(), path.size() - 1);
+    return size > 0 ? path.data() : "/proc/self/cwd/removed";
 }
 
 protocol::Caller this_caller(const Terminal& terminal) {

@@ -187,8 +187,8 @@ std::vector<std::string> loaded_of(const json& line) {
         }
     }
     std::ranges::sort(loaded);
-    const auto repeated = std::ranges::unique(loaded);
-    loaded.erase(repeated.begin(), repeated.end());
+    const auto repeated = std::unique(loaded.begin(), loaded.end());
+    loaded.erase(repeated, loaded.end());
     return loaded;
 }
 

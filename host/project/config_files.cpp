@@ -1,11 +1,13 @@
 #include "host/project/config_files.hpp"
 
 #include "base/failed_call.hpp"
+#include "base/fd.hpp"
 #include "base/private_files.hpp"
-#include "base/whole_file.hpp"
 #include "solver/plan/toml_document.hpp"
 
 #include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 namespace cudaenv::project {
 
@@ -26,6 +28,37 @@ Result<std::optional<plan::ConfigFile>> load(const std::string& path, plan::File
     }
     CUDAENV_TRY(plan::ConfigFile file, plan::parse_config(*found.text, path, scope, unknown));
     return std::optional<plan::ConfigFile>(std::move(file));
+}
+
+host::Trust trust_for_config(uid_t user) {
+    return {.user = user, .is_for_config = true};
+}
+
+Result<void> make_directory_of(const std::string& file) {
+    const std::string directory = file.substr(0, file.rfind('/'));
+    if (!make_private_directories(directory)) {
+        Error error = failed_call(errno).value();
+        error.message = "this directory cannot be made: " + error.message;
+        error.path = directory;
+        error.hint = "CUDAENV_CONFIG_DIR names another directory";
+        return tl::unexpected(std::move(error));
+    }
+    return {};
+}
+
+// Whatever the umask is: a file that a group may write would be passed over.
+void take_from_group(const std::string& path) {
+    const Fd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat status {};
+    if (file && ::fstat(file.get(), &status) == 0) {
+        ::fchmod(file.get(), status.st_mode & 0755U);
+    }
+}
+
+tl::unexpected<Error> not_believed(const host::SkippedFile& reason) {
+    return tl::unexpected(Error{ErrorKind::Unavailable, "unsafe-place",
+                                "would not be read afterwards: " + reason.why, reason.path, 0, 0,
+                                reason.remedy});
 }
 
 } // namespace
@@ -49,24 +82,32 @@ ConfigPaths config_paths(const host::Environment& environment) {
 
 Result<ConfigFiles> load_config(const ConfigPaths& paths, plan::UnknownKeys unknown, uid_t user) {
     ConfigFiles files;
-    const host::Trust trust{.user = user, .is_for_config = true};
+    const host::Trust trust = trust_for_config(user);
     CUDAENV_TRY(files.system,
                 load(paths.system, plan::FileScope::System, unknown, trust, files.skipped));
     CUDAENV_TRY(files.user, load(paths.user, plan::FileScope::User, unknown, trust, files.skipped));
     return files;
 }
 
-Result<void> make_directory_of(const std::string& file) {
-    CUDAENV_TRY_VOID(check_own_place(file));
-    const std::string directory = file.substr(0, file.rfind('/'));
-    if (!make_private_directories(directory)) {
-        Error error = failed_call(errno).value();
-        error.message = "this directory cannot be made: " + error.message;
-        error.path = directory;
-        error.hint = "CUDAENV_CONFIG_DIR names another directory";
-        return tl::unexpected(std::move(error));
+Result<FileEdit> edit_user_config(const std::string& path, const Edit& edit, bool makes_it) {
+    CUDAENV_TRY_VOID(check_own_place(path));
+    const host::Trust trust = trust_for_config(::geteuid());
+    if (const auto found = host::read_trusted_file(path, trust); found.skipped) {
+        return not_believed(*found.skipped);
     }
-    return {};
+    if (makes_it) {
+        CUDAENV_TRY_VOID(make_directory_of(path));
+        const auto slash = path.rfind('/');
+        if (const auto reason =
+                host::reason_to_skip(path.substr(0, slash), &path[slash + 1], trust)) {
+            return not_believed(*reason);
+        }
+    }
+    CUDAENV_TRY(FileEdit done, edit_whole(path, edit, plan::k_most_toml_bytes));
+    if (done.written && !done.before) {
+        take_from_group(path);
+    }
+    return done;
 }
 
 Result<std::string> change_config(const ConfigPaths& paths, std::string_view key,
@@ -83,10 +124,7 @@ Result<std::string> change_config(const ConfigPaths& paths, std::string_view key
     CUDAENV_TRY(const std::optional<std::string> before,
                 read_whole(paths.user, plan::k_most_toml_bytes));
     CUDAENV_TRY(const std::string after, edit(before));
-    if (after != before.value_or("")) {
-        CUDAENV_TRY_VOID(make_directory_of(paths.user));
-        CUDAENV_TRY_VOID(edit_whole(paths.user, edit, plan::k_most_toml_bytes));
-    }
+    CUDAENV_TRY_VOID(edit_user_config(paths.user, edit, after != before.value_or("")));
     return paths.user;
 }
 

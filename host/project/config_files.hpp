@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "base/whole_file.hpp"
 #include "host/environment.hpp"
 #include "host/trusted/trusted_file.hpp"
 #include "solver/plan/config.hpp"
@@ -35,12 +36,14 @@ Result<ConfigFiles> load_config(const ConfigPaths& paths,
                                 uid_t user = ::geteuid());
 
 // Edits the user's file, making it and its directories (mode 0700) when they are missing. Returns
-// its path. Errors: "no-home", those of edit_config and edit_whole.
+// its path. Errors: "no-home", those of edit_config and edit_user_config.
 Result<std::string> change_config(const ConfigPaths& paths, std::string_view key,
                                   plan::ConfigAction action, std::span<const std::string> words);
 
-// Makes the directory of `file` and those above it, mode 0700, as XDG asks. Error "anothers-home"
-// where root would make a file in a directory of another user's.
-Result<void> make_directory_of(const std::string& file);
+// Edits the user's file. `makes_it`: its directories (mode 0700, as XDG asks) and the file are made
+// where they are missing. Errors: those of edit_whole, "anothers-home" where root would write in a
+// directory of another user's, "unsafe-place" where the file would be passed over afterwards: what
+// somebody else has written there does not become the user's own.
+Result<FileEdit> edit_user_config(const std::string& path, const Edit& edit, bool makes_it);
 
 } // namespace cudaenv::project

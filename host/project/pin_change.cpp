@@ -175,8 +175,7 @@ Result<FileEdit> edit_chosen(const Chosen& chosen, const Edit& edit, PinAction a
         return files.edit(chosen.path, edit);
     }
     if (chosen.global) {
-        CUDAENV_TRY_VOID(action == PinAction::Set ? make_directory_of(chosen.path)
-                                                  : check_own_place(chosen.path));
+        return edit_user_config(chosen.path, edit, action == PinAction::Set);
     }
     return edit_whole(chosen.path, edit, plan::k_most_toml_bytes);
 }

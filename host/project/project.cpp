@@ -109,7 +109,12 @@ Result<LoadedProject> load_project(const std::string& directory,
                             options.unknown, options.user));
     loaded.skipped = loaded.config_files.skipped;
     const host::Trust trust = trust_of(options.user, loaded.config_files);
-    CUDAENV_TRY(loaded.search, find_project(directory, trust));
+    auto search = find_project(directory, trust);
+    if (!search && options.unknown == plan::UnknownKeys::Note) {
+        loaded.notes.push_back(plan::one_line(search.error()));
+        search = ProjectSearch{directory, {}, {}};
+    }
+    CUDAENV_TRY(loaded.search, std::move(search));
     loaded.skipped.insert(loaded.skipped.end(), loaded.search.skipped.begin(),
                           loaded.search.skipped.end());
     if (const auto& found = loaded.search.found) {

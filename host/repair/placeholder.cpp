@@ -61,7 +61,9 @@ std::string with_prefix_in_text(std::string_view content, std::string_view place
 std::optional<std::string> with_prefix_in_binary(std::string_view content,
                                                  std::string_view placeholder,
                                                  std::string_view prefix) {
-    if (placeholder.empty() || prefix.size() > placeholder.size()) {
+    // No path has a NUL in it.
+    if (placeholder.empty() || placeholder.find('\0') != std::string_view::npos ||
+        prefix.size() > placeholder.size()) {
         return std::nullopt;
     }
     std::string out;

@@ -1,11 +1,13 @@
 #include "host/repair/repair.hpp"
 
+#include "host/repair/file_copy.hpp"
 #include "host/repair/kept_store.hpp"
 #include "host/repair/package_caches.hpp"
 #include "host/repair/restore_conda.hpp"
 #include "host/repair/restore_kept.hpp"
 #include "host/repair/staging.hpp"
 #include "host/repair/uninstall.hpp"
+#include "solver/plan/check/ownership.hpp"
 #include "solver/plan/printable.hpp"
 
 #include <fmt/format.h>
@@ -160,14 +162,18 @@ private:
                            [&](std::size_t finding) { return m_blocked.contains(finding); });
     }
 
+    // Whether a finding needs both.
+    static bool is_shared(const RepairStep& step, const RepairStep& other) {
+        return std::any_of(other.findings.begin(), other.findings.end(), [&](std::size_t one) {
+            return std::find(step.findings.begin(), step.findings.end(), one) !=
+                   step.findings.end();
+        });
+    }
+
     // Whether it is all that is done for its findings.
     [[nodiscard]] bool is_alone(const RepairStep& step) const {
         return std::none_of(m_steps.begin(), m_steps.end(), [&](const RepairStep& other) {
-            return &other != &step &&
-                   std::any_of(other.findings.begin(), other.findings.end(), [&](std::size_t one) {
-                       return std::find(step.findings.begin(), step.findings.end(), one) !=
-                              step.findings.end();
-                   });
+            return &other != &step && is_shared(step, other);
         });
     }
 
@@ -177,7 +183,7 @@ private:
         case Repair::Kind::Remove:
             return prepare_removal(repair);
         case Repair::Kind::UninstallPip:
-            return prepare_uninstall(repair, outcome);
+            return prepare_uninstall(step, outcome);
         case Repair::Kind::RestoreKept: {
             CUDAENV_TRY(auto staged,
                         stage_kept(*m_prefix, *m_staging, KeptStore(m_places->state_directory),
@@ -204,7 +210,37 @@ private:
         return Prepared(Removal{repair.path});
     }
 
-    Result<Prepared> prepare_uninstall(const Repair& repair, StepOutcome& outcome) {
+    // Of conda's packages that are put back in the same finding: files that are neither as conda
+    // has them nor, by the RECORD, the distribution's, so that they would stay as they are while
+    // the metadata says otherwise.
+    std::vector<std::string> unlike_both(const RepairStep& step) const {
+        std::vector<std::string> unlike;
+        for (const RepairStep& other : m_steps) {
+            if (other.repair.kind != Repair::Kind::RestoreConda || !is_shared(step, other)) {
+                continue;
+            }
+            const auto& back = other.repair.files;
+            const auto& files = m_inventory->conda[other.repair.package].files;
+            for (const auto& file : files) {
+                const std::string path(files.path(file));
+                if (file.hash != facts::ClaimHash::Sha256 || plan::is_ordinary_difference(path) ||
+                    std::find(back.begin(), back.end(), path) != back.end()) {
+                    continue;
+                }
+                const auto place = m_prefix->place(path);
+                const auto digest = place
+                                        ? digest_of(place->directory.get(), place->name, *m_wanted)
+                                        : Result<facts::Sha256Digest>(file.sha256);
+                if (digest && *digest != file.sha256) {
+                    unlike.push_back(path);
+                }
+            }
+        }
+        return unlike;
+    }
+
+    Result<Prepared> prepare_uninstall(const RepairStep& step, StepOutcome& outcome) {
+        const Repair& repair = step.repair;
         const auto& all = m_inventory->distributions;
         const auto one = std::find_if(all.begin(), all.end(), [&](const auto& distribution) {
             return distribution.name == repair.distribution &&
@@ -217,6 +253,13 @@ private:
         CUDAENV_TRY(auto planned,
                     plan_uninstall(*m_prefix, *m_inventory, *m_claims,
                                    static_cast<std::uint32_t>(one - all.begin()), {}, *m_wanted));
+        if (const auto unlike = unlike_both(step); !unlike.empty()) {
+            return unavailable(
+                "unlike-both",
+                fmt::format("{} left as installed: what it overwrote of conda's is not in "
+                            "its RECORD: {}",
+                            plan::printable(repair.distribution), few_of(unlike)));
+        }
         if (!planned.left.empty()) {
             outcome.note = fmt::format("{} left, not as its RECORD says: {}",
                                        files_text(planned.left.size()), few_of(planned.left));

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <sys/stat.h>
 
 namespace cudaenv::host {
 
@@ -20,6 +21,13 @@ using facts::ClaimHash;
 using facts::ClaimKind;
 
 constexpr std::string_view k_commands = "bin/";
+
+// Can only be read by setting it.
+mode_t umask_now() {
+    const mode_t mask = ::umask(077);
+    ::umask(mask);
+    return mask;
+}
 
 class CondaStaging {
 public:
@@ -104,8 +112,9 @@ private:
                 return {};
             }
         }
+        // One that is there is as some installer has written it; one that is not is missing.
         const bool made_by_installer =
-            !m_sources.empty() && !held && (compiled || path.starts_with(k_commands));
+            !m_sources.empty() && !held && (compiled || (path.starts_with(k_commands) && status));
         (made_by_installer ? m_result.without_source : m_result.missing).push_back(path);
         return {};
     }
@@ -123,8 +132,7 @@ private:
             const std::string name = m_staging->new_name();
             timespec now{};
             ::clock_gettime(CLOCK_REALTIME, &now);
-            constexpr mode_t k_mode = 0775;
-            CUDAENV_TRY_VOID(write_file(m_staging->fd(), name, *text, k_mode, now));
+            CUDAENV_TRY_VOID(write_file(m_staging->fd(), name, *text, 0777U & ~umask_now(), now));
             m_result.files.push_back({path, name, is_new});
             return true;
         }

@@ -151,6 +151,12 @@ Staging::~Staging() {
 Result<void> Staging::put(const std::string& staged, const std::string& path) {
     CUDAENV_TRY(const auto place, m_prefix->make_place(path));
     const int directory = place.directory.get();
+    struct stat owner {};
+    if (::geteuid() == 0 && ::fstat(m_prefix->fd(), &owner) == 0) {
+        // Here no one else can swap it for another file.
+        (void)::fchownat(m_fd.get(), staged.c_str(), owner.st_uid, owner.st_gid,
+                         AT_SYMLINK_NOFOLLOW);
+    }
     if (::renameat(m_fd.get(), staged.c_str(), directory, place.name.c_str()) == 0) {
         return {};
     }

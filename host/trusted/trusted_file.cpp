@@ -101,6 +101,32 @@ Group group_of(gid_t group, uid_t user) {
     return {found->gr_name, is_own && !is_first_group_of_others(group, owner)};
 }
 
+bool is_member(uid_t user, gid_t group) {
+    std::array<char, k_most_name_bytes> buffer{};
+    struct passwd account {};
+    struct passwd* found = nullptr;
+    if (::getpwuid_r(user, &account, buffer.data(), buffer.size(), &found) != 0 ||
+        found == nullptr) {
+        return false;
+    }
+    if (found->pw_gid == group) {
+        return true;
+    }
+    std::array<char, k_most_name_bytes> members{};
+    struct group entry {};
+    struct group* named = nullptr;
+    if (::getgrgid_r(group, &entry, members.data(), members.size(), &named) != 0 ||
+        named == nullptr) {
+        return false;
+    }
+    for (char** member = named->gr_mem; *member != nullptr; ++member) {
+        if (std::string_view(*member) == found->pw_name) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Whether an access control list names users or groups that may write. Its mask stands in the
 // mode's place for the group, so a file that is not writable by its group has none.
 bool lets_others_write(const Fd& file) {
@@ -139,7 +165,8 @@ public:
     std::optional<SkippedFile> owner(const Place& place) const {
         const uid_t owner = place.status.stx_uid;
         if (owner == m_trust.user || owner == 0 ||
-            std::ranges::find(m_trust.owners, owner) != m_trust.owners.end()) {
+            std::ranges::find(m_trust.owners, owner) != m_trust.owners.end() ||
+            is_of_trusted_group(place)) {
             return std::nullopt;
         }
         // No remedy: a file that somebody else has laid here is not to be adopted.
@@ -165,7 +192,7 @@ public:
                                subject(place) + "is writable by others by its access control list",
                                "setfacl -b " + printable(shell_word(place.path))};
         }
-        if (group.is_own || std::ranges::find(m_trust.groups, group.name) != m_trust.groups.end()) {
+        if (is_own_group(gid) || is_trusted(group)) {
             return std::nullopt;
         }
         if (m_trust.is_for_config) {
@@ -203,6 +230,24 @@ public:
     }
 
 private:
+    [[nodiscard]] bool is_trusted(const Group& group) const {
+        return std::ranges::find(m_trust.groups, group.name) != m_trust.groups.end();
+    }
+
+    // What a member of a trusted group has made for the group.
+    [[nodiscard]] bool is_of_trusted_group(const Place& place) const {
+        const gid_t gid = place.status.stx_gid;
+        return !m_trust.groups.empty() && is_trusted(group_of(gid, m_trust.user)) &&
+               is_member(place.status.stx_uid, gid);
+    }
+
+    // The group of the user's own, or of one of the owners.
+    [[nodiscard]] bool is_own_group(gid_t gid) const {
+        return group_of(gid, m_trust.user).is_own ||
+               std::ranges::any_of(m_trust.owners,
+                                   [&](uid_t owner) { return group_of(gid, owner).is_own; });
+    }
+
     [[nodiscard]] std::string subject(const Place& place) const {
         return place.path == m_file ? "" : printable(place.path) + ' ';
     }

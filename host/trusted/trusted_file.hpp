@@ -19,7 +19,7 @@ namespace cudaenv::host {
 struct Trust {
     uid_t user = ::geteuid();
     std::vector<uid_t> owners{};       // of environments that the file is about
-    std::vector<std::string> groups{}; // by name; the user's own and root's need not be named
+    std::vector<std::string> groups{}; // by name, and what their members have made for them
     bool is_for_config = false;        // which names those groups: it cannot speak for itself
 
     // To activate an environment, or to start its conda, is to run what its owner has put there.

@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string text(reinterpret_cast<const char*>(data), size);
     static_cast<void>(read_paths_json(text));
     static_cast<void>(read_has_prefix(text));
-    constexpr auto k_lines_of_a_script = 9;
+    constexpr auto k_lines_of_a_script = 10;
     for (const auto& [command, target] : read_entry_points(text)) {
         const auto script = entry_point_script("/e/bin/python", target);
         require(!script || std::ranges::count(*script, '\n') == k_lines_of_a_script);

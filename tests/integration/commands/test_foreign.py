@@ -89,6 +89,15 @@ class Anothers(Case):
         self.give(self.prefix / "pip.conf", OTHER + 1)
         self.refused("foreign-owner", "attach", "-p", self.prefix)
 
+    def test_what_root_makes_in_an_environment_of_anothers_is_its_owners(self):
+        for path in (self.prefix, *self.prefix.rglob("*")):
+            self.give(path)
+        self.check(self.run_cudaenv("attach", "-p", self.prefix))
+        made = [path for path in self.prefix.rglob("*")]
+        self.assertIn(self.prefix / "etc/conda/activate.d/zz-cudaenv.sh", made)
+        self.assertEqual({path.lstat().st_uid for path in made}, {OTHER})
+        self.check(self.run_cudaenv("detach", "-p", self.prefix))
+
     def test_a_file_to_export_to_that_another_has_laid_as_a_link_is_not_followed(self):
         shared = self.root / "shared"
         shared.mkdir()

@@ -77,6 +77,53 @@ TEST_CASE("settings that somebody else can have written do not count, and are re
     }
 }
 
+TEST_CASE(
+    "settings that would be passed over are not edited, and what is made is not the group's") {
+    const Scratch scratch;
+    ConfigPaths paths;
+    paths.user = scratch.path("home/cudaenv/config.toml");
+    const std::vector<std::string> words{"true"};
+    const auto change = [&] {
+        return change_config(paths, "activate.keep_cuda_home", plan::ConfigAction::Set, words);
+    };
+    const mode_t mask = ::umask(002);
+    CHECK(change());
+    ::umask(mask);
+    struct stat status {};
+    REQUIRE(::stat(paths.user.c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777U) == 0644U);
+    const std::string text = scratch.read("home/cudaenv/config.toml");
+    ::chmod(paths.user.c_str(), 0666);
+    const auto refused = [&] {
+        const auto changed =
+            change_config(paths, "activate.keep_cuda_home", plan::ConfigAction::Set,
+                          std::vector<std::string>{"false"});
+        return !changed && changed.error().code == "unsafe-place" &&
+               scratch.read("home/cudaenv/config.toml") == text;
+    };
+    CHECK(refused());
+    ::chmod(paths.user.c_str(), 0644);
+    ::chmod(scratch.path("home/cudaenv").c_str(), 0777);
+    CHECK(refused());
+    ::chmod(scratch.path("home/cudaenv").c_str(), 0700);
+    CHECK(change());
+    if (is_root()) {
+        give(paths.user, 4321);
+        CHECK(refused());
+    }
+}
+
+TEST_CASE("in a directory that was removed there is no project, and no other is taken for it") {
+    const Scratch scratch;
+    LoadOptions options = with_config(scratch);
+    CHECK(load_project(scratch.path("gone"), {}, options).error().code == "no-directory");
+    options.unknown = plan::UnknownKeys::Note;
+    const auto loaded = load_project(scratch.path("gone"), {}, options);
+    REQUIRE(loaded);
+    CHECK_FALSE(loaded->search.found);
+    CHECK(loaded->notes.size() == 1);
+}
+
 TEST_CASE("all places that pin are merged in their order, each pin with its line") {
     const Scratch scratch;
     scratch.write("p/cudaenv.toml", "[pins]\ncuda = \"11.3\"\ntorch = \"1.12\"\ncudnn = \"8\"\n");

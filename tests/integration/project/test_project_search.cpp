@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <grp.h>
 #include <map>
+#include <pwd.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -163,6 +164,34 @@ TEST_CASE("what a group may write counts where the group is trusted") {
     CHECK(trusted->found);
     CHECK(host::reason_to_skip(scratch.path("a"), k_project_file, {k_user, {}, {"lab"}})->remedy ==
           "cudaenv config set activate.trusted_groups lab 54321");
+}
+
+TEST_CASE(
+    "what a member of a trusted group has made for the group counts, and nobody else's does") {
+    if (!is_root()) {
+        SKIP("needs files of several owners; run as root");
+    }
+    // Of every Debian: a user whose first group is its own.
+    const struct passwd* member = ::getpwnam("daemon");
+    if (member == nullptr) {
+        SKIP("needs the user daemon");
+    }
+    const struct group* group = ::getgrgid(member->pw_gid);
+    REQUIRE(group != nullptr);
+    constexpr uid_t k_user = 12345;
+    constexpr uid_t k_no_member = 54321;
+    const Scratch scratch;
+    const std::string file = scratch.write("a/cudaenv.toml", "");
+    const auto count = [&](uid_t owner) {
+        REQUIRE(::chown(file.c_str(), owner, member->pw_gid) == 0);
+        REQUIRE(::chmod(file.c_str(), 0664) == 0);
+        const auto found = find_project(scratch.path("a"), {k_user, {}, {group->gr_name}});
+        return found && found->found.has_value();
+    };
+    CHECK(count(member->pw_uid));
+    CHECK_FALSE(count(k_no_member));
+    CHECK(found(scratch, "a", k_user) ==
+          "none | a/cudaenv.toml belongs to uid 54321, not to uid 12345 or root");
 }
 
 TEST_CASE("a group is not the user's own where others are let in beside its members") {

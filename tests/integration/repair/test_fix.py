@@ -139,6 +139,9 @@ class Fixing(unittest.TestCase):
                 fix(self.home, prefix)
                 self.assertEqual(quiet(command), "1.0\n")
                 self.assertEqual(self.home.codes(prefix), [])
+                mask = os.umask(0)
+                os.umask(mask)
+                self.assertEqual(command[0].stat().st_mode & 0o777, 0o777 & ~mask)
 
     def test_while_an_installer_is_at_work_nothing_is_changed(self):
         prefix = self.home.venv("env", pip=True)
@@ -253,6 +256,23 @@ class Fixing(unittest.TestCase):
             self.assertEqual(not_as_recorded(prefix), [])
             self.assertEqual((prefix / SITE / "alpha/new.py").read_text(), "mine = 1\n")
             self.assertIn("alpha/new.py", " ".join(step["note"] or "" for step in told["steps"]))
+
+    def test_where_the_record_does_not_name_what_was_overwritten_nothing_is_changed(self):
+        """The code would stay the wheel's while the metadata says conda's."""
+        with Conda(self.home.root) as conda:
+            prefix = self.conda_environment(conda)
+            wheel_alpha(self.home, "2.0")
+            self.home.pip(prefix, "install", "--quiet", "--no-deps", "alpha==2.0")
+            record = prefix / SITE / "alpha-2.0.dist-info/RECORD"
+            lines = record.read_text().splitlines(keepends=True)
+            for text in ("", "".join(line for line in lines if not line.startswith("alpha/__init__")),
+                         "".join(line.replace("sha256=", "sha256=A") if line.startswith("alpha/__init__") else line
+                                 for line in lines)):
+                with self.subTest(text):
+                    record.write_text(text)
+                    before = tree(prefix)
+                    fix(self.home, prefix, status=3)
+                    self.assertEqual(tree(prefix), before)
 
     def broken(self, pip=False):
         """An environment most of whose files of one wheel of an index are gone."""

@@ -97,7 +97,7 @@ class Keeping(unittest.TestCase):
     def test_a_client_that_is_interrupted_or_gone_ends_the_copy_and_nothing_of_it_stays(self):
         prefix = self.built()
         os.truncate(prefix / SITE / "torch/empty", 6 << 30)  # a hole: seconds to copy, but no room where it lies
-        state = self.home.root / "state"
+        kept = self.home.root / "state/kept"
 
         def until(wanted, what):
             for _ in range(6000):
@@ -111,11 +111,11 @@ class Keeping(unittest.TestCase):
                 client = subprocess.Popen([envs.PROGRAMS["cudaenv"], "keep", "torch", "-p", prefix],
                                           env=self.home.environment, stdout=subprocess.DEVNULL,
                                           stderr=subprocess.DEVNULL)
-                until(lambda: list(state.rglob(".new-*")) or client.poll() is not None, "the copy does not begin")
+                until(lambda: list(kept.glob("*/.new-*")) or client.poll() is not None, "the copy does not begin")
                 client.send_signal(sent)  # to it alone
                 self.assertEqual(client.wait(timeout=60), -sent, "it was done before it could be interrupted")
-                until(lambda: not list(state.rglob(".new-*")), "a partial copy stays")
-                self.assertEqual(list(state.rglob("torch-*")), [])
+                until(lambda: not list(kept.glob("*/.new-*")), "a partial copy stays")
+                self.assertEqual(list(kept.glob("*/torch-*")), [])
 
     def test_a_copy_replaces_the_one_before_and_can_be_forgotten(self):
         prefix = self.built()

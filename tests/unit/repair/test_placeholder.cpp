@@ -60,3 +60,7 @@ TEST_CASE("a prefix that is longer than the placeholder has no room in a binary 
     CHECK(with_prefix_in_binary(k_placeholder + nul(1), k_placeholder, k_placeholder) ==
           k_placeholder + nul(1));
 }
+
+TEST_CASE("a placeholder with a NUL is none") {
+    CHECK_FALSE(with_prefix_in_binary("x" + nul(2) + "y", nul(1) + "x", "/e"));
+}
