@@ -35,6 +35,14 @@ class Limits(CommandTest):
         (self.prefix / "lib/python3.11/site-packages").mkdir(parents=True)
         (self.prefix / "pyvenv.cfg").write_text("version = 3.11.2\n")
 
+    def test_in_a_removed_directory_no_other_is_taken_for_it(self):
+        for words in (["pin", "13.0"], ["status"]):
+            ran = subprocess.run(["/bin/sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@" --json',
+                                  support.PROGRAMS["cudaenv"], *words], cwd=self.root, env=self.environment,
+                                 capture_output=True, timeout=60, check=False)
+            self.assertEqual((ran.returncode, json.loads(ran.stdout)["code"]), (3, "no-directory"), ran)
+        self.assertFalse(os.path.exists("/cudaenv.toml"))
+
     def test_with_few_descriptors_every_command_says_so(self):
         for most in (5, 6, 10, 13, NEEDED - 1):
             for words in (["env"], ["host"], ["status"], ["toolkits"], ["pin"], ["check", "-p", self.prefix],

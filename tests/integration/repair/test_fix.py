@@ -142,6 +142,13 @@ class Fixing(unittest.TestCase):
                 mask = os.umask(0)
                 os.umask(mask)
                 self.assertEqual(command[0].stat().st_mode & 0o777, 0o777 & ~mask)
+                # Without the list of commands it cannot be made, and that is no success.
+                for listed in (self.home.root / "cache").glob("**/alpha-1.0-0/info/link.json"):
+                    listed.unlink()
+                self.home.pip(prefix, "install", "--quiet", "--no-deps", "alpha==2.0")
+                command[0].unlink()
+                told = fix(self.home, prefix, status=3)
+                self.assertTrue(any("bin/alpha" in (step["error"] or "") for step in told["steps"]), told["steps"])
 
     def test_while_an_installer_is_at_work_nothing_is_changed(self):
         prefix = self.home.venv("env", pip=True)
