@@ -48,18 +48,23 @@ int look_at(Place& place) {
                : errno;
 }
 
-std::string user_name(uid_t user) {
+struct Account {
+    std::string name; // empty: there is none
+    gid_t group = 0;  // its first
+};
+
+Account account_of(uid_t user) {
     std::array<char, k_most_name_bytes> buffer{};
     struct passwd entry {};
     struct passwd* found = nullptr;
     if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
-        return found->pw_name;
+        return {found->pw_name, found->pw_gid};
     }
     return {};
 }
 
 std::string shown_user(uid_t user) {
-    const std::string name = user_name(user);
+    const std::string name = account_of(user).name;
     return name.empty() ? "uid " + std::to_string(user) : printable(name);
 }
 
@@ -67,6 +72,7 @@ std::string shown_user(uid_t user) {
 struct Group {
     std::string name;
     bool is_own = false;
+    std::vector<std::string> members{}; // but for those whose first group it is
 };
 
 // Of accounts of this machine's own; to ask a directory service for all of its users takes minutes.
@@ -93,38 +99,15 @@ Group group_of(gid_t group, uid_t user) {
         found == nullptr) {
         return {std::to_string(group), group == user};
     }
-    const std::string owner = user_name(user);
-    bool is_own = owner == found->gr_name;
+    Group known{found->gr_name, false};
     for (char** member = found->gr_mem; *member != nullptr; ++member) {
-        is_own = is_own && owner == *member;
+        known.members.emplace_back(*member);
     }
-    return {found->gr_name, is_own && !is_first_group_of_others(group, owner)};
-}
-
-bool is_member(uid_t user, gid_t group) {
-    std::array<char, k_most_name_bytes> buffer{};
-    struct passwd account {};
-    struct passwd* found = nullptr;
-    if (::getpwuid_r(user, &account, buffer.data(), buffer.size(), &found) != 0 ||
-        found == nullptr) {
-        return false;
-    }
-    if (found->pw_gid == group) {
-        return true;
-    }
-    std::array<char, k_most_name_bytes> members{};
-    struct group entry {};
-    struct group* named = nullptr;
-    if (::getgrgid_r(group, &entry, members.data(), members.size(), &named) != 0 ||
-        named == nullptr) {
-        return false;
-    }
-    for (char** member = named->gr_mem; *member != nullptr; ++member) {
-        if (std::string_view(*member) == found->pw_name) {
-            return true;
-        }
-    }
-    return false;
+    const std::string owner = account_of(user).name;
+    const auto is_owner = [&](const std::string& member) { return member == owner; };
+    known.is_own = known.name == owner && std::ranges::all_of(known.members, is_owner) &&
+                   !is_first_group_of_others(group, owner);
+    return known;
 }
 
 // Whether an access control list names users or groups that may write. Its mask stands in the
@@ -236,9 +219,15 @@ private:
 
     // What a member of a trusted group has made for the group.
     [[nodiscard]] bool is_of_trusted_group(const Place& place) const {
+        if (m_trust.groups.empty()) {
+            return false;
+        }
         const gid_t gid = place.status.stx_gid;
-        return !m_trust.groups.empty() && is_trusted(group_of(gid, m_trust.user)) &&
-               is_member(place.status.stx_uid, gid);
+        const Group group = group_of(gid, m_trust.user);
+        const Account owner = account_of(place.status.stx_uid);
+        return is_trusted(group) && !owner.name.empty() &&
+               (owner.group == gid ||
+                std::ranges::find(group.members, owner.name) != group.members.end());
     }
 
     // The group of the user's own, or of one of the owners.

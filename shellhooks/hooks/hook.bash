@@ -154,7 +154,7 @@ function __cudaenv_between {
     if [[ -n ${__cudaenv_place["@CUDAENV_PLACE@"]-another} ]]; then __cudaenv_update --say; fi
 }
 
-# At each update, since something else may have set PS0 anew. An exported one comes to shells without a
+# At each update, since something else may have set PS0 again. An exported one comes to shells without a
 # hook as well, and stays as it is. PS0 is of bash 4.4.
 function __cudaenv_define_between {
     # shellcheck disable=SC2016

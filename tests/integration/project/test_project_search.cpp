@@ -166,8 +166,7 @@ TEST_CASE("what a group may write counts where the group is trusted") {
           "cudaenv config set activate.trusted_groups lab 54321");
 }
 
-TEST_CASE(
-    "what a member of a trusted group has made for the group counts, and nobody else's does") {
+TEST_CASE("a file of a trusted group counts where its owner is a member") {
     if (!is_root()) {
         SKIP("needs files of several owners; run as root");
     }

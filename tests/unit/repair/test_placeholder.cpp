@@ -61,6 +61,6 @@ TEST_CASE("a prefix that is longer than the placeholder has no room in a binary 
           k_placeholder + nul(1));
 }
 
-TEST_CASE("a placeholder with a NUL is none") {
+TEST_CASE("a placeholder with a NUL is refused") {
     CHECK_FALSE(with_prefix_in_binary("x" + nul(2) + "y", nul(1) + "x", "/e"));
 }
