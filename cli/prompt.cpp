@@ -206,6 +206,11 @@ std::string nearest_project(std::string directory) {
     return {};
 }
 
+// The user's configuration, which is watched too, may lie on a file server that does not answer.
+bool is_project_file(std::string_view path) {
+    return path.ends_with("/cudaenv.toml") || path.ends_with("/cudaenv.local.toml");
+}
+
 // The shell is still where our changes were made for, as far as the client can tell; or there are
 // no changes.
 bool is_still_there(const PromptWords& words, const protocol::Caller& caller) {
@@ -217,7 +222,7 @@ bool is_still_there(const PromptWords& words, const protocol::Caller& caller) {
     const auto watch = shellhooks::read_watch(words.watch);
     const bool edited =
         watch && std::ranges::any_of(watch->files, [](const shellhooks::WatchedFile& file) {
-            return file.path.ends_with(".toml") && !is_unchanged(file);
+            return is_project_file(file.path) && !is_unchanged(file);
         });
     return !edited &&
            plan::still_in(journal->context, caller.environment, nearest_project(caller.cwd));

@@ -13,6 +13,10 @@ namespace cudaenv::daemon {
 
 namespace {
 
+// Seconds. Who is still at work then waits for a file server that does not answer: the kernel lets
+// a signal that ends the process through.
+constexpr unsigned k_longest_alone = 120;
+
 void close_above_standard() {
 #ifdef SYS_close_range
     if (::syscall(SYS_close_range, 3U, ~0U, 0U) == 0) {
@@ -67,6 +71,8 @@ void leave_the_terminal() {
     const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     ::dup2(nothing, STDERR_FILENO);
     ::close(nothing);
+    std::signal(SIGALRM, SIG_DFL);
+    ::alarm(k_longest_alone);
 }
 
 int take_standard_streams() {

@@ -8,7 +8,7 @@ namespace cudaenv::daemon {
 void leave_the_shell();
 
 // For one that may outlive its client: a session of its own, and nothing more on standard error,
-// whose reader would wait for it.
+// whose reader would wait for it. It ends after two minutes, whatever it waits for.
 void leave_the_terminal();
 
 // Standard input and output become /dev/null; returns a copy of standard input, close-on-exec.

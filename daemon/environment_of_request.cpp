@@ -4,6 +4,7 @@
 #include "daemon/host_of_request.hpp"
 #include "host/names/environment_names.hpp"
 #include "host/project/project.hpp"
+#include "host/silent_paths.hpp"
 #include "host/toolkit_text.hpp"
 #include "protocol/json_field.hpp"
 #include "protocol/wanted_variables.hpp"
@@ -82,6 +83,14 @@ std::vector<std::string> entries_of(const fs::path& directory) {
 }
 
 } // namespace
+
+Result<void> places_answer(const nlohmann::json& params, const protocol::Caller& caller) {
+    const auto prefix = protocol::path_field(params, "prefix").value_or(std::nullopt);
+    return host::all_answer(
+        {caller.cwd,
+         prefix ? absolute_for(caller, *prefix) : project::active_prefix(caller.environment),
+         project::config_paths(caller.environment).user});
+}
 
 Result<MeantEnvironment> environment_of_request(const nlohmann::json& params,
                                                 const protocol::Caller& caller) {

@@ -11,6 +11,11 @@
 
 namespace cudaenv::daemon {
 
+// Asked before a request is looked at. Errors: "silent-file-system", where the working directory, the
+// environment or the user's configuration lies on a file system that does not answer: whoever reads
+// there waits as long.
+Result<void> places_answer(const nlohmann::json& params, const protocol::Caller& caller);
+
 struct MeantEnvironment {
     std::string prefix;             // empty where none is meant
     std::vector<std::string> notes; // of broken condarc files, where a name was looked up

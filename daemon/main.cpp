@@ -14,8 +14,10 @@
 #include "daemon/out_of_memory.hpp"
 #include "daemon/server.hpp"
 #include "host/project/config_files.hpp"
+#include "host/silent_paths.hpp"
 #include "protocol/build_id.hpp"
 #include "protocol/daemon_end.hpp"
+#include "solver/plan/printable.hpp"
 
 #include <charconv>
 #include <csignal>
@@ -80,8 +82,12 @@ struct Start {
 
 // Where a configuration says `[daemon] start = "never"`; empty where none does. The administrator's
 // word and the user's each forbid; a file that cannot be read forbids if it is the administrator's,
-// whose word could be in it.
-std::string why_forbidden(const project::ConfigPaths& paths) {
+// whose word could be in it. A file server that does not answer forbids: the log may lie there too.
+std::string why_forbidden(const Start& start) {
+    const project::ConfigPaths paths = project::config_paths(start.configuration);
+    if (const auto answer = host::all_answer({paths.user, start.log_directory}); !answer) {
+        return plan::one_line(answer.error());
+    }
     for (const bool systems : {true, false}) {
         project::ConfigPaths one;
         (systems ? one.user : one.system).clear();
@@ -126,7 +132,7 @@ int stay(const Options& options) {
     daemon::leave_the_shell();
     const int session = daemon::take_standard_streams();
     daemon::forget_environment();
-    const std::string forbidden = why_forbidden(project::config_paths(start.configuration));
+    const std::string forbidden = why_forbidden(start);
     daemon::Server server;
     std::optional<daemon::Log> log;
     daemon::hold_end_signals();

@@ -1,6 +1,7 @@
 #include "daemon/service.hpp"
 
 #include "base/text.hpp"
+#include "daemon/environment_of_request.hpp"
 
 #include <exception>
 #include <new>
@@ -66,6 +67,11 @@ protocol::Response Service::answer(const protocol::Request& request, const Waite
             bad_input("no-caller", "the params of \"" + request.method + "\" have no \"caller\""));
     }
     try {
+        if (request.caller) {
+            if (auto answer = places_answer(request.params, *request.caller); !answer) {
+                return fail(tl::unexpected(std::move(answer).error()));
+            }
+        }
         auto reply =
             entry.handler(request.params, request.caller.value_or(protocol::Caller()), waiter);
         if (!reply) {

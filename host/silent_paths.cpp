@@ -195,6 +195,17 @@ bool may_be_silent(const std::string& path) {
                          *mounts, [&](const std::string& mount) { return is_below(path, mount); });
 }
 
+Result<void> all_answer(std::vector<std::string> paths) {
+    std::erase(paths, std::string());
+    const std::vector<std::string> silent = silent_paths(paths);
+    if (silent.empty()) {
+        return {};
+    }
+    return tl::unexpected(Error{ErrorKind::Unavailable, "silent-file-system",
+                                "the disk or file server does not answer", silent.front(), 0, 0,
+                                ""});
+}
+
 std::vector<std::string> silent_paths(std::span<const std::string> paths) {
     const auto known = mounted();
     const std::vector<std::string> mounts = known.value_or(std::vector<std::string>());

@@ -2,6 +2,8 @@
 // ever; here it is a thread that waits.
 #pragma once
 
+#include "base/result.hpp"
+
 #include <functional>
 #include <span>
 #include <string>
@@ -13,6 +15,10 @@ namespace cudaenv::host {
 // Those of `paths` that gave no answer within 0.6 s, all asked beside each other, and those that
 // were silent before and still are. Where only local file systems are mounted nobody is asked.
 std::vector<std::string> silent_paths(std::span<const std::string> paths);
+
+// For places that a question cannot be answered without: an error where one of them is silent, since
+// whoever reads there waits as long. Empty paths are left out. Errors: "silent-file-system".
+Result<void> all_answer(std::vector<std::string> paths);
 
 // Whether the path lies, by its name, where something may be mounted that does not answer.
 bool may_be_silent(const std::string& path);

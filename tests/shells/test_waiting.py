@@ -6,6 +6,7 @@ usage: test_waiting.py --shell SHELL --cudaenv FILE --cudaenvd FILE
 Status 77: the shell is not here.
 """
 
+import contextlib
 import fcntl
 import os
 import select
@@ -82,29 +83,86 @@ INTERRUPTS = {
 }
 
 
-class SilentToolkitTest(unittest.TestCase):
-    """A toolkit whose file system does not answer: another one is chosen, or it is said."""
+class SilentPlaceTest(unittest.TestCase):
+    """A directory whose file system does not answer."""
+
+    NAME = None  # below the world
 
     def setUp(self):
         shells_world.reset()
         shells_world.write_rc_files(True)
-        place = shells_world.root / "toolkits/cuda-silent"
-        place.mkdir()
-        self.addCleanup(place.rmdir)
-        silence = silent_mount.silent(place)
+        self.place = shells_world.root / self.NAME
+        if not self.place.exists():
+            self.place.mkdir()
+            self.addCleanup(self.place.rmdir)
+
+    def fall_silent(self):
+        silence = silent_mount.silent(self.place)
         try:
             silence.__enter__()
         except silent_mount.Unavailable as why:
             self.skipTest(str(why))
         self.addCleanup(silence.__exit__, None, None, None)
-        self.place = place
 
-    def played(self, steps, daemon):
+    @contextlib.contextmanager
+    def playing(self, daemon):
         environment = {} if daemon else {"CUDAENV_NO_DAEMON": "1"}
         with play.Play(shells_world, options.shell, True, environment) as playing:
+            yield playing
+
+    def played(self, steps, daemon):
+        with self.playing(daemon) as playing:
             playing.play(steps)
             return playing.answer.said
         self.fail("no play")
+
+
+class SilentConfigurationTest(SilentPlaceTest):
+    """The user's configuration, as where HOME lies on a file server: it is said, and nobody is left waiting."""
+
+    NAME = "config/cudaenv"
+
+    def cudaenvds(self):
+        """Processes that work for this world."""
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if b"cudaenvd" in (process / "cmdline").read_bytes() and \
+                        os.fsencode(shells_world.root) in (process / "environ").read_bytes():
+                    found.append(process.name)
+            except OSError:
+                continue  # it has ended
+        return found
+
+    def check(self, daemon):
+        with self.playing(daemon) as playing:
+            playing.play(["activate t113", "expect nvcc 11.3"])
+            self.fall_silent()
+            playing.play(["activate t118"])
+            self.assertIn("does not answer: CUDA is not set yet", playing.answer.said)
+            self.assertNotIn(BUSY, playing.answer.said)
+            playing.play(["expect inactive"])
+            if not daemon:
+                end = time.monotonic() + PATIENCE
+                while self.cudaenvds():
+                    self.assertLess(time.monotonic(), end)
+                    select.select([], [], [], 0.05)
+
+    def test_without_a_daemon_and_no_process_is_left(self):
+        self.check(daemon=False)
+
+    def test_with_a_daemon(self):
+        self.check(daemon=True)
+
+
+class SilentToolkitTest(SilentPlaceTest):
+    """A toolkit: another one is chosen, or it is said."""
+
+    NAME = "toolkits/cuda-silent"
+
+    def setUp(self):
+        super().setUp()
+        self.fall_silent()
 
     def test_the_toolkit_that_is_wanted_answers(self):
         for daemon in (False, True):
@@ -370,7 +428,8 @@ def main():
         shells_world.kill_daemon()
         load = unittest.defaultTestLoader.loadTestsFromTestCase
         done = unittest.TextTestRunner().run(
-            unittest.TestSuite([load(WaitingTest), load(SilentToolkitTest)]))
+            unittest.TestSuite(
+                load(case) for case in (WaitingTest, SilentConfigurationTest, SilentToolkitTest)))
     return 0 if done.wasSuccessful() else 1
 
 
