@@ -170,7 +170,9 @@ shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller&
     // `cudaenv config` is followed by an update in every shell; what an editor writes, and what the
     // administrator's file says, shows in bash and zsh with the next change of anything: looking at
     // a file that hardly ever changes would cost them up to 3 microseconds at every prompt.
-    if (const auto config = project::config_paths(caller.environment); !config.user.empty()) {
+    // One on a file server is left out everywhere: a shell that looks there may be stuck.
+    if (const auto config = project::config_paths(caller.environment);
+        !config.user.empty() && !host::may_be_silent(config.user)) {
         watch.files.push_back(watched_file(config.user, comparing));
         watch.files.back().seen = shellhooks::WatchedFile::Seen::WhereFree;
     }

@@ -135,6 +135,8 @@ class SilentConfigurationTest(SilentPlaceTest):
         return found
 
     def check(self, daemon):
+        if options.shell == "xonsh":
+            self.skipTest("xonsh looks at a local configuration before each command, and this one was local")
         with self.playing(daemon) as playing:
             playing.play(["activate t113", "expect nvcc 11.3"])
             self.fall_silent()
