@@ -48,9 +48,8 @@ VersionCache::VersionCache(std::string directory, std::int64_t now)
         }
         Entry kept{{entry[0].get<std::string>(), entry[1].get<std::string>()},
                    entry[2].get<std::int64_t>()};
-        const auto age = m_now - kept.at;
         // A time in the future is a clock that stepped back: a refusal's age is then not known.
-        if (kept.answer.version.empty() && (age < 0 || age > k_refusal_life)) {
+        if (kept.answer.version.empty() && (kept.at > m_now || kept.at < m_now - k_refusal_life)) {
             continue;
         }
         m_entries.emplace(key, std::move(kept));

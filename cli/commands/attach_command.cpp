@@ -17,7 +17,6 @@
 
 #include <cstdlib>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 namespace cudaenv::cli {
@@ -78,9 +77,10 @@ Result<void> write_scripts(const NamedEnvironment& environment, FileChanges& cha
 Result<void> remove_scripts(const NamedEnvironment& environment, FileChanges& changes) {
     CUDAENV_TRY(const auto files, EnvironmentFiles::open(environment.prefix));
     std::vector<ChangedFile> removed;
+    const auto scripts = attach_scripts("/");
     // The first has made the directories.
-    for (const AttachScript& script : std::views::reverse(attach_scripts("/"))) {
-        const std::string path = environment.prefix + '/' + script.path;
+    for (auto script = scripts.rbegin(); script != scripts.rend(); ++script) {
+        const std::string path = environment.prefix + '/' + script->path;
         CUDAENV_TRY(const auto present, files.read(path));
         if (!present) {
             continue;

@@ -1,5 +1,7 @@
 #include "cli/commands/kernelspec.hpp"
 
+#include "base/raw_bytes.hpp"
+
 #include <nlohmann/json.hpp>
 
 namespace cudaenv::cli {
@@ -59,6 +61,11 @@ bool is_wrapped_kernel(std::string_view json) {
 
 Result<std::string> wrapped_kernel(std::string_view json, const std::string& program,
                                    const std::string& prefix) {
+    if (!is_utf8(program) || !is_utf8(prefix)) {
+        return unavailable("unusable-prefix",
+                           "cannot name a path that is not UTF-8, because JSON is",
+                           "use cudaenv and the environment at paths that are UTF-8");
+    }
     CUDAENV_TRY(Json kernel, parse(json));
     Json& argv = kernel["argv"];
     unwrap(argv);

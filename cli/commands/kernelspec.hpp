@@ -16,7 +16,8 @@ namespace cudaenv::cli {
 // The program that a kernel.json starts, that of the user under ours. Error "bad-kernel".
 Result<std::string> kernel_program(std::string_view json);
 bool is_wrapped_kernel(std::string_view json);
-// Errors: "bad-kernel". A wrapped one is wrapped anew, for this program and prefix.
+// Errors: "bad-kernel", "unusable-prefix" where a path is not UTF-8. A wrapped one is wrapped anew,
+// for this program and prefix.
 Result<std::string> wrapped_kernel(std::string_view json, const std::string& program,
                                    const std::string& prefix);
 // Without our words; what is not wrapped is returned as it is.

@@ -80,6 +80,7 @@ std::optional<KeptVerdict> verdict_of(const json& kept) {
     const auto at = kept.find("at");
     const auto of_the_moment = kept.find("of_the_moment");
     if (depth == k_depths.end() || at == kept.end() || !at->is_number_integer() ||
+        at->get<std::int64_t>() < 0 || // ages are differences
         of_the_moment == kept.end() || !of_the_moment->is_boolean()) {
         return std::nullopt;
     }

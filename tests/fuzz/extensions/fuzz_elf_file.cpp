@@ -1,6 +1,8 @@
-// Any bytes as a compiled module: read or refused, and what is read of it are whole names.
+// Any bytes as a compiled module or a shared library: read or refused, and what is read of it are
+// whole names.
 #include "host/extensions/cxx_abi.hpp"
 #include "host/extensions/elf_file.hpp"
+#include "host/probe/search_path_tag.hpp"
 #include "tests/fuzz/require.hpp"
 
 #include <cstddef>
@@ -12,6 +14,9 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace cudaenv;
     std::vector<char> bytes(data, data + size);
+    const std::string_view text(bytes.data(), bytes.size());
+    require(host::loads_here(text) == host::loads_here(text.substr(0, host::k_head_that_tells)));
+    static_cast<void>(host::search_path_tag(text));
     const auto file = host::ElfFile::of_bytes(bytes);
     if (!file) {
         require(!file.error().message.empty());

@@ -52,6 +52,18 @@ TEST_CASE("a refusal is kept for ten minutes, then asked again, also when the cl
     CHECK_FALSE(VersionCache(tree.path(), 9'000).find("k"));
 }
 
+TEST_CASE("a refusal at a time that no clock shows is not believed") {
+    TemporaryTree tree;
+    for (const auto* at : {"-9223372036854775808", "9223372036854775807", "18446744073709551615"}) {
+        INFO(at);
+        tree.file("compilers.json",
+                  R"({"schema": "cudaenv.compilers/1", "entries": {"k": ["", "no", )" +
+                      std::string(at) + "]}}",
+                  0600);
+        CHECK_FALSE(VersionCache(tree.path(), 10'000).find("k"));
+    }
+}
+
 TEST_CASE("what is kept briefly is there for a second look of one command") {
     TemporaryTree tree;
     {

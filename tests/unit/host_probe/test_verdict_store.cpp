@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <sys/stat.h>
 #include <thread>
 
@@ -159,6 +160,10 @@ TEST_CASE("a store that is garbage, or that others can write, holds nothing") {
             CHECK_FALSE(store.find(disk, k_question, k_now));
         }
     }
+    auto ancient = good;
+    ancient[entry / "verdicts" / 0 / "at"] = std::numeric_limits<std::int64_t>::min();
+    std::ofstream(file) << ancient;
+    CHECK_FALSE(store.find(disk, k_question, k_now));
     std::ofstream(file) << good;
     REQUIRE(store.find(disk, k_question, k_now));
     REQUIRE(::chmod(file.c_str(), 0666) == 0);
