@@ -15,7 +15,7 @@ namespace cudaenv {
 
 namespace {
 
-// Of an open directory, as the kernel has it; empty where it cannot be told.
+// Of an open directory, as the kernel has it; empty where that is unknown.
 std::string path_of(int fd) {
     std::array<char, PATH_MAX> text{};
     const std::string link = "/proc/self/fd/" + std::to_string(fd);
@@ -67,7 +67,7 @@ Result<PrefixDirectory> PrefixDirectory::open(const std::string& prefix) {
     made.m_real = path_of(made.m_fd.get());
     if (made.m_real.empty()) {
         return unavailable("no-proc", "where " + shell_word(prefix) +
-                                          " really lies cannot be told: /proc is not there");
+                                          " really lies is unknown: /proc is not mounted");
     }
     return made;
 }

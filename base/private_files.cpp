@@ -1,6 +1,8 @@
 #include "base/private_files.hpp"
 
-#include <atomic>
+#include "base/temporary_file.hpp"
+#include "base/whole_io.hpp"
+
 #include <cerrno>
 #include <chrono>
 #include <fcntl.h>
@@ -9,25 +11,6 @@
 #include <unistd.h>
 
 namespace cudaenv {
-
-namespace {
-
-bool write_all(int file, const std::string& text) {
-    std::size_t done = 0;
-    while (done < text.size()) {
-        const ssize_t put = ::write(file, text.data() + done, text.size() - done);
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put <= 0) {
-            return false;
-        }
-        done += static_cast<std::size_t>(put);
-    }
-    return true;
-}
-
-} // namespace
 
 bool is_ours_alone(const struct stat& status, mode_t kind) {
     return (status.st_mode & S_IFMT) == kind && status.st_uid == ::geteuid() &&
@@ -42,16 +25,9 @@ std::string read_private_file(const std::string& path, std::size_t limit) {
         return {};
     }
     std::string text(static_cast<std::size_t>(status.st_size), '\0');
-    std::size_t have = 0;
-    while (have < text.size()) {
-        const ssize_t got = ::read(file.get(), text.data() + have, text.size() - have);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return {};
-        }
-        have += static_cast<std::size_t>(got);
+    const ssize_t have = read_full(file.get(), text.data(), text.size());
+    if (have != status.st_size) {
+        return {};
     }
     return text;
 }
@@ -66,21 +42,8 @@ bool write_private_file(const std::string& directory, const std::string& name,
     if (!place || ::fstat(place.get(), &status) != 0 || !is_ours_alone(status, S_IFDIR)) {
         return false;
     }
-    // Of other processes and of other threads.
-    static std::atomic<unsigned> written = 0;
-    const std::string temporary =
-        name + '.' + std::to_string(::getpid()) + '.' + std::to_string(written++);
-    const Fd file(::openat(place.get(), temporary.c_str(),
-                           O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!file) {
-        return false;
-    }
-    if (!write_all(file.get(), text) ||
-        ::renameat(place.get(), temporary.c_str(), place.get(), name.c_str()) != 0) {
-        ::unlinkat(place.get(), temporary.c_str(), 0);
-        return false;
-    }
-    return true;
+    TemporaryFile file(place.get(), name);
+    return file && write_full(file.fd(), text) && file.replace();
 }
 
 bool is_anothers_place(const std::string& directory) {

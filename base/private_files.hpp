@@ -1,5 +1,5 @@
-// Files that cudaenv keeps for one user and believes later: caches. Law: what anybody else could
-// have written is not believed.
+// Files that cudaenv stores for one user and trusts later. Law: what another user could have written
+// is not trusted. A single such file: PrivateStore.
 #pragma once
 
 #include "base/fd.hpp"
@@ -10,7 +10,7 @@
 
 namespace cudaenv {
 
-// Of this kind (S_IFREG, S_IFDIR), the caller's own, and writable by nobody else.
+// Of this kind (S_IFREG, S_IFDIR), the caller's own, and not writable by others.
 bool is_ours_alone(const struct stat& status, mode_t kind);
 
 // Whether root would make what it keeps in a directory of another user's, as with `sudo -E` or in a

@@ -2,45 +2,14 @@
 // the hexadecimal digits that stand for them where they are not.
 #pragma once
 
+#include "base/utf8.hpp"
+
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace cudaenv {
-
-// As RFC 3629 has it: no surrogates, no longer forms than needed, nothing above U+10FFFF.
-inline bool is_utf8(std::string_view text) {
-    std::size_t at = 0;
-    const auto next_in = [&](unsigned least, unsigned most) {
-        const unsigned byte = at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
-        ++at;
-        return byte >= least && byte <= most;
-    };
-    while (at < text.size()) {
-        const unsigned first = static_cast<unsigned char>(text[at++]);
-        unsigned tail = 0;
-        bool fits = true;
-        if (first >= 0xc2 && first <= 0xdf) {
-            tail = 1;
-        } else if (first >= 0xe0 && first <= 0xef) {
-            fits = next_in(first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf);
-            tail = 1;
-        } else if (first >= 0xf0 && first <= 0xf4) {
-            fits = next_in(first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf);
-            tail = 2;
-        } else {
-            fits = first < 0x80;
-        }
-        for (; fits && tail > 0; --tail) {
-            fits = next_in(0x80, 0xbf);
-        }
-        if (!fits) {
-            return false;
-        }
-    }
-    return true;
-}
 
 // The last `most` bytes at most, from where a character of UTF-8 begins.
 inline std::string_view last_bytes(std::string_view text, std::size_t most) {

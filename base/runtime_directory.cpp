@@ -28,7 +28,7 @@ tl::unexpected<Error> none(const std::string& path, const std::string& what) {
 
 tl::unexpected<Error> unsafe(const std::string& path, const std::string& what) {
     return failed("unsafe-runtime-directory", path, what,
-                  "remove it, or have it removed: cudaenv makes it anew, open to you alone");
+                  "remove it, or have it removed: cudaenv creates it again, open to you alone");
 }
 
 std::string text_of_errno(int error) {
@@ -102,7 +102,7 @@ Result<RuntimeDirectory> open_runtime_directory(const char* xdg_runtime_dir, uid
         if (!made && errno != EEXIST) { // another one of ours was quicker: checked below as any
             return none(directory.path, "cannot be made: " + text_of_errno(errno));
         }
-        // An umask may have taken bits from the mode; what was made here is nobody else's.
+        // An umask may have taken bits from the mode; what was created here belongs to this user.
         if (made && ::fchmodat(place.fd.get(), name, 0700, 0) != 0) {
             return none(directory.path, "cannot be made: " + text_of_errno(errno));
         }

@@ -1,5 +1,5 @@
 // The private directory in which client and daemon meet: socket, lock, stamps. Law: it is used only
-// if it is a directory (no link) of this user's own that nobody else may enter or write.
+// if it is a directory (no link) of this user's own that others may neither enter nor write.
 #pragma once
 
 #include "base/fd.hpp"

@@ -70,6 +70,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
     std::optional<std::string> best;
     std::size_t best_distance = 3;
+    constexpr std::size_t k_longest = 64;
+    if (word.size() > k_longest) {
+        return best;
+    }
     for (const std::string& candidate : candidates) {
         const std::size_t distance = edit_distance(word, candidate);
         if (distance < best_distance && 2 * distance < std::max<std::size_t>(word.size(), 3)) {
@@ -78,6 +82,12 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
         }
     }
     return best;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates,
+                         std::string otherwise) {
+    const auto near = nearest(word, candidates);
+    return near ? "did you mean \"" + *near + "\"?" : otherwise;
 }
 
 namespace {

@@ -17,8 +17,12 @@ std::string join(std::span<const std::string> pieces, std::string_view separator
 std::string to_lower_ascii(std::string_view text);
 
 // The candidate nearest to `word` by edit distance, if it is near enough to be what was meant
-// (distance at most 2 and less than half the word). For "did you mean".
+// (distance at most 2 and less than half the word; a word of more than 64 bytes is not a typing
+// error).
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
+// `did you mean "cuda"?`, or `otherwise` where no candidate is near.
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates,
+                         std::string otherwise = {});
 
 // What a text from outside may be shown, logged and kept as: "***" stands for the password, token
 // and query of every URL in it (`https://user:pw@host/`, conda's `/t/TOKEN/`, also without a scheme

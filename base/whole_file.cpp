@@ -5,17 +5,18 @@
 #include "base/fd.hpp"
 #include "base/private_files.hpp"
 #include "base/shell_word.hpp"
+#include "base/temporary_file.hpp"
 #include "base/text.hpp"
+#include "base/whole_io.hpp"
 
 #include <climits>
 
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <deque>
 #include <fcntl.h>
-#include <random>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -79,38 +80,11 @@ Result<std::optional<Opened>> open_regular(int directory, const std::string& nam
     return std::optional<Opened>(std::move(opened));
 }
 
-// The new text beside the file, gone with this object whatever happens.
-struct Temporary {
-    int directory = -1;
-    std::string name;
-
-    Temporary(int in, std::string called) : directory(in), name(std::move(called)) {}
-    Temporary(const Temporary&) = delete;
-    Temporary& operator=(const Temporary&) = delete;
-    ~Temporary() { ::unlinkat(directory, name.c_str(), 0); }
-};
-
-std::string temporary_name(const std::string& name) {
-    std::random_device random;
-    std::string digits(17, '\0');
-    std::snprintf(digits.data(), digits.size(), "%08x%08x", random(), random());
-    digits.resize(16);
-    // Cut, so that a name of the longest allowed length still has room.
-    return '.' + name.substr(0, 200) + '.' + digits + ".tmp";
-}
-
 Result<void> fill(Fd fd, std::string_view text, const std::string& path) {
-    while (!text.empty()) {
-        const ssize_t put = ::write(fd.get(), text.data(), text.size());
-        if (put < 0) {
-            if (errno == EINTR) {
-                continue;
-            }
-            return failure_of(errno, path, "cannot be written");
-        }
-        text.remove_prefix(static_cast<std::size_t>(put));
+    if (!write_full(fd.get(), text)) {
+        return failure_of(errno, path, "cannot be written");
     }
-    // A full disk or quota may be told only here, on NFS only at close.
+    // A full disk or quota may only be reported here, on NFS only at close.
     if (::fsync(fd.get()) != 0 && errno != EINVAL && errno != EROFS) {
         return failure_of(errno, path, "cannot be written");
     }
@@ -177,22 +151,20 @@ public:
         if (now && ::faccessat(at(), m_name.c_str(), W_OK, AT_EACCESS) != 0) {
             return failure_of(errno, m_path, "cannot be written");
         }
-        const std::string name = temporary_name(m_name);
         // Not writable by everyone even under umask 0: such a file would not be read afterwards.
-        constexpr int k_flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-        Fd fd = now ? Fd(::openat(at(), name.c_str(), k_flags, 0600)) : [&] {
+        TemporaryFile temporary = now ? TemporaryFile(at(), m_name) : [&] {
             const AsOwner owner(at());
-            return Fd(::openat(at(), name.c_str(), k_flags, 0664));
+            return TemporaryFile(at(), m_name, 0664);
         }();
-        if (!fd) {
+        if (!temporary) {
             return failure_of(errno, m_path, "cannot be written");
         }
-        const Temporary temporary(at(), name);
         if (now) {
-            keep_owner_and_mode(fd, status);
+            keep_owner_and_mode(temporary.fd(), status);
         }
-        CUDAENV_TRY_VOID(fill(std::move(fd), text, m_path));
-        CUDAENV_TRY_VOID(now ? exchange(name, text, *expected) : appear(name));
+        CUDAENV_TRY_VOID(fill(temporary.take_fd(), text, m_path));
+        CUDAENV_TRY_VOID(now ? exchange(temporary.name(), text, *expected)
+                             : appear(temporary.name()));
         // Only durability hangs on this, and not every file system has it.
         ::fsync(m_open.get());
         return {};
@@ -217,13 +189,13 @@ private:
         return text_at(at(), name, O_NOFOLLOW, m_path, k_most_whole_bytes, status);
     }
 
-    static void keep_owner_and_mode(const Fd& fd, const struct stat& status) {
+    static void keep_owner_and_mode(int fd, const struct stat& status) {
         // Only root can give a file away; a file that the user may write becomes the user's own.
-        if (::fchown(fd.get(), status.st_uid, status.st_gid) != 0 &&
-            ::fchown(fd.get(), static_cast<uid_t>(-1), status.st_gid) != 0) {
+        if (::fchown(fd, status.st_uid, status.st_gid) != 0 &&
+            ::fchown(fd, static_cast<uid_t>(-1), status.st_gid) != 0) {
             // Not a member of its group: the new file has the user's.
         }
-        ::fchmod(fd.get(), status.st_mode & 0777U);
+        ::fchmod(fd, status.st_mode & 0777U);
     }
 
     // A new file. link() fails where somebody has made one meanwhile, on NFS too.
@@ -356,25 +328,15 @@ Result<Place> place_of(const std::string& path) {
 }
 
 Result<std::string> read_open_file(int fd, const std::string& path, std::size_t most) {
-    std::string text;
-    std::string buffer(1U << 16U, '\0');
-    while (true) {
-        const ssize_t got = ::read(fd, buffer.data(), buffer.size());
-        if (got < 0) {
-            if (errno == EINTR) {
-                continue;
-            }
-            return failure_of(errno, path, "cannot be read");
-        }
-        if (got == 0) {
-            return text;
-        }
-        text.append(buffer, 0, static_cast<std::size_t>(got));
-        if (text.size() > most) {
-            return failure(path, "file-too-large", "larger than " + std::to_string(most) + " bytes",
-                           "expected a file of a few lines; is this another one?");
-        }
+    auto text = read_rest(fd, most + 1);
+    if (!text) {
+        return failure_of(errno, path, "cannot be read");
     }
+    if (text->size() > most) {
+        return failure(path, "file-too-large", "larger than " + std::to_string(most) + " bytes",
+                       "expected a file of a few lines; is this another one?");
+    }
+    return *std::move(text);
 }
 
 Result<std::optional<std::string>> read_whole(const std::string& path, std::size_t most) {

@@ -22,7 +22,7 @@ namespace cudaenv {
 inline constexpr const char* k_file_changed = "file-changed";
 inline constexpr std::size_t k_most_whole_bytes = std::size_t{16} << 20;
 
-// The text of a regular file, nothing when there is none. A pipe or device is refused without
+// The text of a regular file, nothing when there is no file. A pipe or device is refused without
 // waiting. With a place `path` is for messages, and the place's name is not followed.
 Result<std::optional<std::string>> read_whole(const std::string& path,
                                               std::size_t most = k_most_whole_bytes);

@@ -7,7 +7,10 @@
 #include "protocol/patience.hpp"
 #include "protocol/wanted_variables.hpp"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -16,34 +19,45 @@ namespace cudaenv::cli {
 
 namespace {
 
-constexpr std::chrono::seconds k_deadline{60};
-// A first solve may have to read a channel of hundreds of megabytes from a slow disk.
-constexpr std::chrono::seconds k_solve_deadline{600};
+enum class Progress : std::uint8_t { No, IfShown, Always };
 
-bool solves(std::string_view method) {
-    return method == "resolve" || method == "explain" || method == "pin";
+// What a question needs besides 60 seconds and the daemon that listens.
+struct MethodRow {
+    std::string_view method;
+    std::chrono::seconds deadline{60};
+    // Done once, by this process's own child, with this shell's umask and groups.
+    bool writes_users_files = false;
+    Progress progress = Progress::No;
+};
+// Reading a channel of hundreds of megabytes from a slow disk, or copying gigabytes.
+constexpr std::chrono::seconds k_long{600};
+constexpr auto k_methods = std::to_array<MethodRow>({
+    {.method = "check", .progress = Progress::Always},
+    {.method = "check.fix",
+     .deadline = k_long,
+     .writes_users_files = true,
+     .progress = Progress::Always},
+    {.method = "config", .writes_users_files = true},
+    {.method = "explain", .deadline = k_long},
+    {.method = "keep",
+     .deadline = k_long,
+     .writes_users_files = true,
+     .progress = Progress::Always},
+    {.method = "pin", .deadline = k_long, .writes_users_files = true},
+    {.method = "probe", .deadline = protocol::k_probe_patience, .progress = Progress::IfShown},
+    {.method = "resolve", .deadline = k_long},
+    {.method = "unpin", .writes_users_files = true},
+});
+
+MethodRow row_of(std::string_view method, const nlohmann::json& params) {
+    if (method == "host" && params.value("probe", false)) {
+        method = "probe";
+    }
+    const auto* const row = std::ranges::find(k_methods, method, &MethodRow::method);
+    return row == k_methods.end() ? MethodRow{} : *row;
 }
 
-// Gigabytes may have to be copied and compared.
-bool copies(std::string_view method) {
-    return method == "keep" || method == "check.fix";
-}
-
-// May take as long as there are gigabytes, and says each second that it goes on.
-bool reports_progress(std::string_view method) {
-    return method == "check" || copies(method);
-}
-
-bool probes(std::string_view method, const nlohmann::json& params) {
-    return method == "probe" || (method == "host" && params.value("probe", false));
-}
-
-// It happens once, by this process's own child, with this shell's umask and groups.
-bool writes(std::string_view method) {
-    return method == "pin" || method == "unpin" || method == "config" || copies(method);
-}
-
-// Of this process's environment; null where one is not set.
+// From this process's environment; null for an unset one.
 nlohmann::json variables_named(const std::string& names) {
     nlohmann::json variables = nlohmann::json::object();
     for (const std::string_view name : split(names, ' ')) {
@@ -57,33 +71,43 @@ nlohmann::json variables_named(const std::string& names) {
 } // namespace
 
 std::chrono::seconds deadline_of(std::string_view method, const nlohmann::json& params) {
-    return solves(method) || copies(method) ? k_solve_deadline
-           : probes(method, params)         ? protocol::k_probe_patience
-                                            : k_deadline;
+    return row_of(method, params).deadline;
+}
+
+Result<Conversation> Conversation::open(std::string_view method, const nlohmann::json& params,
+                                        const AskWishes& wishes) {
+    CUDAENV_TRY(auto connection,
+                Connection::open({.daemon = !row_of(method, params).writes_users_files,
+                                  .start = wishes.afterwards == Afterwards::Execs
+                                               ? StartDaemon::Never
+                                               : StartDaemon::IfTerminal,
+                                  .on_progress = wishes.on_progress}));
+    return Conversation(method, wishes, std::move(connection));
+}
+
+Result<protocol::Reply> Conversation::ask(nlohmann::json params, const protocol::Caller& caller) {
+    const MethodRow row = row_of(m_method, params);
+    const auto deadline = m_wishes.deadline.value_or(std::chrono::milliseconds(row.deadline));
+    if (row.progress == Progress::Always ||
+        (row.progress == Progress::IfShown && m_wishes.on_progress)) {
+        params["progress"] = true;
+    }
+    auto reply = m_connection.ask({0, m_method, params, caller}, deadline);
+    if (!reply && reply.error().code == protocol::k_wants_variables) {
+        params[protocol::k_wanted_variables] = variables_named(reply.error().hint);
+        reply = m_connection.ask({0, m_method, std::move(params), caller}, deadline);
+    }
+    if (m_wishes.explain == ExplainNoDaemon::Yes && !m_connection.from_daemon() &&
+        !m_connection.why_no_daemon().empty()) {
+        say("answered without the daemon: " + m_connection.why_no_daemon());
+    }
+    return reply;
 }
 
 Result<protocol::Reply> ask_daemon(std::string_view method, nlohmann::json params,
                                    const protocol::Caller& caller, const AskWishes& wishes) {
-    CUDAENV_TRY(auto connection, Connection::open({.daemon = !writes(method),
-                                                   .start = wishes.afterwards == Afterwards::Execs
-                                                                ? StartDaemon::Never
-                                                                : StartDaemon::IfTerminal,
-                                                   .on_progress = wishes.on_progress}));
-    const auto deadline =
-        wishes.deadline.value_or(std::chrono::milliseconds(deadline_of(method, params)));
-    if (reports_progress(method) || (wishes.on_progress && probes(method, params))) {
-        params["progress"] = true;
-    }
-    auto reply = connection.ask({0, std::string(method), params, caller}, deadline);
-    if (!reply && reply.error().code == protocol::k_wants_variables) {
-        params[protocol::k_wanted_variables] = variables_named(reply.error().hint);
-        reply = connection.ask({0, std::string(method), std::move(params), caller}, deadline);
-    }
-    if (wishes.tell == TellWay::Yes && !connection.from_daemon() &&
-        !connection.why_no_daemon().empty()) {
-        say("answered without the daemon: " + connection.why_no_daemon());
-    }
-    return reply;
+    CUDAENV_TRY(auto conversation, Conversation::open(method, params, wishes));
+    return conversation.ask(std::move(params), caller);
 }
 
 } // namespace cudaenv::cli

@@ -3,6 +3,7 @@
 #include "base/own_limits.hpp"
 #include "base/own_path.hpp"
 #include "base/time_slices.hpp"
+#include "base/variables.hpp"
 #include "protocol/build_id.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace cudaenv::cli {
 
 namespace {
 
-// The directory of this program, symlinks resolved; empty where /proc is not there.
+// The directory of this program, symlinks resolved; empty if /proc is not mounted.
 std::string own_directory() {
     std::string path = own_path();
     path.resize(std::min(path.size(), path.rfind('/')));
@@ -33,7 +34,7 @@ struct Candidates {
     std::size_t count = 0;
 };
 
-// Where the daemon may be, best first.
+// Where the daemon may be installed, best first.
 Candidates daemon_candidates() {
     if (const char* chosen = std::getenv("CUDAENV_DAEMON"); chosen != nullptr && *chosen != '\0') {
         return {{chosen, {}, {}}, 1};
@@ -44,31 +45,21 @@ Candidates daemon_candidates() {
         3};
 }
 
-// What a daemon keeps of the environment of the shell that happened to start it: where its files
-// are, what a test of the build needs, and nothing that the next request would wrongly get, or that
-// would lie in /proc for fifteen minutes.
-constexpr auto k_kept = std::to_array<std::string_view>(
-    {"HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "CUDAENV_CONFIG_DIR",
-     "CUDAENV_STATE_DIR", "CUDAENV_LOG", "CUDAENV_IDLE_SECONDS", "ASAN_OPTIONS", "LSAN_OPTIONS",
-     "TSAN_OPTIONS", "UBSAN_OPTIONS"});
-using Kept = std::array<char*, k_kept.size() + 1>; // ends with a null pointer
-
-Kept kept_environment() {
-    Kept kept{};
-    std::size_t count = 0;
-    for (char** variable = environ; *variable != nullptr && count < k_kept.size(); ++variable) {
+// For a daemon that stays.
+std::vector<char*> kept_environment() {
+    std::vector<char*> out;
+    for (char** variable = environ; *variable != nullptr; ++variable) {
         const std::string_view text(*variable);
-        for (const std::string_view name : k_kept) {
-            if (text.size() > name.size() && text[name.size()] == '=' && text.starts_with(name)) {
-                kept[count++] = *variable;
-                break;
-            }
+        if (std::ranges::binary_search(variables_kept_by_daemon(),
+                                       text.substr(0, text.find('=')))) {
+            out.push_back(*variable);
         }
     }
-    return kept;
+    out.push_back(nullptr);
+    return out;
 }
 
-// The user's own, but for what is about the user's programs: an old libstdc++ of an environment on
+// The user's own without the loader's variables: an old libstdc++ of an environment on
 // LD_LIBRARY_PATH would keep cudaenvd from starting. The request carries them.
 std::vector<char*> environment_of_child() {
     std::vector<char*> out;
@@ -83,8 +74,8 @@ std::vector<char*> environment_of_child() {
     return out;
 }
 
-// Whoever reads our standard error to its end does not wait for a child that outlives us. System
-// calls alone.
+// A program that reads our standard error to its end must not wait for a child that outlives us.
+// System calls only.
 void drop_standard_error() {
     const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nothing < 0 || ::dup2(nothing, STDERR_FILENO) < 0) {
@@ -92,8 +83,8 @@ void drop_standard_error() {
     }
 }
 
-// vfork, because it costs one system call where posix_spawn costs six, and because the child can
-// then try one path after another. Between vfork and exec the child only makes system calls.
+// vfork costs one system call, posix_spawn six; and the child can try one path after another.
+// Between vfork and exec the child only makes system calls.
 [[gnu::noinline]] pid_t start(const Candidates& candidates, ChildKind kind, const char* value,
                               char* const* environment, int child_end) {
     const char* const option = kind == ChildKind::Stays ? "--stay" : "--stdio";
@@ -107,7 +98,7 @@ void drop_standard_error() {
     }
     ask_for_short_time_slices();
     if (kind != ChildKind::Session) {
-        ::setsid(); // here, because on a busy machine the loader takes longer than what it loads
+        ::setsid(); // here: on a busy machine the loader may take longer than cudaenvd itself
     }
     if (::dup2(child_end, 0) < 0 || ::dup2(child_end, 1) < 0) {
         ::_exit(k_status_not_started);
@@ -150,9 +141,9 @@ Result<ChildDaemon> start_child_daemon(ChildKind kind) {
     const Candidates candidates = daemon_candidates();
     pid_t pid = -1;
     if (kind == ChildKind::Stays) {
-        // One of another build would be made to leave by the next client of this one.
+        // A daemon of another build would be asked to leave by the next client of this build.
         const std::string build(protocol::build_id());
-        const Kept kept = kept_environment();
+        const std::vector<char*> kept = kept_environment();
         pid = start(candidates, kind, build.c_str(), kept.data(), theirs.get());
     } else {
         const std::vector<char*> environment = environment_of_child();

@@ -2,11 +2,8 @@
 
 #include "base/text.hpp"
 #include "cli/help.hpp"
-#include "cli/usage_error.hpp"
 #include "protocol/build_id.hpp"
 #include "protocol/json_field.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 
@@ -14,201 +11,303 @@ namespace cudaenv::cli {
 
 namespace {
 
-using Words = std::span<const char* const>;
-
-// A value for CLI11 to fill, per option of the command.
-struct Slot {
+struct GivenOption {
     OptionRow row;
-    bool flag = false;
-    std::vector<std::string> values;
+    std::string_view value;
+    int place = 0;
 };
 
-bool is_given(const Slot& slot) {
-    return slot.flag || !slot.values.empty();
-}
+struct GivenArgument {
+    std::string_view word;
+    int place = 0;
+};
 
-// "--for" and "-c" as CLI11 wants its names: "-c,--channel".
-std::string names_of(const OptionRow& row) {
-    std::string names = row.letter == 0 ? "" : std::string("-") + row.letter + ',';
-    return names + "--" + std::string(row.name);
-}
+// The words sorted by what they are. After an error it goes on with the words that follow, because
+// --help and --json count wherever they stand.
+struct Line {
+    const CommandRow* command = nullptr;
+    std::vector<OptionRow> known; // of the command; before it, of `cudaenv` alone
+    std::vector<GivenOption> options;
+    std::vector<GivenArgument> arguments;
+    std::vector<const char*> command_words;
+    std::optional<Error> error; // the first
 
-std::string key_of(std::string_view option) {
-    std::string key(option);
-    std::ranges::replace(key, '-', '_');
-    return key;
-}
-
-// Puts what was given into the invocation, or says which value is none.
-Result<void> take(const Slot& slot, Words words, Invocation& invocation) {
-    if (!is_given(slot)) {
-        return {};
+    [[nodiscard]] bool has(std::string_view option) const {
+        return std::ranges::any_of(
+            options, [&](const GivenOption& given) { return given.row.name == option; });
     }
-    for (const std::string& value : slot.values) {
-        CUDAENV_TRY_VOID(check_choice(slot.row, value, words));
+    [[nodiscard]] std::string name() const {
+        return command == nullptr ? "cudaenv" : "cudaenv " + std::string(command->name);
     }
-    const std::string_view name = slot.row.name;
-    if (name == "json") {
-        invocation.output.json = true;
-    } else if (name == "quiet") {
-        invocation.output.quiet = true;
-    } else if (name == "verbose") {
-        invocation.output.verbose = true;
-        invocation.params["verbose"] = true;
-    } else if (name == "color") {
-        const std::string& when = slot.values.back();
-        invocation.output.colour = when == "always"  ? ColourWish::Always
-                                   : when == "never" ? ColourWish::Never
-                                                     : ColourWish::Auto;
-    } else if (name == "export") {
-        invocation.export_file = slot.values.back();
-    } else if (name == "index") {
-        return tl::unexpected(
-            at_argument(place_of_option(slot.row, words), "not-yet", "--index is not there yet",
-                        "packages of pip are answered from the built-in catalogue"));
-    } else if (slot.flag) {
-        invocation.params[key_of(name)] = true;
-    } else if (slot.row.repeat == Repeat::Yes) {
-        invocation.params[key_of(name)] = slot.values;
-    } else {
-        // The name of a file is bytes.
-        invocation.params[key_of(name)] = slot.row.file
-                                              ? protocol::bytes_to_json(slot.values.back())
-                                              : nlohmann::json(slot.values.back());
-    }
-    return {};
-}
-
-// Of two options that make no sense together the second is at fault.
-Result<void> check_together(std::string_view name, std::span<const Slot> slots, Words words) {
-    for (const Slot& slot : slots) {
-        for (const Slot& other : slots) {
-            if (is_given(slot) && is_given(other) &&
-                std::ranges::find(slot.row.not_with, other.row.name) != slot.row.not_with.end()) {
-                const std::string one = "--" + std::string(slot.row.name);
-                const std::string two = "--" + std::string(other.row.name);
-                return tl::unexpected(at_argument(
-                    std::max(place_of_option(slot.row, words), place_of_option(other.row, words)),
-                    "not-together", one + " cannot be combined with " + two,
-                    "cudaenv " + std::string(name) + " --help tells what each does"));
-            }
+    void fail(int place, std::string code, std::string message, std::string hint) {
+        if (!error) {
+            error = at_argument(place, std::move(code), std::move(message), std::move(hint));
         }
     }
-    return {};
+};
+
+std::string in_quotes(std::string_view word) {
+    return '"' + std::string(word) + '"';
 }
 
-Result<Invocation> parse_with_cli11(const CommandRow& command, Words words) {
-    CUDAENV_TRY_VOID(check_options(command, words)); // says which word is wrong; CLI11 does not
-    std::vector<Slot> slots;
-    for (const OptionRow& row : options_of(command)) {
-        if (row.name != "help") {
-            slots.push_back({row, false, {}});
-        }
-    }
-    std::vector<std::string> arguments;
-    CLI::App app;
-    app.set_help_flag(); // ours: it must come before any complaint
-    for (Slot& slot : slots) {
-        if (slot.row.value.empty()) {
-            app.add_flag(names_of(slot.row), slot.flag);
-        } else {
-            CLI::Option* option = app.add_option(names_of(slot.row), slot.values);
-            option->allow_extra_args(false); // one value each time it is given
-        }
-    }
-    app.add_option("arguments", arguments)->expected(0, k_any_number);
-    std::vector<std::string> reversed(words.rbegin(), words.rend());
-    try {
-        app.parse(reversed);
-    } catch (const CLI::ParseError& problem) {
-        return bad_input("usage", problem.what(),
-                         "cudaenv " + std::string(command.name) + " --help tells what it takes");
-    }
-    Invocation invocation;
-    invocation.command = &command;
-    CUDAENV_TRY_VOID(check_together(command.name, slots, words));
-    for (const Slot& slot : slots) {
-        CUDAENV_TRY_VOID(take(slot, words, invocation));
-    }
-    if (command.arguments.is_command) {
-        return invocation; // `words` are its options alone
-    }
-    CUDAENV_TRY(auto places, check_arguments(command, words, arguments));
-    if (!arguments.empty()) {
-        invocation.params["arguments"] = arguments;
-        invocation.params["places"] = places;
-    }
-    return invocation;
+// What would be right: the nearest known word, else `otherwise`.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known,
+                         std::string otherwise) {
+    const auto near = nearest(word, known);
+    return near ? "did you mean " + in_quotes(*near) + '?' : std::move(otherwise);
 }
 
-bool given(Words words, std::string_view option, std::string_view letter) {
-    for (const std::string_view word : words) {
-        if (word == "--") {
+void fail_unknown_option(Line& line, std::string_view word, int place) {
+    const std::string_view name = word.substr(0, word.find('='));
+    std::vector<std::string> known;
+    for (const OptionRow& option : line.known) {
+        if (!option.hidden) {
+            known.push_back("--" + std::string(option.name));
+        }
+    }
+    line.fail(place, "no-such-option", in_quotes(name) + " is not an option of " + line.name(),
+              did_you_mean(name, known, line.name() + " --help lists them"));
+}
+
+// Whether the next word, if there is one, is the option's value. What looks like an option is not.
+bool take_value(Line& line, const OptionRow& row, const char* next, int place) {
+    const std::string_view value = next == nullptr ? "--" : next;
+    if (value.size() > 1 && value.front() == '-') {
+        const std::string name = "--" + std::string(row.name);
+        line.fail(place, "no-value", name + " needs a value",
+                  "expected " + name + ' ' + std::string(row.value));
+        return false;
+    }
+    line.options.push_back({row, value, place});
+    return true;
+}
+
+// --for, --for=build. Returns whether the next word was its value.
+bool read_long(Line& line, std::string_view word, const char* next, int place) {
+    const std::size_t equals = word.find('=');
+    const auto row = std::ranges::find(line.known, word.substr(2, equals - 2), &OptionRow::name);
+    if (row == line.known.end()) {
+        fail_unknown_option(line, word, place);
+        return false;
+    }
+    if (row->value.empty() && equals != std::string_view::npos) {
+        line.fail(place, "no-value-wanted", "--" + std::string(row->name) + " takes no value", {});
+        return false;
+    }
+    if (!row->value.empty() && equals == std::string_view::npos) {
+        return take_value(line, *row, next, place);
+    }
+    line.options.push_back({*row, row->value.empty() ? "" : word.substr(equals + 1), place});
+    return false;
+}
+
+// -q, -qv, -cDIR, -c DIR. Returns whether the next word was a value.
+bool read_letters(Line& line, std::string_view word, const char* next, int place) {
+    for (std::size_t i = 1; i < word.size(); ++i) {
+        const auto row = std::ranges::find(line.known, word[i], &OptionRow::letter);
+        if (row == line.known.end()) {
+            fail_unknown_option(line, word, place);
             return false;
         }
-        if (word == option || (!letter.empty() && word == letter)) {
-            return true;
+        if (!row->value.empty() && i + 1 == word.size()) {
+            return take_value(line, *row, next, place);
+        }
+        line.options.push_back({*row, row->value.empty() ? "" : word.substr(i + 1), place});
+        if (!row->value.empty()) {
+            return false;
         }
     }
     return false;
 }
 
-// The command line that is `command`'s argument, without the `--` before it.
-Result<std::vector<const char*>> words_of_command(const CommandRow& command, Words words) {
-    if (!words.empty() && std::string_view(words.front()) == "--") {
-        words = words.subspan(1);
+void read_command(Line& line, std::string_view word, int place) {
+    line.command = find_command(word);
+    if (line.command != nullptr) {
+        line.known = options_of(*line.command);
+        return;
     }
-    if (words.empty()) {
-        const std::string name(command.name);
-        return bad_input("no-argument",
-                         "cudaenv " + name + " needs " + std::string(command.arguments.name),
-                         "expected " + std::string(command.arguments.help));
+    std::vector<std::string> known;
+    for (const CommandRow& command : commands()) {
+        known.emplace_back(command.name);
     }
-    return std::vector<const char*>(words.begin(), words.end());
+    line.fail(place, "no-such-command", in_quotes(word) + " is not a command",
+              did_you_mean(word, known, "cudaenv --help lists them"));
+}
+
+Line read_line(std::span<const char* const> words) {
+    Line line;
+    line.known = options_of(default_command());
+    line.known.push_back({.name = "version"});
+    bool only_arguments = false;
+    bool only_options = false; // the command is unknown, so other words have no meaning
+    int place = 0;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string_view word = words[i];
+        const char* const next = i + 1 < words.size() ? words[i + 1] : nullptr;
+        ++place;
+        const bool is_end = word == "--" && line.command != nullptr && !only_arguments;
+        const bool is_option = word.size() > 1 && word.front() == '-' && !only_arguments;
+        if (line.command != nullptr && line.command->arguments.is_command &&
+            (is_end || !is_option)) {
+            const auto rest = words.subspan(is_end ? i + 1 : i);
+            line.command_words.assign(rest.begin(), rest.end());
+            break;
+        }
+        if (is_end) {
+            only_arguments = true;
+        } else if (is_option) {
+            const bool took_next = word.starts_with("--") ? read_long(line, word, next, place)
+                                                          : read_letters(line, word, next, place);
+            i += took_next ? 1 : 0;
+            place += took_next ? 1 : 0;
+        } else if (line.command != nullptr) {
+            line.arguments.push_back({word, place});
+        } else if (!only_options) {
+            read_command(line, word, place);
+            place = 0;
+            only_options = line.command == nullptr;
+        }
+    }
+    return line;
+}
+
+void check_choice(Line& line, hooks::Choices choices, const std::string& what,
+                  std::string_view value, int place) {
+    if (choices == nullptr) {
+        return;
+    }
+    std::vector<std::string> known;
+    for (const std::string_view choice : split(choices(), ' ')) {
+        known.emplace_back(choice);
+    }
+    if (std::ranges::find(known, value) == known.end()) {
+        line.fail(place, "bad-choice", in_quotes(value) + " is not a value of " + what,
+                  did_you_mean(value, known, "expected " + listed(choices())));
+    }
+}
+
+// Of two options that cannot be combined the second is at fault.
+void check_together(Line& line) {
+    for (const GivenOption& one : line.options) {
+        const auto excluded = split(one.row.not_with, ' ');
+        for (const GivenOption& other : line.options) {
+            if (std::ranges::find(excluded, other.row.name) != excluded.end()) {
+                line.fail(std::max(one.place, other.place), "not-together",
+                          "--" + std::string(one.row.name) + " cannot be combined with --" +
+                              std::string(other.row.name),
+                          line.name() + " --help lists the options");
+            }
+        }
+    }
+}
+
+void check_arguments(Line& line) {
+    const ArgumentRow& wanted = line.command->arguments;
+    const auto most = static_cast<std::size_t>(wanted.most);
+    const std::string expected =
+        "expected " + (wanted.help.empty() && wanted.choices != nullptr ? listed(wanted.choices())
+                                                                        : std::string(wanted.help));
+    const std::size_t count = wanted.is_command ? line.command_words.size() : line.arguments.size();
+    if (count < static_cast<std::size_t>(wanted.least)) {
+        line.fail(0, "no-argument", line.name() + " needs " + std::string(wanted.name), expected);
+    }
+    if (line.arguments.size() > most) {
+        line.fail(line.arguments[most].place, "too-many-arguments",
+                  "unexpected argument " + in_quotes(line.arguments[most].word),
+                  line.name() +
+                      (most == 0 ? " takes no arguments" : " --help shows what it takes"));
+    }
+    for (const GivenArgument& argument : line.arguments) {
+        if (&argument == &line.arguments.front()) {
+            check_choice(line, wanted.choices, line.name(), argument.word, argument.place);
+        }
+        if (argument.word.empty()) {
+            line.fail(argument.place, "empty-argument", "an argument is empty", expected);
+        }
+    }
+}
+
+void put(const GivenOption& given, Invocation& invocation) {
+    const std::string_view name = given.row.name;
+    OutputWishes& output = invocation.output;
+    if (name == "json") {
+        output.json = true;
+    } else if (name == "quiet") {
+        output.quiet = true;
+    } else if (name == "color") {
+        output.colour = given.value == "always"  ? ColourWish::Always
+                        : given.value == "never" ? ColourWish::Never
+                                                 : ColourWish::Auto;
+    } else if (name == "export") {
+        invocation.export_file = given.value;
+    } else {
+        output.verbose = output.verbose || name == "verbose";
+        std::string key(name);
+        std::ranges::replace(key, '-', '_');
+        nlohmann::json& value = invocation.params[key];
+        if (given.row.value.empty()) {
+            value = true;
+        } else if (given.row.repeats) {
+            value.push_back(given.value);
+        } else {
+            // The name of a file is bytes.
+            value = given.row.is_path ? protocol::bytes_to_json(std::string(given.value))
+                                      : nlohmann::json(given.value);
+        }
+    }
 }
 
 } // namespace
 
-bool asks_for_json(Words words) {
-    // Not what is in another program's command line.
-    const auto at = command_word(words);
-    if (at && *at) {
-        const Words after = words.subspan(**at + 1);
-        const CommandRow& command = *find_command(words[**at]);
-        words = words.first(words.size() - after.size() + options_end(command, after));
-    }
-    return given(words, "--json", {});
+Error at_argument(int place, std::string code, std::string message, std::string hint) {
+    return {ErrorKind::BadInput,
+            std::move(code),
+            std::move(message),
+            place > 0 ? "argument " + std::to_string(place) : std::string(),
+            0,
+            0,
+            std::move(hint)};
 }
 
-Result<std::variant<Invocation, PrintedText>> parse_command_line(Words words) {
-    CUDAENV_TRY(const auto at, command_word(words));
-    const bool alone = !at.has_value();
-    const CommandRow& command =
-        alone ? default_command() : *find_command(words[*at]); // command_word knows it
-    const Words after = at ? words.subspan(*at + 1) : Words();
-    const std::size_t end = options_end(command, after);
-    const Words own = words.first(words.size() - after.size() + end);
-    if (given(own, "--help", "-h")) {
-        return PrintedText{alone ? general_help() : help_of(command),
-                           command.name == "use" && given(own, "--shell", {})};
+ReportWishes report_wishes(std::span<const char* const> words) {
+    const Line line = read_line(words);
+    return {line.has("json"), line.command != nullptr && line.command->arguments.is_command};
+}
+
+Result<std::variant<Invocation, PrintedText>>
+parse_command_line(std::span<const char* const> words) {
+    Line line = read_line(words);
+    if (line.has("help")) {
+        const bool is_evaluated = line.has("shell");
+        return PrintedText{line.command == nullptr ? general_help() : help_of(*line.command),
+                           is_evaluated};
     }
-    if (alone && given(words, "--version", {})) {
+    if (line.has("version")) {
         return PrintedText{"cudaenv " + std::string(protocol::build_id()) + '\n'};
     }
-    // Options may stand before the command: they are numbered after all that follows it.
-    std::vector<const char*> rest;
-    if (at) {
-        rest.assign(after.begin(), after.begin() + static_cast<std::ptrdiff_t>(end));
-        const auto before = words.first(*at);
-        rest.insert(std::ranges::find(rest, std::string_view("--")), before.begin(), before.end());
-    } else {
-        rest.assign(words.begin(), words.end());
+    Invocation invocation;
+    invocation.alone = line.command == nullptr;
+    if (invocation.alone && !line.error) {
+        line.command = &default_command();
     }
-    CUDAENV_TRY(auto invocation, parse_with_cli11(command, rest));
-    if (command.arguments.is_command) {
-        CUDAENV_TRY(invocation.command_words, words_of_command(command, after.subspan(end)));
+    if (line.command != nullptr) {
+        check_together(line);
+        for (const GivenOption& given : line.options) {
+            check_choice(line, given.row.choices, "--" + std::string(given.row.name), given.value,
+                         given.place);
+            put(given, invocation);
+        }
+        check_arguments(line);
     }
-    invocation.alone = alone;
+    if (line.error) {
+        return tl::unexpected(*line.error);
+    }
+    invocation.command = line.command;
+    invocation.command_words = std::move(line.command_words);
+    for (const GivenArgument& argument : line.arguments) {
+        invocation.params["arguments"].push_back(argument.word);
+        invocation.params["places"].push_back(argument.place);
+    }
     return invocation;
 }
 

@@ -46,7 +46,15 @@ struct PrintedText {
 Result<std::variant<Invocation, PrintedText>>
 parse_command_line(std::span<const char* const> words);
 
-// What --json asks for even where the rest of the line cannot be read: errors become objects then.
-bool asks_for_json(std::span<const char* const> words);
+// How a failure is reported, also of a command line that is wrong.
+struct ReportWishes {
+    bool json = false;
+    // The statuses are those of another program: a failure of ours has its own.
+    bool runs_command = false;
+};
+ReportWishes report_wishes(std::span<const char* const> words);
+
+// Bad input with "argument N" as its place; 0: no place.
+Error at_argument(int place, std::string code, std::string message, std::string hint);
 
 } // namespace cudaenv::cli

@@ -1,5 +1,9 @@
 #include "cli/command_table.hpp"
 
+#include "cli/commands/commands.hpp"
+#include "cli/render/render.hpp"
+#include "shellhooks/hooks/shell.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -7,366 +11,340 @@ namespace cudaenv::cli {
 
 namespace {
 
-using Words = std::string_view;
-
-constexpr auto k_colours = std::to_array<Words>({"auto", "always", "never"});
-constexpr auto k_purposes = std::to_array<Words>({"run", "build"});
-constexpr auto k_package_tools = std::to_array<Words>({"auto", "conda", "pip"});
-constexpr auto k_shells = std::to_array<Words>({"bash", "zsh", "fish", "tcsh"});
-constexpr auto k_hooked_shells = std::to_array<Words>({"bash", "zsh", "fish", "tcsh", "xonsh"});
-constexpr auto k_all_shells = std::to_array<Words>(
-    {"sh", "bash", "zsh", "fish", "tcsh", "xonsh", "posix", "dash", "ksh", "csh"});
-constexpr auto k_schemas = std::to_array<Words>(
-    {"error", "finding", "host", "pin", "resolve", "status", "toolkits", "config", "env", "change",
-     "check", "daemon", "fix", "kept", "probe", "usage"});
-constexpr auto k_config_actions = std::to_array<Words>({"list", "get", "set", "path"});
-constexpr auto k_daemon_actions = std::to_array<Words>({"start", "stop", "status", "logs"});
-constexpr auto k_debug_actions = std::to_array<Words>({"oracle"});
+// A list of words as hooks::Choices.
+#define CUDAENV_CHOICES(words) [] { return std::string_view(words); }
 
 constexpr auto k_common = std::to_array<OptionRow>({
-    {0, "json", "", "one JSON object on standard output, nothing else there"},
-    {'p',
-     "prefix",
-     "PREFIX",
-     "path of the environment",
-     {},
-     Repeat::No,
-     Offered::Yes,
-     true},
-    {'n', "name", "ENV", "name of the conda environment"},
-    {'q', "quiet", "", "print only errors on standard error"},
-    {'v', "verbose", "", "where each value comes from"},
-    {'y', "yes", "", "do not ask"},
-    {0, "color", "WHEN", "colour: auto, always or never", k_colours},
-    {'h', "help", "", "this text"},
+    {.name = "json", .help = "print the result as one JSON object"},
+    {.letter = 'p',
+     .name = "prefix",
+     .value = "PREFIX",
+     .help = "path of the environment",
+     .is_path = true},
+    {.letter = 'n', .name = "name", .value = "ENV", .help = "name of the environment"},
+    {.letter = 'q', .name = "quiet", .help = "print no messages except errors"},
+    {.letter = 'v', .name = "verbose", .help = "show where each value comes from"},
+    {.letter = 'y', .name = "yes", .help = "do not ask for confirmation"},
+    {.name = "color",
+     .value = "WHEN",
+     .help = "use colour: auto, always or never",
+     .choices = CUDAENV_CHOICES("auto always never")},
+    {.letter = 'h', .name = "help", .help = "show this help"},
 });
 
 constexpr auto k_common_statuses = std::to_array<StatusRow>({
-    {"0", "done, and the answer is yes"},
-    {"1", "done, and the answer is no: a conflict, a failed probe"},
-    {"2", "usage or bad input"},
-    {"3", "it could not be done: files, permission, network, time"},
-    {"70", "a defect of cudaenv itself"},
+    {"0", "success, and the answer is yes"},
+    {"1", "the answer is no: a conflict, a finding of severity error, a failed probe"},
+    {"2", "usage error or bad input"},
+    {"3", "could not be completed: I/O, permission, network or timeout"},
+    {"70", "internal error in cudaenv"},
 });
 
 constexpr auto k_host = std::to_array<OptionRow>({
-    {0,
-     "host",
-     "FILE",
-     "use the machine described in this facts file",
-     {},
-     Repeat::No,
-     Offered::Yes,
-     true},
-    {0, "driver", "VERSION", "assume this driver version"},
-    {0, "gpu", "CC", "assume a GPU of this compute capability", {}, Repeat::Yes},
+    {.name = "host",
+     .value = "FILE",
+     .help = "use the machine described in this facts file",
+     .is_path = true},
+    {.name = "driver", .value = "VERSION", .help = "assume this driver version"},
+    {.name = "gpu",
+     .value = "CC",
+     .help = "assume a GPU of this compute capability",
+     .repeats = true},
 });
 
 constexpr auto k_host_command = std::to_array<OptionRow>({
-    {0, "probe", "", "run the quick probe: the driver's CUDA and the GPUs measured, not looked up"},
-    {0,
-     "export",
-     "FILE",
-     "write the facts to a file that --host reads; - is standard output",
-     {},
-     Repeat::No,
-     Offered::Yes,
-     true},
+    {.name = "probe", .help = "measure the driver and the GPUs with the quick probe first"},
+    {.name = "export",
+     .value = "FILE",
+     .help = "write a facts file for --host; - is standard output",
+     .is_path = true},
 });
 
 constexpr auto k_pin = std::to_array<OptionRow>({
-    {0, "here", "", "in ./cudaenv.toml, even where a directory above has one"},
-    {0, "global", "", "in your own configuration, for every project"},
-    {0, "strict", "", "status 1 where this host cannot have what is pinned"},
+    {.name = "here", .help = "edit ./cudaenv.toml even if a parent directory has one"},
+    {.name = "global", .help = "edit your user configuration, for every project"},
+    {.name = "strict", .help = "exit with status 1 if this machine cannot satisfy the pins"},
 });
-
-constexpr auto k_unpin = std::to_array<OptionRow>({
-    {0, "here", "", "in ./cudaenv.toml, even where a directory above has one"},
-    {0, "global", "", "in your own configuration"},
-});
+constexpr std::span k_unpin = std::span(k_pin).first(2);
 
 constexpr auto k_resolve = std::to_array<OptionRow>({
-    {0, "cuda", "X.Y", "the CUDA version wanted"},
-    {0, "for", "PURPOSE", "run, or build: with nvcc and a compiler that fits it", k_purposes},
-    {0, "python", "X.Y", "the Python version wanted"},
-    {0, "manager", "TOOL", "who installs: auto, conda or pip", k_package_tools},
-    {'c',
-     "channel",
-     "URL|DIR",
-     "a conda channel; the first given wins",
-     {},
-     Repeat::Yes,
-     Offered::Yes,
-     true},
-    {0, "index", "URL|DIR", "a pip index", {}, Repeat::Yes, Offered::No},
-    {0, "offline", "", "no network: only what is on this machine"},
-    {0, "cpu", "", "CPU-only build"},
-    {0, "strict-host", "", "treat host warnings as errors"},
+    {.name = "cuda", .value = "X.Y", .help = "CUDA version"},
+    {.name = "for",
+     .value = "PURPOSE",
+     .help = "run (default), or build, which also needs nvcc and a compatible compiler",
+     .choices = CUDAENV_CHOICES("run build")},
+    {.name = "python", .value = "X.Y", .help = "Python version"},
+    {.name = "manager",
+     .value = "TOOL",
+     .help = "package manager: auto (default), conda or pip",
+     .choices = CUDAENV_CHOICES("auto conda pip")},
+    {.letter = 'c',
+     .name = "channel",
+     .value = "URL|DIR",
+     .help = "conda channel; the first one given has priority",
+     .repeats = true,
+     .is_path = true},
+    {.letter = 'r',
+     .name = "requirements",
+     .value = "FILE",
+     .help = "requirements.txt, environment.yml, pyproject.toml or pixi.toml",
+     .repeats = true,
+     .is_path = true},
+    {.name = "index", .value = "URL|DIR", .repeats = true, .hidden = true},
+    {.name = "offline", .help = "do not use the network"},
+    {.name = "cpu", .help = "CPU-only build"},
+    {.name = "strict-host", .help = "treat host warnings as errors"},
 });
 
-constexpr auto k_not_with_watch =
-    std::to_array<Words>({"full", "build", "all-gpus", "allow-missing", "prefix", "name"});
 constexpr auto k_probe = std::to_array<OptionRow>({
-    {0, "full", "", "the whole ladder: PTX and the libraries of CUDA too"},
-    {0, "build", "", "nvcc and the host compiler build a kernel too, and torch an extension"},
-    {0, "all-gpus", "", "include GPUs hidden by CUDA_VISIBLE_DEVICES"},
-    {0, "allow-missing", "", "status 0 where there is no driver or no GPU"},
-    {0,
-     "watch",
-     "",
-     "no probe: what the GPUs do, and whose processes those are, every 2 s",
-     {},
-     Repeat::No,
-     Offered::Yes,
-     false,
-     k_not_with_watch},
+    {.name = "full", .help = "also test PTX and the CUDA libraries"},
+    {.name = "build", .help = "also compile a kernel with nvcc, and a torch extension"},
+    {.name = "all-gpus", .help = "include GPUs hidden by CUDA_VISIBLE_DEVICES"},
+    {.name = "allow-missing", .help = "exit with status 0 if there is no driver or no GPU"},
+    {.name = "watch",
+     .help = "show GPU usage and processes every 2 s instead of probing",
+     .not_with = "full build all-gpus allow-missing prefix name"},
 });
-
-constexpr auto k_severities = std::to_array<Words>({"error", "warning", "note"});
-constexpr auto k_check = std::to_array<OptionRow>({
-    {0, "fix", "", "apply safe fixes, after one confirmation (-y skips it)"},
-    {0, "fail-on", "SEVERITY", "status 1 from this severity on: error, warning, note",
-     k_severities},
-    {0, "ignore", "CODE", "do not report this finding", {}, Repeat::Yes},
-});
-
-constexpr auto k_keep = std::to_array<OptionRow>({
-    {0, "list", "", "what is kept of the environment"},
-    {0, "forget", "DIST", "take the kept copy away; DIST==VERSION for one of several"},
-});
-
-constexpr auto k_run = std::to_array<OptionRow>({
-    {0, "cuda", "V", "CUDA version; overrides every pin"},
-    {0, "usr-local-cuda", "", "for the command, /usr/local/cuda is the toolkit that was chosen"},
-});
-
-constexpr auto k_use = std::to_array<OptionRow>({
-    {0, "clear", "", "clear this shell's version"},
-    {0, "shell", "SHELL", "only the text for a shell to evaluate, as its hook does", k_all_shells},
-});
-
-constexpr auto k_init = std::to_array<OptionRow>({
-    {0, "undo", "", "take it out again"},
-});
-
-constexpr auto k_attach = std::to_array<OptionRow>({
-    {0, "kernelspec", "", "attach its Jupyter kernels instead"},
-});
-
-constexpr auto k_env = std::to_array<OptionRow>({
-    {0, "cuda", "V", "CUDA version; overrides every pin"},
-    {0, "shell", "SHELL", "text for a shell to evaluate", k_all_shells},
-    {0, "dotenv", "", "as a .env file"},
-    {0, "github", "", "into the files that GITHUB_ENV and GITHUB_PATH name"},
-    // What the scripts of `attach` evaluate when an environment is left.
-    {0, "leave", "", "what takes our changes back", {}, Repeat::No, Offered::No},
-});
-
-constexpr auto k_run_examples = std::to_array<Words>(
-    {"cudaenv run nvcc --version", "cudaenv run --cuda 11.3 --usr-local-cuda -- make -j4"});
-constexpr auto k_use_examples = std::to_array<Words>({"cudaenv use 11.3", "cudaenv use --clear"});
-constexpr auto k_env_examples = std::to_array<Words>({"cudaenv env", "cudaenv env --dotenv"});
-constexpr auto k_hook_examples = std::to_array<Words>({"cudaenv hook bash"});
-constexpr auto k_init_examples =
-    std::to_array<Words>({"cudaenv init bash", "cudaenv init bash --undo"});
-constexpr auto k_attach_examples =
-    std::to_array<Words>({"cudaenv attach -n apex", "cudaenv attach --kernelspec"});
-constexpr auto k_detach_examples = std::to_array<Words>({"cudaenv detach -n apex"});
-constexpr auto k_status_examples = std::to_array<Words>({"cudaenv status"});
-constexpr auto k_host_examples =
-    std::to_array<Words>({"cudaenv host", "cudaenv host --probe --export lab-07.json",
-                          "cudaenv host --host lab-07.json"});
-constexpr auto k_toolkits_examples = std::to_array<Words>({"cudaenv toolkits"});
-constexpr auto k_pin_examples =
-    std::to_array<Words>({"cudaenv pin 11.3", "cudaenv pin torch=1.12 'cudnn>=8.2'"});
-constexpr auto k_unpin_examples = std::to_array<Words>({"cudaenv unpin cudnn"});
-constexpr auto k_resolve_examples = std::to_array<Words>(
-    {"cudaenv resolve torch torchvision --cuda 11.3 --python 3.9",
-     "cudaenv resolve pytorch 'numpy>=1.19' -c pytorch -c conda-forge --for build"});
-constexpr auto k_explain_examples =
-    std::to_array<Words>({"cudaenv explain torch==2.4 --cuda 12.1"});
-constexpr auto k_probe_examples =
-    std::to_array<Words>({"cudaenv probe", "cudaenv probe --full --build -n apex"});
 constexpr auto k_probe_statuses = std::to_array<StatusRow>({
-    {"0", "the chain holds; with --allow-missing also where there is no driver or GPU"},
-    {"1", "it fails, hangs or crashes, the GPU is busy, or there is no driver or GPU"},
-    {"2", "usage"},
-    {"3", "it could not be tried: a program of cudaenv is missing"},
+    {"0", "CUDA works; with --allow-missing, also if there is no driver or GPU"},
+    {"1", "a step failed, hung or crashed, the GPU is busy, or there is no driver or GPU"},
+    {"2", "usage error"},
+    {"3", "the probe could not run: a program of cudaenv is missing"},
 });
-constexpr auto k_check_examples = std::to_array<Words>(
-    {"cudaenv check", "cudaenv check -n apex --fail-on warning", "cudaenv check --fix CE102"});
+
+constexpr auto k_check = std::to_array<OptionRow>({
+    {.name = "fix", .help = "apply safe fixes after one confirmation (-y skips it)"},
+    {.name = "fail-on",
+     .value = "SEVERITY",
+     .help = "exit with status 1 from this severity on: error (default), warning or note",
+     .choices = CUDAENV_CHOICES("error warning note")},
+    {.name = "ignore", .value = "CODE", .help = "do not report this finding", .repeats = true},
+});
 constexpr auto k_check_statuses = std::to_array<StatusRow>({
-    {"0", "no finding, or none of the severity of --fail-on (error) or worse"},
-    {"1", "there is one; with --fix: one that was named or could be fixed is left"},
+    {"0", "no finding of the severity of --fail-on (default: error) or worse"},
+    {"1", "there is one; with --fix: a selected finding remains"},
     {"2", "usage error, no environment given, or --fix has no terminal to ask on"},
     {"3", "the environment could not be read, or a step of --fix failed"},
 });
-constexpr auto k_keep_examples =
-    std::to_array<Words>({"cudaenv keep torch", "cudaenv keep --list"});
-constexpr auto k_config_examples = std::to_array<Words>(
-    {"cudaenv config list", "cudaenv config set resolve.channels pytorch,conda-forge"});
-constexpr auto k_daemon_examples =
-    std::to_array<Words>({"cudaenv daemon status", "cudaenv daemon logs"});
-constexpr auto k_completions_examples =
-    std::to_array<Words>({"cudaenv completions bash", "cudaenv completions fish | source"});
-constexpr auto k_schema_examples = std::to_array<Words>({"cudaenv schema resolve"});
-constexpr auto k_debug_examples = std::to_array<Words>({"cudaenv debug oracle < questions.jsonl"});
+
+constexpr auto k_keep = std::to_array<OptionRow>({
+    {.name = "list", .help = "list the saved copies of this environment"},
+    {.name = "forget",
+     .value = "DIST",
+     .help = "delete the saved copy; DIST==VERSION if there are several"},
+});
+
+constexpr OptionRow k_cuda_option{
+    .name = "cuda", .value = "V", .help = "CUDA version; overrides every pin"};
+
+constexpr auto k_run = std::to_array<OptionRow>({
+    k_cuda_option,
+    {.name = "usr-local-cuda", .help = "mount the chosen toolkit at /usr/local/cuda"},
+});
+
+constexpr auto k_use = std::to_array<OptionRow>({
+    {.name = "clear", .help = "clear this shell's choice"},
+    {.name = "shell",
+     .value = "SHELL",
+     .help = "print text for a shell to evaluate; the hook does this for you",
+     .choices = hooks::names_of_all_shells},
+});
+
+constexpr auto k_env = std::to_array<OptionRow>({
+    k_cuda_option,
+    {.name = "shell",
+     .value = "SHELL",
+     .help = "print text for a shell to evaluate",
+     .choices = hooks::names_of_all_shells},
+    {.name = "dotenv", .help = "print a .env file"},
+    {.name = "github", .help = "append to the files named by GITHUB_ENV and GITHUB_PATH"},
+    // For the scripts of `attach` when an environment is deactivated.
+    {.name = "leave", .hidden = true},
+});
+
+constexpr auto k_init = std::to_array<OptionRow>({
+    {.name = "undo", .help = "remove the hook from the file"},
+});
+
+constexpr auto k_attach = std::to_array<OptionRow>({
+    {.name = "kernelspec", .help = "the environment's Jupyter kernels instead"},
+});
+
+constexpr ArgumentRow k_specs{
+    .name = "SPEC", .most = k_any_number, .help = "conda MatchSpecs or pip requirements"};
 
 constexpr auto k_commands = std::to_array<CommandRow>({
-    {"status",
-     "status",
-     "project, pins and environment of this shell, and the next step",
-     {},
-     {},
-     true,
-     k_status_examples},
-    {"host",
-     "host",
-     "what this machine is: driver, GPUs, toolkits, compilers",
-     {},
-     k_host_command,
-     true,
-     k_host_examples},
-    {"toolkits",
-     "toolkits",
-     "every CUDA toolkit, and the compilers here that it accepts",
-     {},
-     {},
-     true,
-     k_toolkits_examples},
-    {"pin",
-     "pin",
-     "choose versions for this project; alone, show what is chosen",
-     {"SPEC", 0, k_any_number, "11.3, cuda=11.3, cuda@11.3, cu113; torch=1.12, 'cudnn>=8.2'"},
-     k_pin,
-     true,
-     k_pin_examples},
-    {"unpin",
-     "unpin",
-     "take pins out again",
-     {"NAME", 1, k_any_number, "cuda, torch, cudnn, ..."},
-     k_unpin,
-     true,
-     k_unpin_examples},
-    {"resolve",
-     "resolve",
-     "which versions fit the request, the pins and this machine",
-     {"SPEC", 0, k_any_number, "conda MatchSpecs or pip requirements"},
-     k_resolve,
-     true,
-     k_resolve_examples},
-    {"explain",
-     "explain",
-     "like resolve, with the reason for each choice or conflict",
-     {"SPEC", 0, k_any_number, "conda MatchSpecs or pip requirements"},
-     k_resolve,
-     true,
-     k_explain_examples},
-    {"probe",
-     "probe",
-     "run a kernel with this environment's own CUDA: does the chain hold, and if not, where",
-     {},
-     k_probe,
-     false,
-     k_probe_examples,
-     k_probe_statuses},
-    {"check",
-     "check",
-     "what conda, pip and CUDA did to an environment: files overwritten, copies, misfits",
-     {"CODE", 0, k_any_number, "only these findings, as CE102"},
-     k_check,
-     true,
-     k_check_examples,
-     k_check_statuses},
-    {"keep",
-     "keep",
-     "a copy of a distribution that was built here, for check --fix to put back",
-     {"DIST", 0, 1, "an installed distribution, as torch; alone, what is kept"},
-     k_keep,
-     false,
-     k_keep_examples},
-    {"run",
-     "",
-     "one command, with an environment in which CUDA fits",
-     {"COMMAND", 1, k_any_number, "a command and its arguments", {}, true},
-     k_run,
-     false,
-     k_run_examples},
-    {"use",
-     "",
-     "a CUDA version for this shell alone",
-     {"V", 0, 1, "11.3, cuda=11.3, cu113"},
-     k_use,
-     false,
-     k_use_examples},
-    {"env",
-     "activate",
-     "what activation changes, for shells, files and CI",
-     {},
-     k_env,
-     false,
-     k_env_examples},
-    {"hook",
-     "",
-     "the text that a shell evaluates to follow its environment",
-     {"SHELL", 1, 1, "bash, zsh, fish, tcsh or xonsh", k_hooked_shells},
-     {},
-     false,
-     k_hook_examples},
-    {"init",
-     "",
-     "put that into the shell's start-up file, once",
-     {"SHELL", 1, 1, "bash, zsh, fish, tcsh or xonsh", k_hooked_shells},
-     k_init,
-     false,
-     k_init_examples},
-    {"attach",
-     "",
-     "an environment that sets CUDA up by itself: scripts, jobs, kernels",
-     {},
-     k_attach,
-     false,
-     k_attach_examples},
-    {"detach", "", "undo attach", {}, k_attach, false, k_detach_examples},
-    {"config",
-     "config",
-     "the configuration: list, get KEY, set KEY VALUE..., path",
-     {"ACTION", 1, k_any_number, "list, get KEY, set KEY VALUE..., path", k_config_actions},
-     {},
-     false,
-     k_config_examples},
-    {"daemon",
-     "",
-     "the process that answers shells at once: start, stop, status, logs",
-     {"ACTION", 1, 1, "start, stop, status or logs", k_daemon_actions},
-     {},
-     false,
-     k_daemon_examples},
-    {"completions",
-     "",
-     "completions for a shell",
-     {"SHELL", 1, 1, "bash, zsh, fish or tcsh", k_shells},
-     {},
-     false,
-     k_completions_examples},
-    {"schema",
-     "schema",
-     "the JSON Schema of what --json prints",
-     {"NAME", 1, 1,
-      "error, finding, host, pin, resolve, status, toolkits, config, env, change, check, daemon, "
-      "fix, kept, probe, usage",
-      k_schemas},
-     {},
-     false,
-     k_schema_examples},
-    {"debug",
-     "debug.oracle",
-     "oracle: our answers to version and MatchSpec questions, JSON lines",
-     {"ACTION", 1, 1, "oracle", k_debug_actions},
-     {},
-     false,
-     k_debug_examples},
+    {.name = "status",
+     .summary = "show this shell's project, pins, environment and CUDA",
+     .reads_host = true,
+     .method = "status",
+     .examples = "cudaenv status"},
+    {.name = "host",
+     .summary = "show this machine: driver, GPUs, toolkits, compilers",
+     .options = k_host_command,
+     .reads_host = true,
+     .method = "host",
+     .examples = "cudaenv host\n"
+                 "cudaenv host --probe --export lab-07.json\n"
+                 "cudaenv host --host lab-07.json"},
+    {.name = "toolkits",
+     .summary = "list CUDA toolkits and the installed compilers that each one accepts",
+     .reads_host = true,
+     .method = "toolkits",
+     .examples = "cudaenv toolkits"},
+    {.name = "pin",
+     .summary = "pin versions for this project; without arguments, show the pins",
+     .arguments = {.name = "SPEC",
+                   .most = k_any_number,
+                   .help = "11.3, cuda=11.3, cuda@11.3, cu113; torch=1.12, 'cudnn>=8.2'"},
+     .options = k_pin,
+     .reads_host = true,
+     .method = "pin",
+     .examples = "cudaenv pin 11.3\n"
+                 "cudaenv pin torch=1.12 'cudnn>=8.2'"},
+    {.name = "unpin",
+     .summary = "remove pins",
+     .arguments =
+         {.name = "NAME", .least = 1, .most = k_any_number, .help = "cuda, torch, cudnn, ..."},
+     .options = k_unpin,
+     .reads_host = true,
+     .method = "unpin",
+     .examples = "cudaenv unpin cudnn"},
+    {.name = "resolve",
+     .summary = "find versions that fit the request, the pins and this machine",
+     .arguments = k_specs,
+     .options = k_resolve,
+     .reads_host = true,
+     .method = "resolve",
+     .examples = "cudaenv resolve torch torchvision --cuda 11.3 --python 3.9\n"
+                 "cudaenv resolve pytorch 'numpy>=1.19' -c pytorch -c conda-forge --for build"},
+    {.name = "explain",
+     .summary = "like resolve, with the reason for each choice or conflict",
+     .arguments = k_specs,
+     .options = k_resolve,
+     .reads_host = true,
+     .method = "explain",
+     .examples = "cudaenv explain torch==2.4 --cuda 12.1"},
+    {.name = "probe",
+     .summary = "run a CUDA kernel in this environment; if it fails, say why",
+     .options = k_probe,
+     .method = "probe",
+     .run = probe,
+     .examples = "cudaenv probe\n"
+                 "cudaenv probe --full --build -n apex",
+     .statuses = k_probe_statuses},
+    {.name = "check",
+     .summary = "find problems in an environment: overwritten files, duplicates, mismatches",
+     .arguments = {.name = "CODE",
+                   .most = k_any_number,
+                   .help = "report only these findings, e.g. CE102"},
+     .options = k_check,
+     .reads_host = true,
+     .method = "check",
+     .run = check,
+     .examples = "cudaenv check\n"
+                 "cudaenv check -n apex --fail-on warning\n"
+                 "cudaenv check --fix CE102",
+     .statuses = k_check_statuses},
+    {.name = "keep",
+     .summary = "save a copy of a locally built distribution, so check --fix can restore it",
+     .arguments = {.name = "DIST",
+                   .most = 1,
+                   .help = "an installed distribution, e.g. torch; without it, list the copies"},
+     .options = k_keep,
+     .method = "keep",
+     .examples = "cudaenv keep torch\n"
+                 "cudaenv keep --list"},
+    {.name = "run",
+     .summary = "run a command with CUDA set up",
+     .arguments = {.name = "COMMAND",
+                   .least = 1,
+                   .most = k_any_number,
+                   .help = "a command and its arguments",
+                   .is_command = true},
+     .options = k_run,
+     .run = run_command,
+     .examples = "cudaenv run nvcc --version\n"
+                 "cudaenv run --cuda 11.3 --usr-local-cuda -- make -j4"},
+    {.name = "use",
+     .summary = "choose a CUDA version for this shell only",
+     .arguments = {.name = "V", .most = 1, .help = "11.3, cuda=11.3, cu113"},
+     .options = k_use,
+     .run = use,
+     .examples = "cudaenv use 11.3\n"
+                 "cudaenv use --clear"},
+    {.name = "env",
+     .summary = "print what activation changes, for shells, files and CI",
+     .options = k_env,
+     .method = "activate",
+     .run = env,
+     .examples = "cudaenv env\n"
+                 "cudaenv env --dotenv"},
+    {.name = "hook",
+     .summary = "print the prompt hook of a shell",
+     .arguments =
+         {.name = "SHELL", .least = 1, .most = 1, .choices = hooks::names_of_hooked_shells},
+     .run = print_hook,
+     .examples = "cudaenv hook bash"},
+    {.name = "init",
+     .summary = "add the prompt hook to a shell's start-up file",
+     .arguments =
+         {.name = "SHELL", .least = 1, .most = 1, .choices = hooks::names_of_hooked_shells},
+     .options = k_init,
+     .run = init,
+     .examples = "cudaenv init bash\n"
+                 "cudaenv init bash --undo"},
+    {.name = "attach",
+     .summary = "set up CUDA whenever an environment is activated, also in scripts and jobs",
+     .options = k_attach,
+     .run = attach,
+     .examples = "cudaenv attach -n apex\n"
+                 "cudaenv attach --kernelspec"},
+    {.name = "detach",
+     .summary = "undo attach",
+     .options = k_attach,
+     .run = detach,
+     .examples = "cudaenv detach -n apex"},
+    {.name = "config",
+     .summary = "show or change the configuration",
+     .arguments = {.name = "ACTION",
+                   .least = 1,
+                   .most = k_any_number,
+                   .help = "list, get KEY, set KEY VALUE..., path",
+                   .choices = CUDAENV_CHOICES("list get set path")},
+     .method = "config",
+     .examples = "cudaenv config list\n"
+                 "cudaenv config set resolve.channels pytorch,conda-forge"},
+    {.name = "daemon",
+     .summary = "start, stop or inspect the background daemon",
+     .arguments = {.name = "ACTION",
+                   .least = 1,
+                   .most = 1,
+                   .choices = CUDAENV_CHOICES("start stop status logs")},
+     .run = daemon_command,
+     .examples = "cudaenv daemon status\n"
+                 "cudaenv daemon logs"},
+    {.name = "completions",
+     .summary = "print completions for a shell",
+     .arguments =
+         {.name = "SHELL", .least = 1, .most = 1, .choices = hooks::names_of_completing_shells},
+     .run = print_completions,
+     .examples = "cudaenv completions bash\n"
+                 "cudaenv completions fish | source"},
+    {.name = "schema",
+     .summary = "print the JSON Schema of an object that --json prints",
+     .arguments = {.name = "NAME", .least = 1, .most = 1, .choices = names_of_objects},
+     .method = "schema",
+     .run = show_schema,
+     .examples = "cudaenv schema resolve"},
+    {.name = "debug",
+     .summary = "oracle: answer version and MatchSpec questions from standard input",
+     .arguments = {.name = "ACTION", .least = 1, .most = 1, .choices = CUDAENV_CHOICES("oracle")},
+     .method = "debug.oracle",
+     .run = stream_oracle,
+     .examples = "cudaenv debug oracle < questions.jsonl"},
 });
+#undef CUDAENV_CHOICES
 
 } // namespace
 
@@ -389,9 +367,6 @@ std::span<const StatusRow> common_statuses() {
 
 std::span<const OptionRow> common_options() {
     return k_common;
-}
-std::span<const OptionRow> host_options() {
-    return k_host;
 }
 
 std::vector<OptionRow> options_of(const CommandRow& command) {

@@ -27,12 +27,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// How often somebody who waits long is asked whether the wait was interrupted.
+// How often a long wait checks for an interrupt.
 constexpr milliseconds k_interrupt_check{50};
-// A child that has answered has only to end.
+// A child that has answered only has to exit.
 constexpr milliseconds k_child_end{10};
 
-// Answers of a listening daemon that mean "not for you, or not any longer".
+// Errors of a listening daemon that mean "ask another".
 bool is_refusal(const Error& error) {
     constexpr auto k_refusals =
         std::to_array<std::string_view>({"other-build", "other-place", "leaving",
@@ -52,7 +52,7 @@ tl::unexpected<Error> timed_out() {
     return unavailable("timed-out", "cudaenvd did not answer in time");
 }
 
-// How a child ended that closed its session before it answered.
+// The error for a child that closed its session before it answered, from its exit status.
 Error explain_death(pid_t child) {
     Error error{
         ErrorKind::Defect, k_daemon_died, "cudaenvd ended before it answered", {}, 0, 0, {}};
@@ -71,14 +71,14 @@ Error explain_death(pid_t child) {
     if (code == protocol::k_ended_without_memory) {
         error.kind = ErrorKind::Unavailable;
         error.code = "no-memory";
-        error.message = "cudaenvd needs more memory than it may have";
-        error.hint = "`ulimit -v` and `free` show how much there is";
+        error.message = "cudaenvd needs more memory than its limit allows";
+        error.hint = "`ulimit -v` shows the limit, `free` the memory";
         return error;
     }
     if (code == protocol::k_ended_without_descriptors) {
         error.kind = ErrorKind::Unavailable;
         error.code = "few-descriptors";
-        error.message = "cudaenvd may open too few files (ulimit -n)";
+        error.message = "the limit of open files is too low for cudaenvd (ulimit -n)";
         return error;
     }
     if (code != k_status_not_found && code != k_status_not_started) {
@@ -89,14 +89,14 @@ Error explain_death(pid_t child) {
         code == k_status_not_found && !found.empty()) {
         error.kind = ErrorKind::Unavailable;
         error.code = "daemon-does-not-load";
-        error.message = found + " does not start: the loader does not find its libraries, or loads "
-                                "others than those it was built with";
+        error.message = found + " does not start: its libraries are missing, or other versions of "
+                                "them are loaded";
         error.hint = "ldd " + found + " shows which libraries the loader finds";
         return error;
     }
     error.code = "daemon-not-found";
     error.message =
-        code == k_status_not_found ? "cudaenvd is not there" : "cudaenvd does not start";
+        code == k_status_not_found ? "cudaenvd was not found" : "cudaenvd does not start";
     error.hint = "looked for " + child_daemon_places();
     return error;
 }
@@ -181,14 +181,14 @@ Result<void> Connection::ask_child_too(protocol::Request& request, bool may_stay
     return m_peers.back().exchange.begin(request);
 }
 
-// Ends what was begun with a peer.
+// Ends the conversation with a peer.
 void Connection::drop(Peer& peer) const {
     const bool greeted = peer.exchange.greeting().has_value();
     const bool listens = greeted && peer.exchange.greeting()->listening;
     peer.exchange.close();
-    // A child that stays is not waited for. One that may and has not said is left alone as well:
-    // at a deadline on a busy machine it is the daemon of the next prompt, and if another has the
-    // lock it ends, since its session is closed.
+    // Do not wait for a child that stays, nor for one that may and has not said yet: on a busy
+    // machine it becomes the daemon of the next prompt, and if another has the lock it ends, since
+    // its session is closed.
     if (peer.is_daemon() || (peer.may_stay && (!greeted || listens))) {
         return;
     }
@@ -224,8 +224,8 @@ bool Connection::from_daemon() const {
     return peer.is_daemon() || (peer.exchange.greeting() && peer.exchange.greeting()->listening);
 }
 
-// Whether the listening daemon still greets, on a connection of its own: a long answer may take its
-// time, a stopped process may not.
+// Whether the listening daemon still greets, tried on a second connection: a long answer may take
+// its time, but a stopped process must not delay us.
 bool Connection::greets() const {
     std::string ignored;
     const Fd other = connect_to_listening_daemon(ignored);
@@ -252,14 +252,14 @@ bool Connection::greets() const {
     return true;
 }
 
-// The listening daemon has been silent for as long as we wait for it.
+// The listening daemon has been silent for `patience`.
 Result<void> Connection::leave_or_race(protocol::Request& request,
                                        Clock::time_point& patient_until) {
     patient_until = Clock::time_point::max();
     if (m_wishes.silent_daemon == SilentDaemon::IsRaced && m_wishes.child) {
         return ask_child_too(request, false);
     }
-    // A short deadline leaves no time for second looks; a greeting never takes so long.
+    // A short deadline leaves no time for a second try; a greeting never takes that long.
     if (m_until - Clock::now() > m_wishes.patience && m_peers.front().exchange.greeting() &&
         greets()) {
         patient_until = Clock::now() + m_wishes.patience;
@@ -273,7 +273,7 @@ Result<void> Connection::leave_or_race(protocol::Request& request,
     return ask_child_too(request, true);
 }
 
-// Error "no-socket". `ready` is empty where the time is over, or a signal came.
+// Error "no-socket". `ready` is empty after a timeout or a signal.
 Result<void> Connection::wait_for_any(Clock::time_point until, std::vector<short>& ready) const {
     std::array<pollfd, 2> watched{};
     for (std::size_t i = 0; i < m_peers.size(); ++i) {
@@ -292,7 +292,7 @@ Result<void> Connection::wait_for_any(Clock::time_point until, std::vector<short
     return {};
 }
 
-// A peer that failed is replaced, or the other one is waited for; the error where there is neither.
+// Replaces a peer that failed, or waits for the other one; the error if neither is possible.
 Result<void> Connection::replace_failed(std::size_t index, const Error& error,
                                         protocol::Request& request) {
     Peer failed = std::move(m_peers[index]);
@@ -309,8 +309,8 @@ Result<void> Connection::replace_failed(std::size_t index, const Error& error,
         }
         return m_peers.empty() ? ask_child_too(request, true) : Result<void>();
     }
-    // One that may stay starts with less than this process has: where it fails before it greets,
-    // a plain one may not.
+    // A child that may stay gets a smaller environment. If it fails before it greets, a plain child
+    // may still work.
     if (failed.may_stay && !greeting) {
         m_why_no_daemon = error.message;
         return m_peers.empty() ? ask_child_too(request, false) : Result<void>();
@@ -354,7 +354,7 @@ Result<protocol::Reply> Connection::first_answer(protocol::Request& request) {
                 return *ended;
             }
             if (is_interrupted()) {
-                break; // a child that the interrupt met too
+                break; // the interrupt reached the child too
             }
             CUDAENV_TRY_VOID(replace_failed(i, ended->error(), request));
             patient_until = Clock::time_point::max();
@@ -399,7 +399,7 @@ Result<protocol::Reply> Connection::ask(protocol::Request request, milliseconds 
 }
 
 Result<void> Connection::tell(protocol::Request request) {
-    m_late = true; // it is at work when this is gone
+    m_late = true; // it goes on after this object is gone
     return m_peers.front().exchange.begin(request);
 }
 

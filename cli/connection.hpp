@@ -1,11 +1,10 @@
-// The way to cudaenvd: the one that listens for this user where there is one, else a child of our
-// own over a socket pair. Asked in JSON-RPC, one request at a time.
+// The connection to cudaenvd: the daemon that listens for this user, else a child of our own over a
+// socket pair. JSON-RPC, one request at a time.
 //
-// Law: every wait has a deadline, which restarts with each progress report, and a
-// daemon that is stopped, hangs, dies, talks nonsense or is of another build costs at most
-// `patience` before a child is asked; whatever either does, `ask` returns a value or an Error. No
-// descriptor but standard error reaches a child beside the socket's end, and none at all the daemon
-// that may become of it. A child that does not stay is gone when the connection is.
+// Law: every wait has a deadline, which restarts with each progress report. A daemon that is
+// stopped, hangs, dies, sends garbage or is another build costs at most `patience` before a child
+// is asked; whatever either does, `ask` returns a value or an Error. A child that does not stay
+// ends with the connection.
 #pragma once
 
 #include "base/result.hpp"
@@ -20,10 +19,10 @@
 
 namespace cudaenv::cli {
 
-// Who asks that a daemon be left behind; decision 17 has the last word on all but Asked.
+// When to leave a daemon running afterwards; decision 17 can refuse all but Asked.
 enum class StartDaemon {
     Never,       // scripts, rc files
-    IfTerminal,  // commands: where standard input and standard error are a terminal
+    IfTerminal,  // commands: if standard input and standard error are a terminal
     Interactive, // hooks that know that their shell is interactive
     Asked,       // `cudaenv daemon start`: only the administrator can refuse
 };
@@ -35,22 +34,21 @@ enum class SilentDaemon {
 };
 
 struct ConnectWishes {
-    // false: a child of our own whatever listens. For what writes the user's files, which is to
-    // happen once and with this process's own umask and groups.
+    // false: always a child of our own. For what writes the user's files: once, and with this
+    // process's umask and groups.
     bool daemon = true;
-    // false: only the daemon that is there; without one `open` fails. For what is asked about it.
+    // false: only a daemon that listens already, else `open` fails. For questions about it.
     bool child = true;
     StartDaemon start = StartDaemon::Never;
-    // The longest that the listening daemon may be silent: in all where its answer is quick, else
-    // before its greeting, and after that as long as it greets nobody else either.
+    // The longest silence of the listening daemon: in total if its answer is quick, else before its
+    // greeting. After that it may take longer as long as it still greets others.
     std::chrono::milliseconds patience{1000};
     SilentDaemon silent_daemon = SilentDaemon::IsLeft;
-    // true: a child that is late is left to finish what it began and keeps what it found out, also
-    // where the terminal is interrupted or closed. For prompts: else a slow machine would begin
-    // again at each.
+    // true: a child that is late finishes its work and saves the result, even if the terminal is
+    // interrupted or closed. For prompts: otherwise a slow machine would start over at each one.
     bool let_finish = false;
     ProgressListener on_progress = {};
-    // Called once where the answer takes longer than `slow_after`.
+    // Called once if the answer takes longer than `slow_after`.
     std::chrono::milliseconds slow_after{0};
     std::function<void()> on_slow = {};
     // Asked from time to time after `on_slow`: true ends the wait ("interrupted").
@@ -59,13 +57,13 @@ struct ConnectWishes {
 
 class Connection {
 public:
-    // Connects, or starts a child; asks nothing yet, waits for nobody. Errors: "no-daemon" with the
+    // Connects, or starts a child; sends nothing and does not wait. Errors: "no-daemon" with the
     // reason (only with `child` false), "no-socket", "no-process".
     static Result<Connection> open(const ConnectWishes& wishes);
 
-    // A child that answers over the socket pair and ends with it: CUDAENV_DAEMON where it is set,
+    // A child that answers over the socket pair and ends with it: CUDAENV_DAEMON if it is set,
     // else ../libexec/cudaenv/cudaenvd from this program's directory, else ../daemon/cudaenvd (a
-    // build tree), else beside it. A program that is not there is noticed by the first `ask`.
+    // build tree), else beside it. A missing program shows at the first `ask`.
     static Result<Connection> start_child();
 
     Connection(Connection&& other) noexcept;
@@ -78,17 +76,17 @@ public:
     // "daemon-does-not-load" (Unavailable).
     Result<protocol::Reply> ask(protocol::Request request, std::chrono::milliseconds deadline);
 
-    // Sends a request whose answer is not waited for, and leaves a child at work on it.
+    // Sends a request without waiting for its answer; a child goes on working on it.
     Result<void> tell(protocol::Request request);
 
-    // Of the last answer: whether it came from a daemon that listens, the one that was there or the
-    // child that stays; and why it did not, empty where nobody looked for one.
+    // Whether the last answer came from a listening daemon (an earlier one, or a child that stays),
+    // and if not, why; empty if none was tried.
     [[nodiscard]] bool from_daemon() const;
     [[nodiscard]] const std::string& why_no_daemon() const { return m_why_no_daemon; }
 
 private:
     using Clock = std::chrono::steady_clock;
-    // One that is asked: the listening daemon, or a child.
+    // The listening daemon, or a child.
     struct Peer {
         Exchange exchange;
         pid_t child = -1;      // -1: the listening daemon
@@ -110,7 +108,7 @@ private:
 
     ConnectWishes m_wishes;
     std::vector<Peer> m_peers; // those asked now; at most a daemon and a child
-    bool m_late = false;       // they were waited for in vain
+    bool m_late = false;       // the last wait ended without their answer
     std::chrono::milliseconds m_deadline{0};
     Clock::time_point m_until; // of the last request
     std::string m_why_no_daemon;

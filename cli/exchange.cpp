@@ -40,7 +40,7 @@ Result<void> Exchange::begin(protocol::Request& request) {
     }
     CUDAENV_TRY(const auto line, protocol::encode_request(request));
     m_unsent += line;
-    send_more(); // a peer that is gone shows when its answer is read
+    send_more(); // a closed peer shows when its answer is read
     return {};
 }
 
@@ -51,7 +51,7 @@ short Exchange::events() const {
 // False where the other side has closed.
 bool Exchange::send_more() {
     while (!m_unsent.empty()) {
-        // No SIGPIPE: a peer that is gone shows as EPIPE.
+        // No SIGPIPE: a closed peer shows as EPIPE.
         const ssize_t sent =
             ::send(m_socket.get(), m_unsent.data(), m_unsent.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0) {
@@ -69,7 +69,7 @@ Exchange::Ended Exchange::advance(short ready, const ProgressListener& listener)
     if ((ready & (POLLIN | POLLHUP | POLLERR)) == 0) {
         return std::nullopt;
     }
-    // Read on one thread; too large for the stack.
+    // Used by one thread; too large for the stack.
     static std::array<char, std::size_t{64} * 1024> chunk;
     const ssize_t size = ::recv(m_socket.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
     if (size < 0 && would_wait()) {
@@ -108,7 +108,7 @@ Exchange::Ended Exchange::take(std::string_view line, const ProgressListener& li
         return take_greeting(*response);
     }
     if (m_drain) {
-        // Its answer says that the lock is free; without it a child finds out by itself.
+        // Its answer says that the lock is free; without it a child finds that out.
         return response->id == m_drain
                    ? Ended(unavailable("other-build", "the daemon was of an older build (" +
                                                           m_greeting->build +
@@ -128,7 +128,7 @@ Exchange::Ended Exchange::take(std::string_view line, const ProgressListener& li
     return reply;
 }
 
-// The first response of a connection. What it says of the other build decides whether to go on.
+// The first response of a connection. The peer's build decides whether to go on.
 Exchange::Ended Exchange::take_greeting(const protocol::Response& response) {
     if (!response.result) {
         return tl::unexpected(response.result.error());

@@ -1,6 +1,6 @@
 // A conversation with one cudaenvd over its socket: a hello, then requests, one at a time.
 //
-// Law: nothing here waits. Whoever owns it polls `descriptor` for `events` and calls `advance`.
+// Law: nothing here waits. The owner polls `descriptor` for `events` and calls `advance`.
 #pragma once
 
 #include "base/fd.hpp"
@@ -23,7 +23,7 @@ constexpr const char* k_daemon_died = "daemon-died";
 class Exchange {
 public:
     enum class With {
-        Child,     // of this installation: only its protocol has to fit
+        Child,     // of this installation: only its protocol must match
         Daemon,    // only one of the same build answers; an older one is asked to leave
         AnyDaemon, // for questions about the daemon itself
     };
@@ -42,7 +42,7 @@ public:
     // daemon's own; k_daemon_died; "bad-response" (Defect); "other-build", "protocol-mismatch".
     std::optional<Result<protocol::Reply>> advance(short ready, const ProgressListener& listener);
 
-    // None before it has come.
+    // Nothing before it has arrived.
     [[nodiscard]] const std::optional<protocol::Hello>& greeting() const { return m_greeting; }
 
 private:

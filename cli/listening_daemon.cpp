@@ -20,7 +20,7 @@ uid_t own_uid() {
     return static_cast<uid_t>(::getauxval(AT_EUID)); // no system call
 }
 
-// The socket's address; none where it is too long for one.
+// The socket's address; nothing if the path is too long.
 std::optional<sockaddr_un> address_of(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -31,8 +31,8 @@ std::optional<sockaddr_un> address_of(const std::string& path) {
     return address;
 }
 
-// Connects without waiting: a listener whose queue is full is one that does not serve. Checks that
-// the other side is this user's. On failure `why` says what is wrong; empty where no daemon runs.
+// Connects without waiting: a listener whose queue is full does not serve. Checks that the other
+// side belongs to this user. On failure `why` has the reason.
 Fd connect_to(const std::string& path, std::string& why) {
     const auto address = address_of(path);
     if (!address) {
@@ -64,8 +64,8 @@ Fd connect_to(const std::string& path, std::string& why) {
     return fd;
 }
 
-// One lstat in place of the whole check of base/runtime_directory.hpp, which the daemon makes:
-// whose daemon it is the connection itself tells. -1 where there is nothing, 0 where it is not so.
+// One lstat instead of the full check of base/runtime_directory.hpp, which the daemon does; whose
+// daemon it is, the connection shows. -1: nothing there, 0: not this user's own directory.
 int is_own_directory(const std::string& path, mode_t forbidden) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0) {
@@ -77,9 +77,8 @@ int is_own_directory(const std::string& path, mode_t forbidden) {
                : 0;
 }
 
-// The likely cases in few system calls; `why` stays empty where a closer look is needed. The place
-// is the one that open_runtime_directory chooses: XDG_RUNTIME_DIR's, if that is the user's own, has
-// the only say.
+// The likely cases in few system calls; `why` stays empty if the full check is needed. The place is
+// the one that open_runtime_directory chooses: XDG_RUNTIME_DIR alone, if it belongs to the user.
 Fd connect_quickly(std::string& why) {
     constexpr mode_t k_others = 0077;
     constexpr mode_t k_others_write = 0022;
@@ -97,7 +96,7 @@ Fd connect_quickly(std::string& why) {
     return {};
 }
 
-// The same with the whole check, for a path too long and for the reason.
+// The same with the full check, for a path that is too long and for the reason.
 Fd connect_carefully(std::string& why) {
     const auto directory =
         open_runtime_directory(std::getenv("XDG_RUNTIME_DIR"), own_uid(), IfMissing::Fail);

@@ -1,6 +1,6 @@
-// The way to the cudaenvd that listens on this user's socket.
+// Connecting to the cudaenvd that listens on this user's socket.
 //
-// Law: connecting waits for nothing, and only this user's own daemon is connected to.
+// Law: connecting never waits, and connects only to this user's own daemon.
 #pragma once
 
 #include "base/fd.hpp"
@@ -9,7 +9,7 @@
 
 namespace cudaenv::cli {
 
-// The socket, non-blocking; none where no daemon can be reached, with the reason in `why`.
+// The socket, non-blocking; nothing if no daemon can be reached, with the reason in `why`.
 Fd connect_to_listening_daemon(std::string& why);
 
 } // namespace cudaenv::cli

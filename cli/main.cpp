@@ -1,7 +1,6 @@
-// cudaenv: the thin client. It reads its words, asks cudaenvd, prints what comes back.
+// cudaenv: the thin client. It parses its arguments, asks cudaenvd and prints the answer.
 //
-// The prompt's command is told apart here: the argument parser and the renderers are for people's
-// commands.
+// `prompt` is recognized here, since it needs neither the argument parser nor the renderers.
 #include "base/own_limits.hpp"
 #include "cli/prompt.hpp"
 #include "cli/run.hpp"
@@ -11,7 +10,7 @@
 #include <span>
 
 int main(int argc, char** argv) {
-    // The heap grows in few steps: each is a system call.
+    // The heap grows in large steps: each is a system call.
     ::mallopt(M_TOP_PAD, 1 << 20);
     const auto limits = cudaenv::take_descriptors();
     const auto count = static_cast<std::size_t>(argc > 0 ? argc - 1 : 0);

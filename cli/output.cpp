@@ -2,6 +2,7 @@
 
 #include "base/fd.hpp"
 #include "base/whole_file.hpp"
+#include "base/whole_io.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -26,19 +27,11 @@ tl::unexpected<Error> cannot_write(const std::string& path, int problem) {
 } // namespace
 
 Result<void> write_all(int fd, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(fd, text.data(), text.size());
-        if (written < 0) {
-            if (errno == EINTR) {
-                continue;
-            }
-            if (errno == EPIPE) {
-                return unavailable("reader-gone", "the reader of the output is gone");
-            }
-            return unavailable("write-failed", std::string("cannot write to standard output: ") +
-                                                   std::strerror(errno));
-        }
-        text.remove_prefix(static_cast<std::size_t>(written));
+    if (!write_full(fd, text)) {
+        return errno == EPIPE
+                   ? unavailable("reader-gone", "the reader of the output is gone")
+                   : unavailable("write-failed", std::string("cannot write to standard output: ") +
+                                                     std::strerror(errno));
     }
     return {};
 }
@@ -46,7 +39,7 @@ Result<void> write_all(int fd, std::string_view text) {
 Result<void> write_file(const std::string& path, std::string_view text) {
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-        // A pipe of another user's may never have a reader.
+        // Another user's pipe may never have a reader.
         const bool anothers = status.st_uid != ::geteuid() && status.st_uid != 0;
         const Fd fd(
             ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | (anothers ? O_NONBLOCK : 0)));

@@ -1,4 +1,4 @@
-// Writing what was found out: to a descriptor, or to a file that is whole or not there.
+// Writing results: to a descriptor, or to a file that is either complete or not there.
 #pragma once
 
 #include "base/result.hpp"
@@ -8,11 +8,12 @@
 
 namespace cudaenv::cli {
 
-// Error "write-failed"; a reader that went away (EPIPE) is "reader-gone", which nobody needs to be
-// told.
+// Error "write-failed"; if the reader has closed its end (EPIPE) "reader-gone", which is not
+// reported.
 Result<void> write_all(int fd, std::string_view text);
 
-// Replaced whole, its symlinks followed but those of other users; a device or pipe is written to.
+// Replaces a file atomically, following symlinks except those of other users; writes into a device
+// or pipe.
 Result<void> write_file(const std::string& path, std::string_view text);
 
 } // namespace cudaenv::cli

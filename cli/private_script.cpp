@@ -37,7 +37,7 @@ std::optional<Place> own_place() {
     return Place{std::move(own->fd), own->path};
 }
 
-// One of the system's: a new file there is as private, because its name cannot be guessed.
+// A directory of the system: a new file there is private too, because its name cannot be guessed.
 std::optional<Place> shared_place(const char* path) {
     Fd directory(::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     return directory ? std::optional(Place{std::move(directory), path}) : std::nullopt;
@@ -72,7 +72,7 @@ std::optional<std::string> write_in(const Place& place, std::string_view text) {
 } // namespace
 
 std::optional<std::string> write_private_script(std::string_view text) {
-    // Where the first is full or cannot be written to, the shell is to be answered all the same.
+    // The first may be full or read-only.
     for (const auto& find : {+[] { return own_place(); }, +[] { return shared_place("/tmp"); },
                              +[] { return shared_place("/dev/shm"); }}) {
         const auto place = find();

@@ -1,5 +1,5 @@
-// What is being waited for, in one line on standard error where that is a terminal. It is drawn
-// over, and gone before anything else is written.
+// One line on standard error, if that is a terminal, that says what is being waited for. It is
+// redrawn in place, and erased before anything else is written.
 #pragma once
 
 #include "protocol/message.hpp"
@@ -15,7 +15,7 @@ public:
     ProgressLine& operator=(const ProgressLine&) = delete;
     ~ProgressLine() { clear(); }
 
-    // A terminal that can go back to a line's begin.
+    // The terminal can return to the beginning of a line.
     static bool can_be_shown();
 
     void show(std::string_view text);

@@ -3,17 +3,18 @@
 #include "base/fingerprint.hpp"
 #include "base/own_limits.hpp"
 #include "base/own_path.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
-#include "cli/caller.hpp"
+#include "base/variables.hpp"
 #include "cli/connection.hpp"
 #include "cli/output.hpp"
 #include "cli/private_script.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/this_caller.hpp"
 #include "protocol/json_field.hpp"
-#include "shellhooks/render.hpp"
-#include "solver/plan/activation/managed.hpp"
-#include "solver/plan/activation/update.hpp"
-#include "solver/plan/printable.hpp"
+#include "shellhooks/hooks/prompt_watch.hpp"
+#include "shellhooks/hooks/shell.hpp"
+#include "shellhooks/patch/update.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -29,39 +30,38 @@ namespace cudaenv::cli {
 
 namespace {
 
-// A prompt at which the question changed waits this long, since the next command may be a build.
+// How long a prompt waits when the question has changed: the next command may be a build.
 constexpr std::chrono::milliseconds k_prompt_deadline{2000};
-// A question that was waited for before and has not changed: at first only an answer that is there
-// counts. Each prompt waits twice as long as the one before, or a machine that is always busy would
-// never be answered.
+// How long it waits when the same question has timed out before. Each prompt waits twice as long as
+// the one before, or a machine that is always busy would never get an answer.
 constexpr std::chrono::milliseconds k_repeated_deadline{40};
 constexpr std::chrono::milliseconds k_script_deadline{5000};
-// A daemon that is silent for so long has a child started beside it.
+// After this silence of the daemon a child is started beside it.
 constexpr std::chrono::milliseconds k_patience{15};
-// After this the terminal says that something is being waited for.
+// After this the terminal shows that cudaenv is working.
 constexpr std::chrono::milliseconds k_silence{150};
 
 constexpr int k_status_ask_again = 4;
-// Nothing is printed, since a shell that stops at the interrupt would drop it. The hook asks again
-// with --cut-off: at once, or where the shell stopped, before the next command.
+// Prints nothing, since a shell that stops at the interrupt would drop it. The hook asks again with
+// --cut-off: at once, or if the shell stopped, before the next command.
 constexpr int k_status_interrupted = 5;
 
 struct PromptWords {
     std::string_view shell_name;
-    shellhooks::Shell shell = shellhooks::Shell::Posix;
+    const hooks::Shell* shell = nullptr;
     bool say = false;
     bool leave = false;
     bool whole_seconds = false; // the shell compares files' times by the second
     std::string_view watch;
     std::string_view keep;
-    std::string_view was;    // the journal that was taken back before this question
-    std::string_view waited; // the question for which an answer was waited in vain; else empty
+    std::string_view was;    // the journal that was undone before this question
+    std::string_view waited; // the question that timed out; may be empty
     std::chrono::milliseconds next_wait = k_repeated_deadline; // for that question
     bool cut_off = false;                                      // the last wait was interrupted
-    bool take_back_first = false; // the shell cannot take back what a wait would leave
+    bool take_back_first = false; // the shell cannot undo our changes after a wait
 };
 
-// The word between a prompt and the next: the question, and the milliseconds of the next wait.
+// The word that one prompt passes to the next: the question, and the milliseconds of the next wait.
 std::string waited_word(const std::string& question, std::chrono::milliseconds next_wait) {
     return question + '.' + std::to_string(next_wait.count());
 }
@@ -82,11 +82,10 @@ std::optional<PromptWords> read_words(std::span<const char* const> words) {
         return std::nullopt;
     }
     read.shell_name = words[0];
-    const auto shell = shellhooks::shell_named(read.shell_name);
-    if (!shell) {
+    read.shell = hooks::shell_named(read.shell_name);
+    if (read.shell == nullptr) {
         return std::nullopt;
     }
-    read.shell = *shell;
     for (std::size_t i = 1; i < words.size(); ++i) {
         const std::string_view word = words[i];
         const bool more = i + 1 < words.size();
@@ -115,7 +114,7 @@ std::optional<PromptWords> read_words(std::span<const char* const> words) {
     return read;
 }
 
-bool is_unchanged(const shellhooks::WatchedFile& file) {
+bool is_unchanged(const hooks::WatchedFile& file) {
     struct stat status {};
     if (::stat(file.path.c_str(), &status) != 0) {
         return !file.exists;
@@ -124,13 +123,13 @@ bool is_unchanged(const shellhooks::WatchedFile& file) {
            file.modified_ns == status.st_mtim.tv_sec * 1'000'000'000LL + status.st_mtim.tv_nsec;
 }
 
-// Whether all that the last answer told the shell to watch is as it was.
+// Whether nothing that the shell watches since the last answer has changed.
 bool holds(std::string_view word, const protocol::Caller& caller) {
-    const auto watch = shellhooks::read_watch(word);
+    const auto watch = hooks::read_watch(word);
     if (!watch || watch->directory != caller.cwd) {
         return false;
     }
-    for (const plan::Change& variable : watch->variables) {
+    for (const patch::Change& variable : watch->variables) {
         if (caller.variable(variable.name) != variable.value) {
             return false;
         }
@@ -138,9 +137,8 @@ bool holds(std::string_view word, const protocol::Caller& caller) {
     return std::ranges::all_of(watch->files, is_unchanged);
 }
 
-// tcsh reads the text from a private file, whose path is the answer.
-bool print_text(shellhooks::Shell shell, const std::string& text) {
-    if (shell != shellhooks::Shell::Tcsh || text.empty()) {
+bool print_text(const hooks::Shell& shell, const std::string& text) {
+    if (!shell.answers_in_file || text.empty()) {
         return write_all(STDOUT_FILENO, text).has_value();
     }
     take_file_size_as_error();
@@ -148,16 +146,14 @@ bool print_text(shellhooks::Shell shell, const std::string& text) {
     return script && write_all(STDOUT_FILENO, *script + '\n').has_value();
 }
 
-// What the client can decide by itself: our changes are taken back. The watch holds nowhere, so
-// that the next prompt asks; `waited` goes to it.
+// Undoes our changes, for which the client needs no daemon. The watch never matches, so the next
+// prompt asks; it gets `waited`.
 bool take_back(const PromptWords& words, const protocol::Caller& caller, std::string waited) {
-    shellhooks::Watch watch;
+    hooks::Watch watch;
     watch.waited = std::move(waited);
-    return print_text(
-        words.shell,
-        shellhooks::render_changes(
-            words.shell, plan::difference(caller.environment, plan::undo(caller.environment))) +
-            shellhooks::render_watch(words.shell, watch));
+    return print_text(*words.shell, words.shell->render_changes(patch::difference(
+                                        caller.environment, patch::undo(caller.environment))) +
+                                        words.shell->render_watch(watch));
 }
 
 int leave(const PromptWords& words, const protocol::Caller& caller) {
@@ -169,7 +165,7 @@ bool is_quiet() {
     return quiet != nullptr && *quiet != '\0';
 }
 
-// Somebody is there to read a line.
+// Whether a person reads a line on standard error.
 bool is_heard(const PromptWords& words) {
     return words.say && !is_quiet() && ::isatty(STDERR_FILENO) != 0;
 }
@@ -178,16 +174,16 @@ void say(const PromptWords& words, const std::string& line) {
     if (!is_heard(words)) {
         return;
     }
-    // Where it cannot be written, it cannot be read either.
+    // If it cannot be written, nothing can be reported.
     static_cast<void>(write_all(STDERR_FILENO, "cudaenv: " + line + '\n'));
 }
 
-// What an answer is wanted for, as one word: where the shell stands and what was set in it, without
-// our own changes. Files are not part of it.
+// The question as one word: the directory and the watched variables, without our own changes. Files
+// are not part of it.
 std::string question_of(const protocol::Caller& caller) {
-    const plan::Variables base = plan::undo(caller.environment);
+    const patch::Variables base = patch::undo(caller.environment);
     std::string text = caller.cwd;
-    for (const std::string_view name : plan::watched_variables()) {
+    for (const std::string_view name : watched_variables()) {
         const auto found = base.find(name);
         text += '\n';
         text += found == base.end() ? "-" : '=' + found->second;
@@ -195,7 +191,7 @@ std::string question_of(const protocol::Caller& caller) {
     return fingerprint(text);
 }
 
-// The directory of the nearest project file upwards, trusted or not; empty without one.
+// The directory of the nearest project file upwards, trusted or not; may be empty.
 std::string nearest_project(std::string directory) {
     while (!directory.empty()) {
         if (::access((directory + "/cudaenv.toml").c_str(), F_OK) == 0) {
@@ -206,26 +202,25 @@ std::string nearest_project(std::string directory) {
     return {};
 }
 
-// The user's configuration, which is watched too, may lie on a file server that does not answer.
+// The user's configuration is watched too, but may be on a file server that does not answer.
 bool is_project_file(std::string_view path) {
     return path.ends_with("/cudaenv.toml") || path.ends_with("/cudaenv.local.toml");
 }
 
-// The shell is still where our changes were made for, as far as the client can tell; or there are
-// no changes.
+// As far as the client can tell, our changes are still right here; or there are none.
 bool is_still_there(const PromptWords& words, const protocol::Caller& caller) {
-    const auto text = caller.variable(plan::k_journal_variable);
-    const auto journal = text ? plan::read_journal(*text) : bad_input("none", "");
+    const auto text = caller.variable(patch::k_journal_variable);
+    const auto journal = text ? patch::read_journal(*text) : bad_input("none", "");
     if (!journal) {
         return true;
     }
-    const auto watch = shellhooks::read_watch(words.watch);
+    const auto watch = hooks::read_watch(words.watch);
     const bool edited =
-        watch && std::ranges::any_of(watch->files, [](const shellhooks::WatchedFile& file) {
+        watch && std::ranges::any_of(watch->files, [](const hooks::WatchedFile& file) {
             return is_project_file(file.path) && !is_unchanged(file);
         });
     return !edited &&
-           plan::still_in(journal->context, caller.environment, nearest_project(caller.cwd));
+           patch::still_in(journal->context, caller.environment, nearest_project(caller.cwd));
 }
 
 std::chrono::milliseconds deadline_for(const PromptWords& words, bool repeated) {
@@ -238,18 +233,17 @@ std::chrono::milliseconds deadline_for(const PromptWords& words, bool repeated) 
 std::string reason_without_answer(const PromptWords& words, const Error& error) {
     const std::string what = words.cut_off               ? "Interrupted"
                              : error.code == "timed-out" ? "Machine is busy"
-                                                         : plan::one_line(error);
+                                                         : one_line(error);
     return what + ": CUDA is not set" + (words.say ? " yet, retrying at the next prompt" : "");
 }
 
-// Without an answer nothing new is decided, and what was set is taken back: what changed may be a
-// pin where the shell stands. It is said once for each question: in a script to whoever reads its
-// messages.
+// Without an answer our changes are undone if they may be wrong here, for instance because a pin
+// has changed. Reports that once for each question; in a script on standard error.
 int without_answer(const PromptWords& words, const protocol::Caller& caller, const Error& error) {
     const std::string question = question_of(caller);
     const bool repeated = words.waited == question;
     if (!repeated && (is_heard(words) || (!words.say && !is_quiet()))) {
-        // Where it cannot be written, it cannot be read either.
+        // If it cannot be written, nothing can be reported.
         static_cast<void>(
             write_all(STDERR_FILENO, "cudaenv: " + reason_without_answer(words, error) + '\n'));
     }
@@ -260,8 +254,8 @@ int without_answer(const PromptWords& words, const protocol::Caller& caller, con
 
 volatile std::sig_atomic_t g_interrupted = 0;
 
-// From now on an interrupt ends the wait, and the shell is still answered; the terminal cannot stop
-// this process, for which a shell would wait for ever.
+// From now on an interrupt ends the wait, and the shell still gets an answer; Ctrl-Z cannot stop
+// this process, for which the shell would wait for ever.
 void catch_interrupts() {
     struct sigaction action {};
     action.sa_handler = [](int) { g_interrupted = 1; };
@@ -270,13 +264,13 @@ void catch_interrupts() {
     ::sigaction(SIGTSTP, &action, nullptr);
 }
 
-// What was asked, and who answered.
+// The answer, and the connection it came from.
 struct Conversation {
     Connection connection;
     protocol::Reply reply;
 };
 
-// `line` lives as long as the connection, which shows it where an answer takes its time.
+// `line` must live as long as the connection, which shows it when an answer takes long.
 Result<Conversation> ask(nlohmann::json params, const protocol::Caller& caller,
                          const PromptWords& words, std::chrono::milliseconds deadline,
                          ProgressLine& line) {
@@ -297,7 +291,7 @@ Result<Conversation> ask(nlohmann::json params, const protocol::Caller& caller,
     return Conversation{std::move(daemon), std::move(reply)};
 }
 
-// What an install has mixed is said once, by whoever says it first: it stays unsaid until here.
+// What an install has mixed up is reported once, by the first shell: recorded as reported here.
 void confirm_said(Conversation& conversation, const protocol::Caller& caller) {
     const auto said = conversation.reply.object.find("installs_said");
     if (said != conversation.reply.object.end()) {
@@ -360,7 +354,7 @@ int run_prompt(std::span<const char* const> arguments, const Result<void>& limit
     }
     const nlohmann::json& object = conversation->reply.object;
     const auto text = protocol::bytes_from_json(object.value("text", nlohmann::json()), "text");
-    if (!text || !print_text(words->shell, *text)) {
+    if (!text || !print_text(*words->shell, *text)) {
         return 3;
     }
     nlohmann::json lines = object.value("say", nlohmann::json::array());

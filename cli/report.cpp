@@ -1,10 +1,10 @@
 #include "cli/report.hpp"
 
-#include "cli/caller.hpp"
+#include "base/printable.hpp"
 #include "cli/output.hpp"
 #include "cli/render/render.hpp"
+#include "cli/this_caller.hpp"
 #include "protocol/error_json.hpp"
-#include "solver/plan/printable.hpp"
 
 #include <cstdlib>
 #include <unistd.h>
@@ -14,7 +14,7 @@ namespace cudaenv::cli {
 namespace {
 
 std::string text_of(const nlohmann::json& object, int indent) {
-    return plan::printable_json(
+    return printable_json(
                object.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace)) +
            '\n';
 }
@@ -58,7 +58,7 @@ int report_failure(const Error& error, bool json) {
     if (json && write_all(STDOUT_FILENO, as_json(object))) {
         return status;
     }
-    // Where standard error cannot be written to either, the status is all that is left to say.
+    // If standard error cannot be written to either, only the status is left.
     static_cast<void>(write_all(STDERR_FILENO, render(object, message_style())));
     return status;
 }

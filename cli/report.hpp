@@ -1,4 +1,4 @@
-// What a command tells people and programs at its end.
+// How a command reports a failure, and single lines on standard error.
 #pragma once
 
 #include "base/result.hpp"
@@ -16,11 +16,11 @@ namespace cudaenv::cli {
 std::string as_json(const nlohmann::json& object);
 std::string as_json_line(const nlohmann::json& object);
 Style style_for(const Terminal& terminal, ColourWish wish, const protocol::Caller& caller);
-// How messages on standard error are set, which come before anything else is known.
+// The style of messages on standard error, before options are known.
 Style message_style();
 
-// Tells the failure once: as an object on standard output with --json, else on standard error.
-// Returns the exit status that it ends in.
+// Reports the failure as an object on standard output with --json, else on standard error. Returns
+// the exit status.
 int report_failure(const Error& error, bool json);
 // One line on standard error, "cudaenv: " before it.
 void say(const std::string& message);

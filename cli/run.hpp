@@ -8,7 +8,7 @@
 namespace cudaenv::cli {
 
 // The words after the program's name. Writes to standard output and standard error. `limits`: of
-// take_descriptors; what it lacks ends every command but help.
+// take_descriptors; if it failed, only help works.
 int run(std::span<const char* const> words, const Result<void>& limits);
 
 } // namespace cudaenv::cli

@@ -11,7 +11,7 @@ namespace cudaenv::cli {
 
 namespace {
 
-// Set by the systems themselves, each as its documentation says.
+// Set by the systems themselves, as their documentation says.
 constexpr auto k_batch_systems = std::to_array<const char*>(
     {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "SGE_TASK_ID", "COBALT_JOBID", "FLUX_JOB_ID",
      "OAR_JOB_ID", "PJM_JOBID", "LOADL_STEP_ID", "_CONDOR_SCRATCH_DIR"});
@@ -28,7 +28,7 @@ bool is_set(const StartSituation& situation, const char* name) {
     return value != nullptr && *value != '\0';
 }
 
-// CI=false and CI=0 are how people switch it off.
+// CI=false and CI=0 switch it off.
 bool is_true(const StartSituation& situation, const char* name) {
     const char* value = situation.variable(name);
     const std::string_view text = value == nullptr ? "" : value;
@@ -64,7 +64,7 @@ std::string why_not_start(StartDaemon wish, const StartSituation& situation) {
         return {};
     }
     if (situation.uid == 0) {
-        return "none is started for root";
+        return "no daemon is started for root";
     }
     for (const char* name : k_ci_systems) {
         if (is_true(situation, name)) {
@@ -83,7 +83,7 @@ std::string why_not_start(StartDaemon wish, const StartSituation& situation) {
     }
     for (const char* path : k_container_files) {
         if (situation.exists(path)) {
-            return std::string("this is a container: ") + path + " is there";
+            return std::string("this is a container: ") + path + " exists";
         }
     }
     return {};

@@ -1,9 +1,8 @@
-// Whether a daemon may be left behind: design decision 17. Pure: the process is asked through a
-// port.
+// Whether a daemon may keep running after a command: design decision 17. Pure: what is known of the
+// process comes through a port.
 //
-// Law: without being asked by name, only the interactive shell of an ordinary user on a machine of
-// people leaves one. What the administrator forbids (/etc/cudaenv/config.toml) is cudaenvd's to
-// obey.
+// Law: unless the user asks for it by name, only the interactive shell of an ordinary user on a
+// machine that people work on leaves one. cudaenvd itself obeys /etc/cudaenv/config.toml.
 #pragma once
 
 #include "cli/connection.hpp"
@@ -23,11 +22,11 @@ struct StartSituation {
 // This process.
 StartSituation start_situation();
 
-// The user wants none at all: it is neither started nor asked. CUDAENV_NO_DAEMON, not empty.
+// CUDAENV_NO_DAEMON is set and not empty: a daemon is neither started nor asked.
 bool daemon_is_unwanted(const std::function<const char*(const char* name)>& variable);
 
-// Why none may be started, as a person is told; empty where one may. CUDAENV_START_DAEMON, not
-// empty, is the user's word for a container that is worked in, or for root.
+// Why no daemon may be started, for a message; empty if one may. CUDAENV_START_DAEMON, if not
+// empty, allows it in a container that a person works in, and for root.
 std::string why_not_start(StartDaemon wish, const StartSituation& situation);
 
 } // namespace cudaenv::cli

@@ -10,7 +10,7 @@ namespace cudaenv::cli {
 
 namespace {
 
-// A variable that is set to the empty string counts as unset, as NO_COLOR's own text has it.
+// An empty variable counts as unset, as NO_COLOR specifies.
 bool set(const Variables& variable, const char* name) {
     const char* value = variable(name);
     return value != nullptr && *value != '\0';

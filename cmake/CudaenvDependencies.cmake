@@ -5,9 +5,15 @@ find_package(tl-expected REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(zstd REQUIRED)
 find_package(tomlplusplus REQUIRED)
-find_package(CLI11 REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 find_package(Threads REQUIRED)
+
+# The archive rather than the shared library: cudaenvd starts at prompts, and a library more to load costs time.
+find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)
+find_library(RE2_LIBRARY NAMES libre2.a re2 REQUIRED)
+add_library(re2_static INTERFACE)
+target_include_directories(re2_static SYSTEM INTERFACE "${RE2_INCLUDE_DIR}")
+target_link_libraries(re2_static INTERFACE "${RE2_LIBRARY}" Threads::Threads)
 
 # libsolv with the conda feature: built by packaging/libsolv.sh, or a system one that has it.
 set(CUDAENV_LIBSOLV_ROOT "${CMAKE_SOURCE_DIR}/build/deps/libsolv" CACHE PATH

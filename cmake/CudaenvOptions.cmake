@@ -8,6 +8,10 @@ target_compile_options(cudaenv_options INTERFACE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
     -Wold-style-cast -Woverloaded-virtual -Werror)
+# A program holds only the functions that it calls.
+target_compile_options(cudaenv_options INTERFACE
+    $<$<CONFIG:Release>:-ffunction-sections> $<$<CONFIG:Release>:-fdata-sections>)
+target_link_options(cudaenv_options INTERFACE $<$<CONFIG:Release>:-Wl,--gc-sections>)
 if(CUDAENV_SANITIZE)
     target_compile_options(cudaenv_options INTERFACE
         -fsanitize=${CUDAENV_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
@@ -37,8 +41,14 @@ if(CUDAENV_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER "${CUDAENV_CCACHE}")
 endif()
 
+# What the static client links. It runs for milliseconds, so its size costs more than its speed.
+set(CUDAENV_CLIENT_LIBRARIES base protocol patch hooks pins cli)
+
 # cudaenv_library(NAME sources... ): a static library of ours, `cudaenv_NAME`.
 function(cudaenv_library name)
     add_library(cudaenv_${name} STATIC ${ARGN})
     target_link_libraries(cudaenv_${name} PUBLIC cudaenv_options)
+    if(name IN_LIST CUDAENV_CLIENT_LIBRARIES)
+        target_compile_options(cudaenv_${name} PRIVATE $<$<CONFIG:Release>:-Os>)
+    endif()
 endfunction()

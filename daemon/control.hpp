@@ -1,5 +1,5 @@
-// What a running cudaenvd can be asked about itself, and told: on its io thread, but for what says
-// otherwise.
+// What a running cudaenvd answers about itself, and can be ordered to do: on its io thread, but for
+// what says otherwise.
 #pragma once
 
 #include <cstdint>

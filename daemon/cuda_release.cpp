@@ -1,7 +1,7 @@
 #include "daemon/cuda_release.hpp"
 
 #include "solver/knowledge/cuda_release.hpp"
-#include "solver/plan/pins.hpp"
+#include "solver/pins/pins.hpp"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@ namespace cudaenv::daemon {
 
 Result<void> check_release(const std::string& constraint,
                            const std::function<std::vector<facts::Toolkit>()>& toolkits) {
-    const auto wanted = plan::PinConstraint::parse(constraint);
+    const auto wanted = pins::PinConstraint::parse(constraint);
     const auto version = wanted ? wanted->single() : std::nullopt;
     if (!version) {
         return {};

@@ -3,9 +3,9 @@
 #include "base/text.hpp"
 #include "daemon/host_of_request.hpp"
 #include "host/names/environment_names.hpp"
+#include "host/package_names.hpp"
 #include "host/project/project.hpp"
 #include "host/silent_paths.hpp"
-#include "host/toolkit_text.hpp"
 #include "protocol/json_field.hpp"
 #include "protocol/wanted_variables.hpp"
 #include "solver/specs/requirement.hpp"
@@ -40,28 +40,27 @@ Result<host::Environment> environment_of(const nlohmann::json& params,
 }
 
 // A file of conda's or mamba's. What lies in a prefix may be its owner's.
-host::TrustedFile configuration_in(const std::string& path, host::Trust trust) {
+trusted::TrustedFile configuration_in(const std::string& path, trusted::Trust trust) {
     const fs::path directory = fs::path(path).parent_path();
     for (const fs::path& prefix : {directory, directory.parent_path()}) { // condarc.d lies below it
         if (std::error_code failed; fs::is_directory(prefix / "conda-meta", failed)) {
             trust.add_owner_of(prefix);
         }
     }
-    return host::read_trusted_file(path, trust);
+    return trusted::read_trusted_file(path, trust);
 }
 
-host::SearchTools tools_of(const host::Environment& environment, const protocol::Caller& caller,
-                           host::FileSystem& files) {
-    const auto config = project::load_config(project::config_paths(environment),
-                                             plan::UnknownKeys::Note, caller.uid);
-    const host::Trust trust =
-        project::trust_of(caller.uid, config.value_or(project::ConfigFiles{}));
-    const host::NameSources sources{
+names::SearchTools tools_of(const host::Environment& environment, const protocol::Caller& caller,
+                            Looks& looks) {
+    host::FileSystem& files = looks.disk;
+    const trusted::Trust trust = project::trust_of(
+        caller.uid, looks.config(pins::UnknownKeys::Note).value_or(project::ConfigFiles{}));
+    const names::NameSources sources{
         &files,
         {&environment, host::value_of(environment, "HOME"), caller.cwd},
         [](const std::string& path) { return ::access(path.c_str(), W_OK) == 0; },
         [&](const std::string& path) { return configuration_in(path, trust); }};
-    return host::search_tools(sources);
+    return names::search_tools(sources);
 }
 
 // An error that the client answers by asking again with these variables, set or not.
@@ -94,12 +93,18 @@ Result<void> places_answer(const nlohmann::json& params, const protocol::Caller&
 
 Result<MeantEnvironment> environment_of_request(const nlohmann::json& params,
                                                 const protocol::Caller& caller) {
+    Looks looks(caller);
+    return environment_of_request(params, caller, looks);
+}
+
+Result<MeantEnvironment> environment_of_request(const nlohmann::json& params,
+                                                const protocol::Caller& caller, Looks& looks) {
     CUDAENV_TRY(const auto prefix, protocol::path_field(params, "prefix"));
     CUDAENV_TRY(const auto name, protocol::string_field(params, "name"));
-    host::DiskFileSystem files;
+    host::FileSystem& files = looks.disk;
     if (prefix) {
         std::string path = absolute_for(caller, *prefix);
-        if (host::kind_of_prefix(files, path) == host::PrefixKind::None) {
+        if (names::kind_of_prefix(files, path) == names::PrefixKind::None) {
             return tl::unexpected(Error{ErrorKind::BadInput, "no-such-environment",
                                         "is not an environment", path, 0, 0,
                                         "expected a directory with conda-meta or pyvenv.cfg"});
@@ -110,17 +115,25 @@ Result<MeantEnvironment> environment_of_request(const nlohmann::json& params,
         return MeantEnvironment{project::active_prefix(caller.environment), {}};
     }
     CUDAENV_TRY(const auto environment, environment_of(params, caller));
-    host::SearchTools tools = tools_of(environment, caller, files);
+    names::SearchTools tools = tools_of(environment, caller, looks);
     if (!tools.unset.empty() && !params.contains(protocol::k_wanted_variables)) {
         return wants_variables(tools.unset);
     }
-    CUDAENV_TRY(auto found, host::prefix_named(*name, tools, files));
+    CUDAENV_TRY(auto found, names::prefix_named(*name, tools, files));
     return MeantEnvironment{std::move(found), std::move(tools.notes)};
 }
 
+bool names_environment(const nlohmann::json& params) {
+    return params.contains("prefix") || params.contains("name");
+}
+
+std::string shown_name_of(const std::string& prefix, const protocol::Caller& caller, Looks& looks) {
+    return names::name_of_prefix(prefix, tools_of(caller.environment, caller, looks));
+}
+
 std::string shown_name_of(const std::string& prefix, const protocol::Caller& caller) {
-    host::DiskFileSystem files;
-    return host::name_of_prefix(prefix, tools_of(caller.environment, caller, files));
+    Looks looks(caller);
+    return shown_name_of(prefix, caller, looks);
 }
 
 std::vector<std::string> installed_in(const std::string& prefix) {
@@ -129,7 +142,7 @@ std::vector<std::string> installed_in(const std::string& prefix) {
         return {};
     }
     for (const std::string& file : entries_of(prefix + "/conda-meta")) {
-        if (const auto package = host::parse_conda_meta_name(file)) {
+        if (const auto package = host::parse_conda_record(file)) {
             installed.insert(package->name + "==" + package->version);
         }
     }
@@ -137,7 +150,7 @@ std::vector<std::string> installed_in(const std::string& prefix) {
         if (library.starts_with("python")) {
             for (const std::string& entry :
                  entries_of(prefix + "/lib/" + library + "/site-packages")) {
-                if (const auto package = host::parse_dist_info_name(entry)) {
+                if (const auto package = host::parse_dist_info(entry)) {
                     installed.insert(specs::normalize_project_name(package->name) +
                                      "==" + package->version);
                 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "daemon/looks.hpp"
 #include "protocol/caller.hpp"
 
 #include <nlohmann/json.hpp>
@@ -11,13 +12,13 @@
 
 namespace cudaenv::daemon {
 
-// Asked before a request is looked at. Errors: "silent-file-system", where the working directory, the
-// environment or the user's configuration lies on a file system that does not answer: whoever reads
-// there waits as long.
+// Asked before a request is looked at. Errors: "silent-file-system", where the working directory,
+// the environment or the user's configuration lies on a file system that does not answer: whoever
+// reads there waits as long.
 Result<void> places_answer(const nlohmann::json& params, const protocol::Caller& caller);
 
 struct MeantEnvironment {
-    std::string prefix;             // empty where none is meant
+    std::string prefix;             // empty: no environment
     std::vector<std::string> notes; // of broken condarc files, where a name was looked up
 };
 
@@ -25,9 +26,16 @@ struct MeantEnvironment {
 // "no-such-environment", "ambiguous-environment", "bad-field"; "wants-variables"
 // (protocol/wanted_variables.hpp).
 Result<MeantEnvironment> environment_of_request(const nlohmann::json& params,
+                                                const protocol::Caller& caller, Looks& looks);
+// For a caller that reads nothing else.
+Result<MeantEnvironment> environment_of_request(const nlohmann::json& params,
                                                 const protocol::Caller& caller);
 
+// By --prefix or --name: not the active one.
+bool names_environment(const nlohmann::json& params);
+
 // "base", or the name of its directory.
+std::string shown_name_of(const std::string& prefix, const protocol::Caller& caller, Looks& looks);
 std::string shown_name_of(const std::string& prefix, const protocol::Caller& caller);
 
 // "name==version" of the conda packages and of the Python distributions in `prefix`, sorted; empty

@@ -22,8 +22,8 @@ bool Heartbeat::beat() {
         m_asked = now;
         m_gone = m_waiter->is_gone();
     }
-    if (!m_gone && now - m_told >= k_between_words) {
-        m_told = now;
+    if (!m_gone && now - m_reported >= k_between_words) {
+        m_reported = now;
         m_waiter->tell({m_step, {}});
     }
     return !m_gone;

@@ -28,8 +28,8 @@ private:
     const Waiter* m_waiter;
     std::string m_step;
     std::mutex m_mutex;
-    Clock::time_point m_told = Clock::now();
-    Clock::time_point m_asked = m_told;
+    Clock::time_point m_reported = Clock::now();
+    Clock::time_point m_asked = m_reported;
     bool m_gone = false;
 };
 

@@ -1,6 +1,7 @@
 #include "daemon/host_of_request.hpp"
 
 #include "base/fd.hpp"
+#include "base/whole_io.hpp"
 #include "daemon/measured.hpp"
 #include "daemon/this_host.hpp"
 #include "host/project/config_files.hpp"
@@ -24,7 +25,7 @@ constexpr std::size_t k_most_facts_bytes = std::size_t{16} << 20;
 
 std::optional<DottedVersion> cuda_of_driver(const DottedVersion& driver) {
     const auto row = knowledge::cuda_of_driver(driver);
-    return row ? std::optional(row->cuda) : std::nullopt;
+    return row && !row->newer_than_known ? std::optional(row->cuda) : std::nullopt;
 }
 
 Result<facts::Host> host_from_file(const std::string& path) {
@@ -34,13 +35,12 @@ Result<facts::Host> host_from_file(const std::string& path) {
 
 // Where the user and the administrator say that toolkits are; a project names no path (decision
 // 13).
-Result<std::vector<std::string>> toolkit_directories(const protocol::Caller& caller) {
-    CUDAENV_TRY(const auto files, project::load_config(project::config_paths(caller.environment),
-                                                       plan::UnknownKeys::Note, caller.uid));
-    plan::ConfigLayers layers;
+Result<std::vector<std::string>> toolkit_directories(Looks& looks) {
+    CUDAENV_TRY(const auto files, looks.config(pins::UnknownKeys::Note));
+    pins::ConfigLayers layers;
     layers.system = files.system ? &*files.system : nullptr;
     layers.user = files.user ? &*files.user : nullptr;
-    return plan::Config::merge(layers).toolkit_directories();
+    return pins::Config::merge(layers).toolkit_directories();
 }
 
 } // namespace
@@ -68,26 +68,16 @@ Result<std::string> read_text_file(const std::string& path, std::size_t most_byt
     if (::fstat(fd.get(), &status) == 0 && S_ISDIR(status.st_mode)) {
         return fail(ErrorKind::BadInput, "cannot-read", "is a directory, not a file");
     }
-    std::string text;
-    while (true) {
-        constexpr std::size_t k_step = std::size_t{64} * 1024;
-        const std::size_t before = text.size();
-        text.resize(before + k_step);
-        const ssize_t size = ::read(fd.get(), text.data() + before, k_step);
-        const int problem = errno;
-        text.resize(before + static_cast<std::size_t>(size > 0 ? size : 0));
-        if (size == 0) {
-            return text;
-        }
-        if (size < 0 && problem != EINTR) {
-            return fail(ErrorKind::Unavailable, "cannot-read",
-                        std::string("cannot be read: ") + std::strerror(problem));
-        }
-        if (text.size() > most_bytes) {
-            return fail(ErrorKind::BadInput, "file-too-large",
-                        "is larger than " + std::to_string(most_bytes) + " bytes");
-        }
+    auto text = read_rest(fd.get(), most_bytes + 1);
+    if (!text) {
+        return fail(ErrorKind::Unavailable, "cannot-read",
+                    std::string("cannot be read: ") + std::strerror(errno));
     }
+    if (text->size() > most_bytes) {
+        return fail(ErrorKind::BadInput, "file-too-large",
+                    "is larger than " + std::to_string(most_bytes) + " bytes");
+    }
+    return *std::move(text);
 }
 
 Result<facts::Host> host_of(const nlohmann::json& params, const protocol::Caller& caller) {
@@ -107,7 +97,7 @@ Result<facts::Host> host_of(const nlohmann::json& params, const protocol::Caller
     if (file && !file->empty()) {
         CUDAENV_TRY(host, host_from_file(absolute_for(caller, *file)));
     } else {
-        CUDAENV_TRY(const auto directories, toolkit_directories(caller));
+        CUDAENV_TRY(const auto directories, toolkit_directories(looks));
         host = this_host(caller, directories, looks.files);
         if (auto measured = kept_measured(caller, looks)) {
             host = with_measured_for(caller, std::move(host), *std::move(measured));

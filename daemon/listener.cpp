@@ -181,7 +181,7 @@ Result<Listener> Listener::inherited(int fd, const char* xdg_runtime_dir) {
 }
 
 // Three watches on what there is, none on what others do in the directory: stamps come and go
-// there, and wake nobody.
+// there, and wake nothing.
 void Listener::start_watching() {
     m_socket_inode = inode_at(m_directory, k_socket_name);
     m_lock_inode = m_lock ? inode_at(m_directory, k_lock_name) : 0;

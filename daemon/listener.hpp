@@ -20,8 +20,9 @@ public:
     // open_runtime_directory; "already-listening"; "remote-file-system", where neither flock nor a
     // socket is to be trusted; "cannot-listen".
     static Result<Listener> claim(const char* xdg_runtime_dir);
-    // A socket that systemd listens on, passed as this descriptor. The claim is taken where nobody
-    // has it, so that nobody binds beside it. Error: "cannot-listen" where it is no such socket.
+    // A socket that systemd listens on, passed as this descriptor. The claim is taken where it is
+    // free, so that no other process binds beside it. Error: "cannot-listen" where it is no such
+    // socket.
     static Result<Listener> inherited(int fd, const char* xdg_runtime_dir);
 
     [[nodiscard]] int socket() const { return m_socket.get(); } // non-blocking
@@ -29,7 +30,7 @@ public:
     // Readable when something happened to socket, lock or directory; -1 where the system has no
     // watch left. Events are to be read and then forgotten: still_ours() says what is.
     [[nodiscard]] int watch() const { return m_watch.get(); }
-    // A client that goes by the name still comes here, and nobody else can get in its way.
+    // A client that goes by the name still comes here, and nothing else can get in its way.
     [[nodiscard]] bool still_ours() const;
     // Removes the socket if it is still this one, listens no more and lets the claim go, in this
     // order: whoever comes next finds either this daemon or the place free.

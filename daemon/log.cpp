@@ -1,9 +1,9 @@
 #include "daemon/log.hpp"
 
+#include "base/printable.hpp"
 #include "base/private_files.hpp"
 #include "base/runtime_directory.hpp"
 #include "base/text.hpp"
-#include "solver/plan/printable.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -86,8 +86,7 @@ void Log::write(LogLevel level, std::string_view text) {
                                  {"pid", ::getpid()},
                                  {"text", redact_secrets(text)}};
     const std::string bytes =
-        plan::printable_json(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) +
-        '\n';
+        printable_json(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) + '\n';
     // One write, so that lines of two daemons (one that leaves, one that comes) do not mix.
     if (::write(m_file.get(), bytes.data(), bytes.size()) < 0) {
         return; // a full disk: see the law

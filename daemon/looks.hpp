@@ -1,21 +1,33 @@
-// What one request has seen of this machine's files and of the store of verdicts: each is looked at
-// once, whoever of those that answer it asks. Only for as long as one request.
+// What one request reads of this machine: each file and setting once, whichever part of the answer
+// asks for it. Only for as long as one request.
 #pragma once
 
 #include "host/probe/verdict_store.hpp"
+#include "host/project/config_files.hpp"
 #include "host/remembering_file_system.hpp"
 #include "protocol/caller.hpp"
 
+#include <optional>
+
 namespace cudaenv::daemon {
 
-struct Looks {
+class Looks {
+public:
     explicit Looks(const protocol::Caller& caller);
     Looks(const Looks&) = delete;
     Looks& operator=(const Looks&) = delete;
 
+    // The user's and the administrator's config.toml.
+    const Result<project::ConfigFiles>& config(pins::UnknownKeys unknown);
+
     host::DiskFileSystem disk;
     host::RememberingFileSystem files{disk};
-    host::VerdictReader verdicts; // the caller's
+    probe::VerdictReader verdicts; // the caller's
+
+private:
+    const protocol::Caller& m_caller;
+    std::optional<Result<project::ConfigFiles>> m_config;
+    pins::UnknownKeys m_unknown = pins::UnknownKeys::Note;
 };
 
 } // namespace cudaenv::daemon

@@ -2,12 +2,13 @@
 //   --stdio    on its standard streams until standard input ends
 //   --detached  with --stdio: may be at work after its client and its terminal are gone
 //   --once     the same for one request
-//   --stay BUILD   on standard input, a socket; and, if nobody does yet and this is that build, on
+//   --stay BUILD   on standard input, a socket; and, if no one does yet and this is that build, on
 //              the user's socket
 //   --daemon   on the user's socket, or on the one that systemd passes; in the foreground
 //   --idle-seconds N   leave after this time without requests (900)
 //   --version
 #include "base/own_limits.hpp"
+#include "base/printable.hpp"
 #include "base/state_directory.hpp"
 #include "base/time_slices.hpp"
 #include "daemon/background.hpp"
@@ -17,7 +18,6 @@
 #include "host/silent_paths.hpp"
 #include "protocol/build_id.hpp"
 #include "protocol/daemon_end.hpp"
-#include "solver/plan/printable.hpp"
 
 #include <charconv>
 #include <csignal>
@@ -86,13 +86,13 @@ struct Start {
 std::string why_forbidden(const Start& start) {
     const project::ConfigPaths paths = project::config_paths(start.configuration);
     if (const auto answer = host::all_answer({paths.user, start.log_directory}); !answer) {
-        return plan::one_line(answer.error());
+        return one_line(answer.error());
     }
     for (const bool systems : {true, false}) {
         project::ConfigPaths one;
         (systems ? one.user : one.system).clear();
         (systems ? one.system : one.user) = systems ? paths.system : paths.user;
-        const auto files = project::load_config(one, plan::UnknownKeys::Note);
+        const auto files = project::load_config(one, pins::UnknownKeys::Note);
         if (!files) {
             if (systems) {
                 return files.error().message;
@@ -103,7 +103,7 @@ std::string why_forbidden(const Start& start) {
             return files->skipped.front().text();
         }
         const auto& file = systems ? files->system : files->user;
-        const auto* setting = file ? plan::find_setting(file->settings, "daemon.start") : nullptr;
+        const auto* setting = file ? pins::find_setting(file->settings, "daemon.start") : nullptr;
         const auto* value =
             setting == nullptr ? nullptr : std::get_if<std::string>(&setting->value);
         if (value != nullptr && *value == "never") {

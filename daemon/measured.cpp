@@ -4,26 +4,25 @@
 #include "host/project/project.hpp"
 #include "solver/facts/host_json.hpp"
 #include "solver/facts/measured.hpp"
-#include "solver/plan/probe/full_rungs.hpp"
+#include "solver/facts/probe_rungs.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <ctime>
 
 namespace cudaenv::daemon {
 
 namespace {
 
-using plan::ProbeVerdict;
+using judge::ProbeVerdict;
 
 // The store has an entry for each way in which a shell may see the machine; an environment's name
 // begins with '/'.
-host::VerdictQuestion question_of(const protocol::Caller& caller) {
-    host::VerdictQuestion question = question_of_shell(caller);
+probe::VerdictQuestion question_of(const protocol::Caller& caller) {
+    probe::VerdictQuestion question = question_of_shell(caller);
     question.prefix = "machine";
     if (caller.variable("LD_LIBRARY_PATH").value_or("").find('$') != std::string::npos) {
         // $ORIGIN leads each environment elsewhere, maybe to another driver.
@@ -32,16 +31,15 @@ host::VerdictQuestion question_of(const protocol::Caller& caller) {
     return question;
 }
 
-// The rungs that say something of every environment here. The kernel's runs in the environment's
-// runtime, but what it asks is the GPU's and the driver's.
-bool is_of_the_machine(const std::string& step) {
-    constexpr std::array k_steps =
-        std::to_array<const char*>({"library", "driver", "gpu", "memory", "kernel", "ptx"});
-    return std::ranges::find(k_steps, step) != k_steps.end();
+bool is_of_machine(const std::string& word) {
+    const auto step = facts::step_of_word(word);
+    return step && facts::row_of(*step).of_machine;
 }
 
-bool above_the_runtime(const facts::FailedRung& rung) {
-    return rung.step == "memory" || rung.step == "kernel" || rung.step == "ptx";
+// It runs through the environment's runtime, though it tests the GPU and the driver.
+bool is_above_runtime(const facts::FailedRung& rung) {
+    const auto step = facts::step_of_word(rung.step);
+    return step && facts::row_of(*step).subject == facts::RungSubject::Gpu;
 }
 
 bool should_work(const ProbeRun& run, const protocol::Caller& caller) {
@@ -57,10 +55,10 @@ bool should_work(const ProbeRun& run, const protocol::Caller& caller) {
     }
 }
 
-bool ran_well(const plan::ProbeOutcome& outcome, const char* name) {
-    const auto step = std::ranges::find(outcome.steps, name, &plan::JudgedStep::name);
+bool ran_well(const judge::ProbeOutcome& outcome, const char* name) {
+    const auto step = std::ranges::find(outcome.steps, name, &judge::JudgedStep::name);
     return step != outcome.steps.end() &&
-           (step->status == plan::StepStatus::Ok || step->status == plan::StepStatus::Warns);
+           (step->status == judge::StepStatus::Ok || step->status == judge::StepStatus::Warns);
 }
 
 // In the words of verdicts: a rung that failed as the environment's own is none of the machine's.
@@ -71,18 +69,19 @@ std::string weight_of(const facts::Measured& measured, const ProbeRun& run) {
     if (ran_well(run.ladder, "kernel")) {
         return "ok";
     }
-    return host::is_transient(measured.verdict) ? measured.verdict : "warns"; // not all was reached
+    return probe::is_transient(measured.verdict) ? measured.verdict
+                                                 : "warns"; // not all was reached
 }
 
 // As far as it is to be looked again to take it back. Of what failed at the quick ladder's rungs
 // the full one knows no more.
-host::VerdictDepth depth_of(const facts::Measured& measured, const ProbeRun& run,
-                            const ProbeWishes& wishes) {
-    const bool beyond =
-        measured.failed.empty()
-            ? std::ranges::none_of(run.ladder.not_looked_at, plan::is_beyond_quick)
-            : std::ranges::any_of(measured.failed, plan::is_beyond_quick, &facts::FailedRung::step);
-    return wishes.full && beyond ? host::VerdictDepth::Full : host::VerdictDepth::Quick;
+probe::VerdictDepth depth_of(const facts::Measured& measured, const ProbeRun& run,
+                             const ProbeWishes& wishes) {
+    const bool beyond = measured.failed.empty()
+                            ? std::ranges::none_of(run.ladder.not_looked_at, facts::is_beyond_quick)
+                            : std::ranges::any_of(measured.failed, facts::is_beyond_quick,
+                                                  &facts::FailedRung::step);
+    return wishes.full && beyond ? probe::VerdictDepth::Full : probe::VerdictDepth::Quick;
 }
 
 std::string utc(std::time_t time) {
@@ -93,7 +92,7 @@ std::string utc(std::time_t time) {
 
 facts::Measured measured_of(const ProbeRun& run, const protocol::Caller& caller) {
     facts::Measured measured;
-    measured.verdict = plan::name_of(run.ladder.verdict);
+    measured.verdict = judge::name_of(run.ladder.verdict);
     measured.summary = run.ladder.summary;
     measured.at = utc(std::time(nullptr));
     if (ran_well(run.ladder, "driver")) { // else it is a number from who knows where
@@ -108,8 +107,8 @@ facts::Measured measured_of(const ProbeRun& run, const protocol::Caller& caller)
         }
     }
     if (should_work(run, caller)) {
-        for (const plan::JudgedStep& step : run.ladder.steps) {
-            if (step.status == plan::StepStatus::Fails && is_of_the_machine(step.name) &&
+        for (const judge::JudgedStep& step : run.ladder.steps) {
+            if (step.status == judge::StepStatus::Fails && is_of_machine(step.name) &&
                 !step.machine_is_right && !step.in_use) {
                 measured.failed.push_back({step.name, step.code, step.detail, step.cause});
             }
@@ -132,7 +131,7 @@ void keep_measured(const facts::Measured& measured, const ProbeRun& run, const P
         }
     }
     // A kernel that failed may be the runtime's fault after all: it holds while that stays.
-    const bool with_runtime = std::ranges::any_of(measured.failed, above_the_runtime);
+    const bool with_runtime = std::ranges::any_of(measured.failed, is_above_runtime);
     std::vector<std::string> rests_on;
     for (const facts::ProbeRung& rung : run.report.rungs) {
         if (!rung.path.empty() && (rung.step == facts::ProbeStep::Library ||
@@ -150,13 +149,13 @@ void keep_measured(const facts::Measured& measured, const ProbeRun& run, const P
     if (changed_since(run.grounds, run.report.loaded)) {
         return;
     }
-    // A facts file that tells nothing else.
+    // A facts file that says nothing else.
     facts::Host only_measured;
     only_measured.measured = measured;
     host::DiskFileSystem files;
-    const host::VerdictStore store = verdicts_of(caller);
-    const host::VerdictQuestion question = question_of(caller);
-    host::KeptVerdict kept;
+    const probe::VerdictStore store = verdicts_of(caller);
+    const probe::VerdictQuestion question = question_of(caller);
+    probe::KeptVerdict kept;
     kept.verdict = weight_of(measured, run);
     kept.summary = facts::to_json(only_measured)
                        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -166,7 +165,7 @@ void keep_measured(const facts::Measured& measured, const ProbeRun& run, const P
         kept.step = measured.failed.front().step;
         kept.code = measured.failed.front().code;
     }
-    kept.of_the_moment = std::ranges::any_of(run.ladder.steps, [&](const plan::JudgedStep& step) {
+    kept.of_the_moment = std::ranges::any_of(run.ladder.steps, [&](const judge::JudgedStep& step) {
         return step.of_the_moment &&
                std::ranges::any_of(measured.failed, [&](const facts::FailedRung& rung) {
                    return rung.step == step.name && rung.code == step.code;

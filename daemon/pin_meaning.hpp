@@ -1,13 +1,11 @@
 // What pins mean on a host, in a few lines: which toolkit and compiler they choose, whether the
-// driver runs them, which torch is the newest with them.
+// driver and the GPUs run that CUDA, which torch is the newest with them.
 #pragma once
 
 #include "base/result.hpp"
-#include "daemon/toolkit_fit.hpp"
-#include "solver/facts/host.hpp"
-#include "solver/plan/request.hpp"
+#include "shellhooks/activation/situation.hpp"
+#include "solver/knowledge/toolkits.hpp"
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,14 +13,10 @@ namespace cudaenv::daemon {
 
 struct PinMeaning {
     bool possible = true; // this host can have what is pinned
-    std::vector<Fit> lines;
-    std::optional<facts::Toolkit> toolkit;
+    std::vector<knowledge::CudaFit> lines;
+    std::string nvcc_command; // how to get the nvcc that is not here; empty: one is, or none exists
 };
 
-// The newest usable toolkit of `host` whose version `constraint` (pin grammar) allows.
-std::optional<facts::Toolkit> pinned_toolkit(const facts::Host& host,
-                                             const std::string& constraint);
-
-Result<PinMeaning> meaning_of(const std::vector<plan::Pin>& pins, const facts::Host& host);
+Result<PinMeaning> meaning_of(const activation::Situation& situation);
 
 } // namespace cudaenv::daemon

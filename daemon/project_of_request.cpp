@@ -9,21 +9,28 @@ namespace cudaenv::daemon {
 
 Result<project::LoadedProject> project_of(const nlohmann::json& params,
                                           const protocol::Caller& caller) {
+    Looks looks(caller);
+    return project_of(params, caller, looks);
+}
+
+Result<project::LoadedProject> project_of(const nlohmann::json& params,
+                                          const protocol::Caller& caller, Looks& looks) {
     project::LoadOptions options;
-    CUDAENV_TRY(const auto meant, environment_of_request(params, caller));
+    CUDAENV_TRY(const auto meant, environment_of_request(params, caller, looks));
     options.prefix = meant.prefix;
     options.user = caller.uid;
+    CUDAENV_TRY(options.config_files, looks.config(options.unknown));
     CUDAENV_TRY(auto loaded, project::load_project(caller.cwd, caller.environment, options));
     loaded.notes.insert(loaded.notes.end(), meant.notes.begin(), meant.notes.end());
     return loaded;
 }
 
-nlohmann::json pins_to_json(const plan::EffectivePins& pins) {
+nlohmann::json pins_to_json(const pins::EffectivePins& pins) {
     nlohmann::json list = nlohmann::json::array();
-    for (const plan::EffectivePin& pin : pins.pins) {
+    for (const pins::EffectivePin& pin : pins.pins) {
         list.push_back({{"name", pin.pin.name},
                         {"constraint", pin.pin.constraint},
-                        {"source", plan::name_of(pin.source)},
+                        {"source", name_of(pin.source)},
                         {"origin", pin.pin.origin}});
     }
     return list;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "daemon/looks.hpp"
 #include "host/project/project.hpp"
 #include "protocol/caller.hpp"
 
@@ -13,10 +14,13 @@
 namespace cudaenv::daemon {
 
 Result<project::LoadedProject> project_of(const nlohmann::json& params,
+                                          const protocol::Caller& caller, Looks& looks);
+// For a caller that reads nothing else.
+Result<project::LoadedProject> project_of(const nlohmann::json& params,
                                           const protocol::Caller& caller);
 
 // [{name, constraint, source, origin}], by name.
-nlohmann::json pins_to_json(const plan::EffectivePins& pins);
+nlohmann::json pins_to_json(const pins::EffectivePins& pins);
 
 // The words after the command, and the number of each on the command line.
 struct Arguments {
@@ -27,7 +31,7 @@ struct Arguments {
     [[nodiscard]] std::string origin(std::size_t i) const;
 };
 Result<Arguments> arguments_of(const nlohmann::json& params);
-// An error that counts the words only, told by the command line's numbers.
+// An error that counts the words only, with the command line's numbers instead.
 Error with_places(Error error, const Arguments& arguments);
 
 } // namespace cudaenv::daemon

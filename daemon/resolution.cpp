@@ -2,14 +2,19 @@
 
 #include "base/text.hpp"
 #include "daemon/environment_of_request.hpp"
+#include "daemon/files_of_request.hpp"
 #include "daemon/host_of_request.hpp"
+#include "daemon/known_environment.hpp"
 #include "daemon/project_of_request.hpp"
 #include "host/channels/channel_source.hpp"
 #include "host/examine.hpp"
 #include "protocol/json_field.hpp"
 #include "solver/facts/visible.hpp"
-#include "solver/plan/pins.hpp"
-#include "solver/plan/resolve.hpp"
+#include "solver/pins/pins.hpp"
+#include "solver/resolve/resolve.hpp"
+#include "solver/specs/cuda_label.hpp"
+
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <memory>
@@ -18,7 +23,7 @@ namespace cudaenv::daemon {
 
 namespace {
 
-using OpenChannels = std::vector<std::unique_ptr<plan::Channel>>;
+using OpenChannels = std::vector<std::unique_ptr<resolve::Channel>>;
 
 // A directory of the caller's, where the word is one; else the word itself.
 std::string channel_place(const std::string& word, const protocol::Caller& caller) {
@@ -44,11 +49,13 @@ channels::ChannelOptions channel_options(const protocol::Caller& caller, const f
     return options;
 }
 
-// Those of the command line, else those of the user's or the administrator's configuration. A
-// project's own channels wait for `cudaenv trust` (decision 13).
+// Those of the command line, else directories that a file of the command line names, else those of
+// the user's or the administrator's configuration. A project's own channels wait for `cudaenv
+// trust` (decision 13).
 Result<OpenChannels> open_channels(const nlohmann::json& params, const protocol::Caller& caller,
-                                   const facts::Host& host, const plan::Config& config,
-                                   bool from_project, std::vector<std::string>& notes) {
+                                   const facts::Host& host, const pins::Config& config,
+                                   bool from_project, const FilesOfRequest& files,
+                                   std::vector<std::string>& notes) {
     const channels::ChannelOptions options = channel_options(caller, host);
     OpenChannels open;
     CUDAENV_TRY(const auto asked, protocol::strings_field(params, "channel"));
@@ -57,6 +64,13 @@ Result<OpenChannels> open_channels(const nlohmann::json& params, const protocol:
         open.push_back(std::move(channel));
     }
     if (!asked.empty()) {
+        return open;
+    }
+    for (const std::string& directory : local_channels_of(files, caller, notes)) {
+        CUDAENV_TRY(auto channel, channels::open_channel(directory, options));
+        open.push_back(std::move(channel));
+    }
+    if (!open.empty()) {
         return open;
     }
     if (from_project) {
@@ -79,10 +93,10 @@ Result<OpenChannels> open_channels(const nlohmann::json& params, const protocol:
 }
 
 bool set_by_project(const project::LoadedProject& project, std::string_view key) {
-    const auto sets = [&](const std::optional<plan::ProjectFile>& file) {
-        return file && plan::find_setting(file->settings, key) != nullptr;
+    const auto sets = [&](const std::optional<pins::ProjectFile>& file) {
+        return file && pins::find_setting(file->settings, key) != nullptr;
     };
-    const plan::EffectiveSetting* setting = project.config.find(key);
+    const pins::EffectiveSetting* setting = project.config.find(key);
     return (sets(project.project) || sets(project.local)) &&
            (setting == nullptr || !setting->locked);
 }
@@ -103,12 +117,36 @@ Result<std::vector<std::string>> host_words_of(const nlohmann::json& params) {
     return words;
 }
 
-Result<plan::Request> request_of(const nlohmann::json& params,
-                                 const project::LoadedProject& project) {
-    plan::Request request;
+// The vendors' wheel indexes are in the tables: one of them says which CUDA. Others are not read
+// yet.
+Result<void> take_index(const std::string& index, resolve::Request& request) {
+    std::string_view path = index;
+    while (path.ends_with('/')) {
+        path.remove_suffix(1);
+    }
+    const std::string tag(path.substr(path.rfind('/') + 1));
+    const auto cuda = tag.starts_with("cu") ? specs::cuda_in(tag) : std::nullopt;
+    if (cuda && index.find("download.pytorch.org/whl/") != std::string::npos) {
+        return override_pin(request.pins, "cuda", cuda->str(), "--index");
+    }
+    if (tag == "cpu") {
+        request.cpu = true;
+        return {};
+    }
+    return bad_input("index-not-read",
+                     "cudaenv reads no index yet; it knows the releases on download.pytorch.org",
+                     "as in --index https://download.pytorch.org/whl/cu124");
+}
+
+Result<resolve::Request> request_of(const nlohmann::json& params, const Arguments& arguments,
+                                    const protocol::Caller& caller,
+                                    const project::LoadedProject& project) {
+    resolve::Request request;
     request.pins = project.pins.list();
-    CUDAENV_TRY(const auto arguments, arguments_of(params));
     for (std::size_t i = 0; i < arguments.words.size(); ++i) {
+        if (is_file_word(arguments.words[i], caller)) {
+            continue;
+        }
         request.specs.push_back({arguments.words[i], arguments.origin(i)});
     }
     for (const char* name : {"cuda", "python"}) {
@@ -117,14 +155,18 @@ Result<plan::Request> request_of(const nlohmann::json& params,
             CUDAENV_TRY_VOID(override_pin(request.pins, name, *wanted, std::string("--") + name));
         }
     }
+    CUDAENV_TRY(const auto indexes, protocol::strings_field(params, "index"));
+    for (const std::string& index : indexes) {
+        CUDAENV_TRY_VOID(take_index(index, request));
+    }
     CUDAENV_TRY(const auto purpose, protocol::string_field(params, "for"));
     request.purpose = !purpose              ? project.config.purpose()
-                      : *purpose == "build" ? plan::Purpose::Build
-                                            : plan::Purpose::Run;
+                      : *purpose == "build" ? pins::Purpose::Build
+                                            : pins::Purpose::Run;
     CUDAENV_TRY(const auto manager, protocol::string_field(params, "manager"));
-    request.manager = !manager || *manager == "auto" ? plan::ManagerChoice::Auto
-                      : *manager == "conda"          ? plan::ManagerChoice::Conda
-                                                     : plan::ManagerChoice::Pip;
+    request.manager = !manager || *manager == "auto" ? resolve::ManagerChoice::Auto
+                      : *manager == "conda"          ? resolve::ManagerChoice::Conda
+                                                     : resolve::ManagerChoice::Pip;
     CUDAENV_TRY(request.cpu, protocol::bool_field(params, "cpu", false));
     CUDAENV_TRY(request.strict_host, protocol::bool_field(params, "strict_host", false));
     request.preferred = installed_in(project.prefix);
@@ -132,16 +174,40 @@ Result<plan::Request> request_of(const nlohmann::json& params,
     return request;
 }
 
+// "3.11" or "3.11.7" where a pin or the environment names one.
+std::string python_of(const resolve::Request& request, const std::string& prefix) {
+    for (const pins::Pin& pin : request.pins) {
+        const auto constraint = pins::PinConstraint::parse(pin.constraint);
+        if (pin.name == "python" && constraint && constraint->single()) {
+            return constraint->single()->str();
+        }
+    }
+    return python_of_prefix(prefix);
+}
+
+std::vector<std::string> pythons_newest_first() {
+    constexpr int k_newest = 14;
+    constexpr int k_oldest = 8;
+    std::vector<std::string> pythons;
+    for (int minor = k_newest; minor >= k_oldest; --minor) {
+        pythons.push_back("3." + std::to_string(minor));
+    }
+    return pythons;
+}
+
 } // namespace
 
-Result<void> override_pin(std::vector<plan::Pin>& pins, const std::string& name,
+Result<void> override_pin(std::vector<pins::Pin>& pins, const std::string& name,
                           const std::string& constraint, const std::string& origin) {
-    auto read = plan::PinConstraint::parse(constraint);
+    // cu124 is PyTorch's tag for CUDA 12.4.
+    const auto tagged =
+        name == "cuda" && constraint.starts_with("cu") ? specs::cuda_in(constraint) : std::nullopt;
+    auto read = pins::PinConstraint::parse(tagged ? tagged->str() : constraint);
     if (!read) {
         read.error().path = origin;
         return tl::unexpected(std::move(read).error());
     }
-    std::erase_if(pins, [&](const plan::Pin& pin) { return pin.name == name; });
+    std::erase_if(pins, [&](const pins::Pin& pin) { return pin.name == name; });
     pins.push_back({name, read->str(), origin});
     return {};
 }
@@ -151,9 +217,13 @@ Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Cal
     Resolution resolution;
     CUDAENV_TRY(const auto project, project_of(params, caller));
     resolution.notes = project.notes;
-    CUDAENV_TRY(auto request, request_of(params, project));
+    CUDAENV_TRY(const auto arguments, arguments_of(params));
+    CUDAENV_TRY(auto request, request_of(params, arguments, caller, project));
     request.tell_choices = tell_choices;
     CUDAENV_TRY(auto host, host_of(params, caller));
+    request.environment = known_environment(project.prefix, host, caller);
+    request.environment.target.active =
+        !params.contains("prefix") && !params.contains("name") && request.environment.exists();
     const auto visible = caller.variable("CUDA_VISIBLE_DEVICES");
     const bool this_machine =
         request.host_words.empty() && caller.variable("CUDAENV_HOST").value_or("").empty();
@@ -161,16 +231,62 @@ Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Cal
         host = facts::narrowed_to_visible(std::move(host), *visible);
         resolution.notes.push_back("GPUs are those of CUDA_VISIBLE_DEVICES=" + *visible);
     }
-    CUDAENV_TRY(const auto open,
-                open_channels(params, caller, host, project.config,
-                              set_by_project(project, "resolve.channels"), resolution.notes));
-    std::vector<const plan::Channel*> channels;
+    const std::string python = python_of(request, project.prefix);
+    CUDAENV_TRY(const auto files, files_of(params, arguments, caller, python, host.machine));
+    CUDAENV_TRY(const auto open, open_channels(params, caller, host, project.config,
+                                               set_by_project(project, "resolve.channels"), files,
+                                               resolution.notes));
+    std::vector<const resolve::Channel*> channels;
     for (const auto& channel : open) {
         channels.push_back(channel.get());
     }
-    CUDAENV_TRY(resolution.outcome, plan::resolve(request, host, channels));
     resolution.driver = host.driver;
-    return resolution;
+    bool depends_on_python = false;
+    resolution.environment = request.environment;
+    const auto with_files = [&](const FilesOfRequest& read,
+                                std::string_view chosen_python) -> Result<Resolution> {
+        Resolution answer = resolution;
+        resolve::Request whole = request;
+        CUDAENV_TRY_VOID(merge_files(read, host, whole, answer.notes));
+        if (!chosen_python.empty()) {
+            whole.specs.push_back({fmt::format("python=={}.*", chosen_python),
+                                   "environment markers of " + read.words.front()});
+        }
+        drop_unknown(whole, host, channels, answer.notes);
+        depends_on_python = drop_undecided(whole);
+        auto outcome = resolve::resolve(whole, host, channels);
+        if (!outcome) {
+            return tl::unexpected(at_file_line(std::move(outcome).error(), read));
+        }
+        answer.outcome = *std::move(outcome);
+        for (const std::string& unknown : answer.outcome.unknown) {
+            answer.notes.push_back("cudaenv does not know " + unknown +
+                                   " yet: pip decides about it, and may replace what is named here");
+        }
+        return answer;
+    };
+    auto answer = with_files(files, {});
+    if (!depends_on_python) {
+        return answer;
+    }
+    // Lines whose markers depend on Python: first the Python that the other lines get, then each
+    // that is left, newest first.
+    std::vector<std::string> pythons = pythons_newest_first();
+    if (answer && answer->outcome.python) {
+        const auto found = DottedVersion::of(*answer->outcome.python).major_minor();
+        std::erase(pythons, found);
+        pythons.insert(pythons.begin(), found);
+    }
+    std::optional<Result<Resolution>> first;
+    for (const std::string& chosen : pythons) {
+        CUDAENV_TRY(const auto read, files_of(params, arguments, caller, chosen, host.machine));
+        auto with_python = with_files(read, chosen);
+        if (with_python && with_python->outcome.solved()) {
+            return with_python;
+        }
+        first = first ? std::move(first) : std::optional(std::move(with_python));
+    }
+    return *std::move(first);
 }
 
 } // namespace cudaenv::daemon

@@ -5,8 +5,8 @@
 #include "host/project/project.hpp"
 #include "protocol/caller.hpp"
 #include "solver/facts/host.hpp"
-#include "solver/plan/outcome.hpp"
-#include "solver/plan/request.hpp"
+#include "solver/resolve/outcome.hpp"
+#include "solver/resolve/request.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -17,9 +17,10 @@
 namespace cudaenv::daemon {
 
 struct Resolution {
-    plan::Outcome outcome;
-    std::optional<facts::Driver> driver; // of the machine that it is for
-    std::vector<std::string> notes; // about files and channels, one line each
+    resolve::Outcome outcome;
+    std::optional<facts::Driver> driver;
+    resolve::KnownEnvironment environment; // of the machine that it is for
+    std::vector<std::string> notes;      // about files and channels, one line each
 };
 
 // As `cudaenv resolve` asks. Errors: those of the project's files, of the specs and of the
@@ -30,7 +31,7 @@ Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Cal
 
 // The pins with NAME set to `constraint` instead of what it was. Error: "bad-version", "bad-pin";
 // the path of the error is `origin`.
-Result<void> override_pin(std::vector<plan::Pin>& pins, const std::string& name,
+Result<void> override_pin(std::vector<pins::Pin>& pins, const std::string& name,
                           const std::string& constraint, const std::string& origin);
 
 } // namespace cudaenv::daemon

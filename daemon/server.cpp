@@ -27,7 +27,7 @@ namespace {
 namespace asio = boost::asio;
 using Descriptor = asio::posix::stream_descriptor;
 constexpr auto k_errors_as_values = asio::as_tuple(asio::use_awaitable);
-// Longer than any client waits (1800 s), so that what is cut off is heard by nobody.
+// Longer than any client waits (1800 s), so that no client still waits for what is cut off.
 constexpr std::chrono::seconds k_longest_leave = std::chrono::hours(1);
 // What is stopped kills its children and removes what it wrote.
 constexpr std::chrono::seconds k_longest_stop{5};
@@ -67,7 +67,7 @@ void Server::spawn(asio::awaitable<void> task) {
         if (thrown && !m_problem) {
             m_problem = std::move(thrown);
             if (!m_listener) {
-                m_io.stop(); // whoever asked is to see its end; nobody else is served
+                m_io.stop(); // its client sees the end; no other is served
             }
         }
     });
@@ -257,7 +257,7 @@ asio::awaitable<void> Server::accept_clients() {
     }
 }
 
-// False where nobody waits any more.
+// False if no client waits any more.
 bool Server::accept_one() {
     Fd client(
         ::accept4(m_accepting->native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -330,14 +330,15 @@ asio::awaitable<void> Server::watch_idle_time() {
         }
         forget_events(m_timer->native_handle());
         if (m_leaving) { // somebody's answer takes longer than anybody waits
-            m_log->write(LogLevel::Error, "ends with an answer that nobody waits for any more");
+            m_log->write(LogLevel::Error,
+                         "exits although an answer is not finished: no client waits for it");
             std::_Exit(1);
         }
         const auto idle =
             std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - m_last_activity);
         const bool busy = std::ranges::any_of(m_sessions, [](const auto& s) { return s->busy; });
         if (!busy && idle >= m_idle_time) {
-            leave("nobody asked for " + std::to_string(m_idle_time.count()) + " s");
+            leave("no request for " + std::to_string(m_idle_time.count()) + " s");
             continue;
         }
         // The one wake-up too many after a time of requests: setting the timer at each would cost

@@ -41,8 +41,8 @@ public:
 
     // Serves this connection; the server ends with it unless it listens.
     void adopt(int in, std::optional<int> out, Lifetime lifetime);
-    // Accepts until it leaves: for want of requests, on SIGTERM, SIGINT or SIGHUP, when its socket
-    // or its program is replaced, when it is asked to.
+    // Accepts until it leaves: without requests for a while, on SIGTERM, SIGINT or SIGHUP, when its
+    // socket or its program is replaced, when it is asked to.
     void listen(Listener listener, std::chrono::seconds idle_time, Log& log);
     // Says why not, where it was to.
     void cannot_listen(std::string why) { m_why_not = std::move(why); }
@@ -83,13 +83,13 @@ private:
     void spawn(boost::asio::awaitable<void> task);
 
     boost::asio::io_context m_io{1};    // one thread: Asio may leave out its locks
-    BackgroundProbe m_background_probe; // before those who tell it
+    BackgroundProbe m_background_probe; // before those that use it
     Service m_service;
     Lanes m_lanes;
     std::list<std::shared_ptr<Session>> m_sessions;
     std::exception_ptr m_problem;
 
-    std::optional<Listener> m_listener; // none: nobody can connect, or no more
+    std::optional<Listener> m_listener; // none: no client can connect, or no longer
     std::optional<boost::asio::posix::stream_descriptor> m_accepting;
     std::optional<boost::asio::posix::stream_descriptor> m_watching;
     std::optional<boost::asio::posix::stream_descriptor> m_timer;

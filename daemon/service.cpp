@@ -57,9 +57,8 @@ protocol::Response Service::answer(const protocol::Request& request, const Waite
     };
     const auto found = m_handlers.find(request.method);
     if (found == m_handlers.end()) {
-        const auto near = nearest(request.method, methods());
         return fail(bad_input("no-such-method", "there is no method \"" + request.method + '"',
-                              near ? "did you mean \"" + *near + "\"?" : std::string()));
+                              did_you_mean(request.method, methods())));
     }
     const Entry& entry = found->second;
     if (!request.caller && entry.lane != Lane::Here) {

@@ -82,15 +82,15 @@ std::string encode(const protocol::Response& response) {
     return line ? *std::move(line) : std::string();
 }
 
-// False where nobody is there to read.
+// False if no one reads.
 asio::awaitable<bool> write(asio::posix::stream_descriptor& out, std::string_view bytes) {
     const auto [failed, written] =
         co_await asio::async_write(out, asio::buffer(bytes), k_errors_as_values);
     co_return !failed;
 }
 
-// Sets `stop` once nobody waits for the answer, until `forget_hang_up`. A socket is hung up when
-// the other side has closed both ways, a pipe when nobody has its other end. `in` that ended before
+// Sets `stop` once no one waits for the answer, until `forget_hang_up`. A socket is hung up when
+// the other side has closed both ways, a pipe when its other end is closed. `in` that ended before
 // is no news where one request was all that was to come.
 void watch_hang_up(Streams& streams, Lifetime lifetime,
                    const std::shared_ptr<const StopEvent>& stop) {
@@ -119,7 +119,7 @@ void forget_hang_up(Streams& streams) {
 }
 
 // Tells the other side, from one thread of a handler at a time, how far its answer is: until that
-// is made nobody else writes there. Never waits: what finds no room is left out, and what found
+// is made no other thread writes there. Never waits: what finds no room is left out, and what found
 // room in part is ended before the answer.
 class Teller {
 public:

@@ -3,9 +3,9 @@
 // Law: nothing but a hello and what is asked of the daemon itself (`daemon.*`) is answered before a
 // hello of the same protocol number, or to a client that the door refuses; a line that is no
 // request is answered with JSON-RPC's error; a line too long ends the session after its error. What
-// can be stopped is, once nobody waits for it: the other side has hung up, or its pipe to us is at
-// its end. Runs on the one io thread; a handler runs on its lane, so that the io thread stays free
-// for other connections.
+// can be stopped is stopped once no one waits for it: the other side has hung up, or its pipe to us
+// is at its end. Runs on the one io thread; a handler runs on its lane, so that the io thread stays
+// free for other connections.
 #pragma once
 
 #include "daemon/lanes.hpp"
@@ -32,7 +32,7 @@ struct Streams {
     std::optional<boost::asio::posix::stream_descriptor> out;
 };
 
-// What a session is told by whoever runs it, and tells. Called on the io thread.
+// What a session gets from its owner, and reports to it. Called on the io thread.
 struct Door {
     // The answer to a hello.
     std::function<protocol::Hello()> greeting;
@@ -46,8 +46,8 @@ struct Door {
     std::function<void(std::shared_ptr<const StopEvent>)> can_stop;
 };
 
-// Ends when the session does; a stream that fails ends it quietly, since nobody is there to be
-// told. The references live at least as long.
+// Ends when the session does; a stream that fails ends it quietly, since no one is left to
+// report to. The references live at least as long.
 boost::asio::awaitable<void> serve(Streams& streams, const Service& service, Lanes& lanes,
                                    const Door& door, Lifetime lifetime);
 

@@ -10,7 +10,7 @@ namespace cudaenv::daemon {
 
 struct Waiter {
     int stop_event = -1; // of a StopEvent; -1: somebody always waits
-    // Called on one thread at a time, never after the handler's end. Empty: nobody wants to hear.
+    // Called on one thread at a time, never after the handler's end. Empty: no one wants progress.
     std::function<void(const protocol::Progress&)> hear = {};
 
     [[nodiscard]] bool is_gone() const { return is_stopped(stop_event); }

@@ -347,6 +347,12 @@ def torch(facts, arch_facts, wheels_facts, conda_pythons):
     return table
 
 
+def glibc_of(number, tag):
+    """What the wheels' platform tags ask for beyond manylinux2014: manylinux_2_28 from 2.7.0 on, and of 2.6.0+cu126
+    (torch-wheels.json)."""
+    return "2.28" if version(number) >= (2, 7) or (number, tag) == ("2.6.0", "cu126") else None
+
+
 def variant(table, release, tag, stated, arch, wheels, unlisted, conda_pythons, vision, audio):
     number, cuda = release["torch"], cuda_of_tag(tag)
     if stated.get("confidence") == "memory":
@@ -368,6 +374,7 @@ def variant(table, release, tag, stated, arch, wheels, unlisted, conda_pythons, 
     if wheel:
         row.update(wheel="unlabelled" if names and all(w["local"] is None for w in names) else "labelled",
                    pypi_default=default,
+                   glibc=glibc_of(number, tag),
                    index="https://download.pytorch.org/whl/" + (names[0]["index"] if names else tag),
                    wheel_torchvision=vision, wheel_torchaudio=audio)
         row["cudnn"] = stated.get("cudnn")

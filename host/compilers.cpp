@@ -198,7 +198,7 @@ std::optional<CompilerName> parse_compiler_name(std::string_view file_name) {
             target.remove_suffix(1);
             name.target = std::string(target);
         }
-        // A bare c++ is another name of one of the others, or of nobody's compiler.
+        // A bare c++ is another name of one of the others, or of no compiler known here.
         if (driver == "c++" && name.target.empty()) {
             return std::nullopt;
         }
@@ -231,7 +231,7 @@ std::string parse_clang_version(std::string_view text) {
 
 namespace {
 
-struct ToldVersion {
+struct KnownVersion {
     std::string version;
     std::string source;
 };
@@ -272,7 +272,7 @@ std::vector<std::string> version_directories(FileSystem& files, const Candidate&
 
 // Only where one version is there, which the program's name does not contradict: several compilers
 // may share a prefix.
-ToldVersion told_by_directory(FileSystem& files, const Candidate& candidate,
+KnownVersion version_by_directory(FileSystem& files, const Candidate& candidate,
                               const std::string& machine, CompilerVersions versions) {
     const auto found = version_directories(files, candidate, machine);
     if (found.size() != 1) {
@@ -287,18 +287,18 @@ ToldVersion told_by_directory(FileSystem& files, const Candidate& candidate,
     return {name, found.front()};
 }
 
-ToldVersion told_without_asking(FileSystem& files, const Candidate& candidate,
+KnownVersion version_without_asking(FileSystem& files, const Candidate& candidate,
                                 const std::string& machine, const VersionAsker& asker,
                                 CompilerVersions versions) {
     if (asker.cache.find(version_key(candidate.status))) {
         return {}; // asking costs nothing
     }
-    auto told = told_by_directory(files, candidate, machine, versions);
-    if (told.version.empty() && versions == CompilerVersions::Major &&
+    auto known = version_by_directory(files, candidate, machine, versions);
+    if (known.version.empty() && versions == CompilerVersions::Major &&
         !candidate.name.version.empty()) {
         return {candidate.name.version, candidate.path};
     }
-    return told;
+    return known;
 }
 
 } // namespace
@@ -334,10 +334,10 @@ CompilerFindings find_compilers(FileSystem& files, const Environment& environmen
     std::vector<VersionQuestion> questions;
     std::vector<const Candidate*> asked;
     for (const auto& candidate : candidates) {
-        if (auto told = told_without_asking(files, candidate, machine, asker, versions);
-            !told.version.empty()) {
-            if (auto version = DottedVersion::parse(told.version)) {
-                add(candidate, std::move(*version), std::move(told.source));
+        if (auto known = version_without_asking(files, candidate, machine, asker, versions);
+            !known.version.empty()) {
+            if (auto version = DottedVersion::parse(known.version)) {
+                add(candidate, std::move(*version), std::move(known.source));
                 continue;
             }
         }

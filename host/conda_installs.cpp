@@ -1,7 +1,7 @@
 #include "host/conda_installs.hpp"
 
 #include "base/ascii.hpp"
-#include "host/toolkit_text.hpp"
+#include "host/package_names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -132,7 +132,7 @@ private:
         }
         bool found = false;
         for (const auto& name : *names) {
-            const auto package = parse_conda_meta_name(name);
+            const auto package = parse_conda_record(name);
             if (package && (package->name == "conda" || package->name == "mamba")) {
                 found = true;
                 m_findings.installs.push_back({package->name, *real, package->version,

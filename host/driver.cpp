@@ -18,7 +18,7 @@ constexpr const char* k_tegra = "/etc/nv_tegra_release";
 
 struct Loaded {
     KernelModule module;
-    std::string source; // file that told the version
+    std::string source; // file that states the version
     bool any_sign = false;
 };
 
@@ -111,7 +111,8 @@ std::optional<facts::Driver> conclude(const Loaded& loaded, const Asked& asked,
         return driver;
     }
     if (driver.version) {
-        if (const auto known = knowledge::cuda_of_driver(*driver.version)) {
+        if (const auto known = knowledge::cuda_of_driver(*driver.version);
+            known && !known->newer_than_known) {
             driver.cuda = known->cuda;
             driver.derived = true;
             driver.source =

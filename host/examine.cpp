@@ -104,8 +104,8 @@ facts::Host examine(const ExamineOptions& options, FileSystem& files, ProcessRun
 }
 
 std::string default_cache_directory(const Environment& environment, const std::string& home) {
-    if (auto told = value_of(environment, "CUDAENV_CACHE_DIR"); told.starts_with('/')) {
-        return told;
+    if (auto directory = value_of(environment, "CUDAENV_CACHE_DIR"); directory.starts_with('/')) {
+        return directory;
     }
     std::string directory;
     if (const auto base = value_of(environment, "XDG_CACHE_HOME"); base.starts_with('/')) {

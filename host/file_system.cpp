@@ -2,6 +2,7 @@
 
 #include "base/failed_call.hpp"
 #include "base/fd.hpp"
+#include "base/whole_io.hpp"
 #include "host/silent_paths.hpp"
 
 #include <climits>
@@ -21,9 +22,9 @@ namespace cudaenv::host {
 namespace {
 
 tl::unexpected<Error> failed(const std::string& path, int error) {
-    auto told = failed_call(error);
-    told.value().path = path;
-    return told;
+    auto failure = failed_call(error);
+    failure.value().path = path;
+    return failure;
 }
 
 } // namespace
@@ -34,27 +35,11 @@ Result<std::string> DiskFileSystem::read_file(const std::string& path, std::size
     if (!file) {
         return failed(path, errno);
     }
-    std::string content;
-    // Files under /proc and /sys tell no size, so the size is never asked for.
-    constexpr std::size_t k_step = std::size_t{16} * 1024;
-    while (content.size() < limit) {
-        const std::size_t have = content.size();
-        const std::size_t want = std::min(std::max(k_step, have), limit - have);
-        content.resize(have + want);
-        const ssize_t got = ::read(file.get(), content.data() + have, want);
-        if (got < 0 && errno == EINTR) {
-            content.resize(have);
-            continue;
-        }
-        if (got < 0) {
-            return failed(path, errno);
-        }
-        content.resize(have + static_cast<std::size_t>(got));
-        if (got == 0) {
-            break;
-        }
+    auto content = read_rest(file.get(), limit);
+    if (!content) {
+        return failed(path, errno);
     }
-    return content;
+    return *std::move(content);
 }
 
 Result<std::vector<std::string>> DiskFileSystem::list_directory(const std::string& path) {

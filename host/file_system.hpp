@@ -46,7 +46,7 @@ public:
     virtual Result<std::string> real_path(const std::string& path) = 0;
     // Of what a symlink leads to.
     virtual Result<FileStatus> status(const std::string& path) = 0;
-    // Where a symlink points, as written; fails on what is none.
+    // Where a symlink points, as written; fails for anything else.
     virtual Result<std::string> read_link(const std::string& path) = 0;
 
     // Those of `paths` that keep whoever touches them waiting: a file server that is gone, a FUSE

@@ -102,11 +102,11 @@ BusGpus find_gpus_on_bus(FileSystem& files) {
             } else {
                 gpu.source += "; its device id is in no table";
             }
-            if (const auto told = informed.find(location); told != informed.end()) {
-                gpu.name = told->second.model.empty() ? gpu.name : told->second.model;
-                gpu.uuid = told->second.uuid;
+            if (const auto proc = informed.find(location); proc != informed.end()) {
+                gpu.name = proc->second.model.empty() ? gpu.name : proc->second.model;
+                gpu.uuid = proc->second.uuid;
                 gpu.source = std::string(k_proc_gpus) + '/' + location + " and " + gpu.source;
-                informed.erase(told);
+                informed.erase(proc);
             }
             found.gpus.push_back(std::move(gpu));
         }

@@ -24,7 +24,7 @@ std::optional<PciDevice> parse_pci_uevent(std::string_view text);
 
 struct BusGpus {
     std::vector<facts::Gpu> gpus; // in bus order, as the driver numbers them
-    std::string absent;           // why there are none
+    std::string absent;           // why no GPU was found
     bool nouveau = false;         // some card is driven by nouveau
 };
 BusGpus find_gpus_on_bus(FileSystem& files);

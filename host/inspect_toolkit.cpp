@@ -56,7 +56,7 @@ public:
             return std::move(m_toolkit);
         }
         if (!m_toolkit.version) {
-            m_toolkit.problem = "its version is told nowhere (" + m_toolkit.absent["version"] + ')';
+            m_toolkit.problem = "its version is unknown (" + m_toolkit.absent["version"] + ')';
         }
         find_compiler_bounds();
         find_library("cudnn", {"/cudnn_version.h", "/cudnn.h"}, parse_cudnn_header, m_toolkit.cudnn,
@@ -335,12 +335,12 @@ private:
             if (version && version->parts().size() > 1) {
                 return {version, *real, {}};
             }
-            for (const auto& [package, told] : packages()) {
+            for (const auto& [package, wheel] : packages()) {
                 // nvidia_cudnn_cu13, nvidia_nccl_cu13
                 if (package.starts_with("nvidia_" + library.substr(3) + "_cu")) {
-                    auto of_wheel = DottedVersion::parse(told.version);
+                    auto of_wheel = DottedVersion::parse(wheel.version);
                     if (of_wheel) {
-                        return {std::move(*of_wheel), *real + " of " + told.path, {}};
+                        return {std::move(*of_wheel), *real + " of " + wheel.path, {}};
                     }
                 }
             }
@@ -349,7 +349,7 @@ private:
         return result;
     }
 
-    // libX.so, else the libX.so.N of the highest N; empty where there is none.
+    // libX.so, else the libX.so.N of the highest N; empty without one.
     std::string library_link(const std::string& directory, const std::string& library) {
         std::string best;
         DottedVersion best_version;

@@ -13,18 +13,19 @@ namespace cudaenv::host {
 
 namespace {
 
+// Of the file, and under their own names what both languages call to ask for the module's name.
 using Variables = std::map<std::string, std::string, std::less<>>;
 
 constexpr std::array<std::string_view, 4> k_home_names = {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT",
                                                           "CUDADIR"};
 
-struct ModuleName {
-    std::string name;
-    std::string version;
-};
-
 bool is_name(char c) {
     return is_alnum(c) || c == '_';
+}
+
+std::string_view name_at(std::string_view text) {
+    return text.substr(0, static_cast<std::size_t>(
+                              std::find_if_not(text.begin(), text.end(), is_name) - text.begin()));
 }
 
 // Collects what the two languages find.
@@ -58,318 +59,124 @@ private:
     std::vector<std::string> m_roots;
 };
 
-// --- Tcl ----------------------------------------------------------------------------------------
+// What a line sets `name` to, by `verb`.
+struct Line {
+    std::string_view verb; // as in Tcl; "set" for a variable of the file
+    std::string_view name;
+    std::optional<std::string> value; // none: not plain
+};
 
-// Words of a command line; quotes and braces hold a word together, [ ] too.
-std::vector<std::string> tcl_words(std::string_view line) {
-    std::vector<std::string> words;
-    std::size_t i = 0;
-    while (i < line.size()) {
-        if (line[i] == ' ' || line[i] == '\t') {
-            ++i;
-            continue;
-        }
-        if (line[i] == ';' || line[i] == '#') {
-            break;
-        }
-        std::string word;
-        int brackets = 0;
-        const char quote = line[i] == '"' || line[i] == '{' ? line[i] : '\0';
-        if (quote != '\0') {
-            ++i;
-        }
-        for (; i < line.size(); ++i) {
-            const char c = line[i];
-            brackets += c == '[' ? 1 : c == ']' ? -1 : 0;
-            if (brackets <= 0 && ((quote == '"' && c == '"') || (quote == '{' && c == '}'))) {
-                ++i;
-                break;
-            }
-            if (quote == '\0' && brackets <= 0 && (c == ' ' || c == '\t' || c == ';')) {
-                break;
-            }
-            word += c;
-        }
-        words.push_back(std::move(word));
-    }
-    return words;
-}
-
-// Of commands within commands; no path is written like that, and it bounds the recursion.
-constexpr int k_deepest = 32;
-
-std::optional<std::string> tcl_value(std::string_view word, const Variables& variables,
-                                     const ModuleName& module);
-
-// [file join a b], [module-info version], [module-info name].
-std::optional<std::string> tcl_command(std::string_view command, const Variables& variables,
-                                       const ModuleName& module) {
-    const auto words = tcl_words(command);
-    if (words.size() > 2 && words[0] == "file" && words[1] == "join") {
-        std::string joined;
-        for (std::size_t i = 2; i < words.size(); ++i) {
-            const auto part = tcl_value(words[i], variables, module);
-            if (!part) {
-                return std::nullopt;
-            }
-            joined = part->starts_with('/') || joined.empty() ? *part : joined + '/' + *part;
-        }
-        return joined;
-    }
-    if (words.size() == 2 && words[0] == "module-info") {
-        if (words[1] == "version") {
-            return module.version;
-        }
-        if (words[1] == "name") {
-            return module.name + '/' + module.version;
-        }
-    }
-    return std::nullopt;
-}
-
-std::optional<std::string> tcl_value(std::string_view word, const Variables& variables,
-                                     const ModuleName& module) {
+// `$name`, `${name}`, [module-info ...], and [file join ...], whose blanks become slashes.
+std::optional<std::string> tcl_value(std::string_view text, const Variables& variables) {
+    constexpr std::string_view k_join = "[file join ";
     std::string value;
-    for (std::size_t i = 0; i < word.size(); ++i) {
-        if (word[i] == '[') {
-            int depth = 0;
-            std::size_t end = i;
-            for (; end < word.size(); ++end) {
-                depth += word[end] == '[' ? 1 : word[end] == ']' ? -1 : 0;
-                if (depth == 0) {
-                    break;
-                }
-                if (depth > k_deepest) {
-                    return std::nullopt;
-                }
-            }
-            const auto inner = end < word.size()
-                                   ? tcl_command(word.substr(i + 1, end - i - 1), variables, module)
-                                   : std::nullopt;
-            if (!inner) {
-                return std::nullopt;
-            }
-            value += *inner;
-            i = end;
-        } else if (word[i] == '$') {
-            const bool braces = i + 1 < word.size() && word[i + 1] == '{';
-            std::size_t begin = i + (braces ? 2 : 1);
-            std::size_t end = begin;
-            while (end < word.size() && (braces ? word[end] != '}' : is_name(word[end]))) {
-                ++end;
-            }
-            const auto known = variables.find(word.substr(begin, end - begin));
-            if (known == variables.end()) {
+    int joins = 0;
+    while (!text.empty()) {
+        const char c = text.front();
+        if (text.starts_with(k_join)) {
+            ++joins;
+            text.remove_prefix(k_join.size());
+        } else if (c == '$' || c == '[') {
+            const bool closed = c == '[' || text.starts_with("${");
+            const std::string_view from = text.substr(text.starts_with("${") ? 2 : 1);
+            const auto name =
+                closed ? from.substr(0, from.find(c == '[' ? ']' : '}')) : name_at(from);
+            const auto known = variables.find(name);
+            if (known == variables.end() || (closed && name.size() == from.size())) {
                 return std::nullopt;
             }
             value += known->second;
-            i = braces ? end : end - 1;
+            text = from.substr(name.size() + (closed ? 1 : 0));
+        } else if (c == ']' && joins > 0) {
+            --joins;
+            text.remove_prefix(1);
         } else {
-            value += word[i];
+            value += c == ' ' && joins > 0 ? '/' : c;
+            text.remove_prefix(1);
+        }
+    }
+    return joins == 0 ? std::optional(value) : std::nullopt;
+}
+
+Line tcl_line(std::string_view line, const Variables& variables) {
+    Line read;
+    for (std::string_view* word : {&read.verb, &read.name}) {
+        *word = line.substr(0, line.find_first_of(" \t"));
+        line = trim(line.substr(word->size()));
+    }
+    if (line.starts_with('"') || line.starts_with('{')) {
+        const auto end = line.find(line.front() == '"' ? '"' : '}', 1);
+        line = end == std::string_view::npos ? std::string_view() : line.substr(1, end - 1);
+    } else if (line.starts_with('[')) {
+        line = line.substr(0, line.rfind(']') + 1);
+    } else {
+        line = line.substr(0, line.find_first_of(" \t;"));
+    }
+    if (!line.empty()) {
+        read.value = tcl_value(line, variables);
+    }
+    return read;
+}
+
+// Literals, variables, `..`, pathJoin(...), myModuleVersion() and its like, up to a comma or the
+// parenthesis that closes what surrounds it.
+std::optional<std::string> lua_value(std::string_view text, const Variables& variables) {
+    std::string value;
+    for (int depth = 0; !text.empty();) {
+        const char c = text.front();
+        const bool is_long = text.starts_with("[[");
+        if (c == '"' || c == '\'' || is_long) {
+            const std::size_t mark = is_long ? 2 : 1;
+            const auto end = text.find(is_long ? "]]" : text.substr(0, 1), mark);
+            if (end == std::string_view::npos) {
+                return std::nullopt;
+            }
+            value += text.substr(mark, end - mark);
+            text.remove_prefix(end + mark);
+        } else if (const auto name = name_at(text); !name.empty()) {
+            const auto known = variables.find(name);
+            if (known == variables.end() && name != "pathJoin") {
+                return std::nullopt;
+            }
+            value += known == variables.end() ? std::string() : known->second;
+            text.remove_prefix(name.size());
+        } else if (depth == 0 && (c == ',' || c == ')')) {
+            break;
+        } else if (c == ',') {
+            value += value.ends_with('/') ? "" : "/";
+            text.remove_prefix(1);
+        } else if (c == '(' || c == ')' || is_space(c) || text.starts_with("..")) {
+            depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+            text.remove_prefix(c == '.' ? 2 : 1);
+        } else {
+            return std::nullopt;
         }
     }
     return value;
 }
 
-std::vector<std::string> parse_tcl(std::string_view text, const ModuleName& module) {
-    Found found;
-    Variables variables;
-    for (const auto line : split(text, '\n')) {
-        const auto words = tcl_words(trim(line));
-        if (words.size() < 3) {
-            continue;
-        }
-        const auto value = tcl_value(words[2], variables, module);
-        if (!value) {
-            continue;
-        }
-        if (words[0] == "set") {
-            variables[words[1]] = *value;
-        } else if (words[0] == "setenv" || words[0] == "pushenv") {
-            variables["env(" + words[1] + ")"] = *value;
-            if (std::find(k_home_names.begin(), k_home_names.end(), words[1]) !=
-                k_home_names.end()) {
-                found.home(*value);
-            }
-        } else if ((words[0] == "prepend-path" || words[0] == "append-path") &&
-                   words[1] == "PATH") {
-            found.path(*value);
-        }
+Line lua_line(std::string_view line, const Variables& variables) {
+    constexpr std::array<std::array<std::string_view, 2>, 4> k_verbs = {
+        {{"setenv", "setenv"},
+         {"pushenv", "pushenv"},
+         {"prepend_path", "prepend-path"},
+         {"append_path", "append-path"}}};
+    if (line.starts_with("local ")) {
+        line = trim(line.substr(6));
     }
-    return found.take();
-}
-
-// --- Lua ----------------------------------------------------------------------------------------
-
-// A string expression: literals, variables, `..`, pathJoin(...), myModuleVersion(), parentheses.
-class LuaExpression {
-public:
-    LuaExpression(std::string_view text, const Variables& variables, const ModuleName& module)
-        : m_text(text), m_variables(&variables), m_module(&module) {}
-
-    // The value up to a comma, a closing parenthesis or the end.
-    std::optional<std::string> value() {
-        auto left = term();
-        while (left && rest().starts_with("..")) {
-            m_at += 2;
-            const auto right = term();
-            if (!right) {
-                return std::nullopt;
-            }
-            *left += *right;
-        }
-        return left;
+    const auto word = name_at(line);
+    const auto rest = trim(line.substr(word.size()));
+    if (rest.starts_with('=')) {
+        return {"set", word, lua_value(rest.substr(1), variables)};
     }
-    // "(" value ("," value)* ")"; empty where it is none or a value is not known.
-    std::vector<std::string> arguments() {
-        std::vector<std::string> values;
-        if (!take('(')) {
-            return {};
-        }
-        do {
-            auto next = value();
-            if (!next) {
-                return {};
-            }
-            values.push_back(std::move(*next));
-        } while (take(','));
-        return values;
+    const auto verb = std::ranges::find(k_verbs, word, [](const auto& row) { return row[0]; });
+    const auto comma = rest.find(',');
+    if (verb == k_verbs.end() || !rest.starts_with('(') || comma == std::string_view::npos) {
+        return {};
     }
-
-private:
-    std::string_view rest() {
-        while (m_at < m_text.size() && is_space(m_text[m_at])) {
-            ++m_at;
-        }
-        return m_text.substr(std::min(m_at, m_text.size()));
-    }
-    bool take(char c) {
-        if (rest().starts_with(c)) {
-            ++m_at;
-            return true;
-        }
-        return false;
-    }
-    std::string_view name() {
-        const auto text = rest();
-        std::size_t length = 0;
-        while (length < text.size() && is_name(text[length])) {
-            ++length;
-        }
-        m_at += length;
-        return text.substr(0, length);
-    }
-
-    std::optional<std::string> term() {
-        if (++m_depth > k_deepest) {
-            return std::nullopt;
-        }
-        auto result = term_inside();
-        --m_depth;
-        return result;
-    }
-
-    std::optional<std::string> term_inside() {
-        const auto text = rest();
-        if (text.starts_with('"') || text.starts_with('\'')) {
-            const auto end = text.find(text.front(), 1);
-            if (end == std::string_view::npos) {
-                return std::nullopt;
-            }
-            m_at += end + 1;
-            return std::string(text.substr(1, end - 1));
-        }
-        if (text.starts_with("[[")) {
-            const auto end = text.find("]]");
-            if (end == std::string_view::npos) {
-                return std::nullopt;
-            }
-            m_at += end + 2;
-            return std::string(text.substr(2, end - 2));
-        }
-        if (take('(')) {
-            auto inner = value();
-            return take(')') ? inner : std::nullopt;
-        }
-        const auto word = name();
-        if (!rest().starts_with('(')) {
-            const auto known = m_variables->find(word);
-            return known == m_variables->end() ? std::nullopt : std::optional(known->second);
-        }
-        return call(word);
-    }
-
-    std::optional<std::string> call(std::string_view function) {
-        if (function == "pathJoin") {
-            const auto parts = arguments();
-            std::string joined;
-            for (const auto& part : parts) {
-                joined += joined.empty() || joined.ends_with('/') ? part : '/' + part;
-            }
-            return take(')') && !parts.empty() ? std::optional(joined) : std::nullopt;
-        }
-        if (!take('(') || !take(')')) {
-            return std::nullopt;
-        }
-        if (function == "myModuleVersion") {
-            return m_module->version;
-        }
-        if (function == "myModuleName") {
-            return m_module->name;
-        }
-        if (function == "myModuleFullName") {
-            return m_module->name + '/' + m_module->version;
-        }
-        return std::nullopt;
-    }
-
-    std::string_view m_text;
-    const Variables* m_variables;
-    const ModuleName* m_module;
-    std::size_t m_at = 0;
-    int m_depth = 0;
-};
-
-std::vector<std::string> parse_lua(std::string_view text, const ModuleName& module) {
-    Found found;
-    Variables variables;
-    for (auto line : split(text, '\n')) {
-        line = trim(line);
-        if (line.starts_with("--")) {
-            continue;
-        }
-        if (line.starts_with("local ")) {
-            line = trim(line.substr(6));
-        }
-        std::size_t length = 0;
-        while (length < line.size() && is_name(line[length])) {
-            ++length;
-        }
-        const auto word = line.substr(0, length);
-        const auto rest = trim(line.substr(length));
-        if (word.empty()) {
-            continue;
-        }
-        if (rest.starts_with('=') && !rest.starts_with("==")) {
-            if (auto value = LuaExpression(rest.substr(1), variables, module).value()) {
-                variables[std::string(word)] = std::move(*value);
-            }
-            continue;
-        }
-        const auto arguments = LuaExpression(rest, variables, module).arguments();
-        if (arguments.size() < 2) {
-            continue;
-        }
-        if (word == "setenv" || word == "pushenv") {
-            if (std::find(k_home_names.begin(), k_home_names.end(), arguments[0]) !=
-                k_home_names.end()) {
-                found.home(arguments[1]);
-            }
-        } else if ((word == "prepend_path" || word == "append_path") && arguments[0] == "PATH") {
-            found.path(arguments[1]);
-        }
-    }
-    return found.take();
+    const auto name = trim(rest.substr(1, comma - 1));
+    return {(*verb)[1], name.size() < 2 ? name : name.substr(1, name.size() - 2),
+            lua_value(rest.substr(comma + 1), variables)};
 }
 
 } // namespace
@@ -378,14 +185,37 @@ std::vector<std::string> parse_modulefile(std::string_view text, std::string_vie
     const bool lua = path.ends_with(".lua");
     if (lua) {
         path.remove_suffix(4);
+    } else if (!text.starts_with("#%Module")) { // as every Tcl modulefile does
+        return {};
     }
-    const ModuleName module{std::string(base_name(parent_path(path))),
-                            std::string(base_name(path))};
-    if (lua) {
-        return parse_lua(text, module);
+    const std::string version(base_name(path));
+    const std::string name(base_name(parent_path(path)));
+    Variables variables = {{"module-info version", version},
+                           {"module-info name", name + '/' + version},
+                           {"myModuleVersion", version},
+                           {"myModuleName", name},
+                           {"myModuleFullName", name + '/' + version}};
+    Found found;
+    for (const auto whole : split(text, '\n')) {
+        const auto line = trim(whole);
+        if (line.starts_with(lua ? "--" : "#")) {
+            continue;
+        }
+        Line read = lua ? lua_line(line, variables) : tcl_line(line, variables);
+        if (!read.value) {
+            continue;
+        }
+        const bool sets = read.verb == "setenv" || read.verb == "pushenv";
+        if (read.verb == "set") {
+            variables[std::string(read.name)] = *std::move(read.value);
+        } else if (sets && std::ranges::count(k_home_names, read.name) > 0) {
+            found.home(*read.value);
+        } else if ((read.verb == "prepend-path" || read.verb == "append-path") &&
+                   read.name == "PATH") {
+            found.path(*read.value);
+        }
     }
-    // A Tcl modulefile says so in its first bytes.
-    return text.starts_with("#%Module") ? parse_tcl(text, module) : std::vector<std::string>();
+    return found.take();
 }
 
 } // namespace cudaenv::host

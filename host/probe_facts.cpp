@@ -1,5 +1,7 @@
 #include "host/probe_facts.hpp"
 
+#include "base/json_bytes.hpp"
+
 #include <nlohmann/json.hpp>
 
 namespace cudaenv::host {
@@ -8,14 +10,9 @@ namespace {
 
 using nlohmann::json;
 
-std::string text_of(const json& object, const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 std::optional<DottedVersion> version_of(const json& object, const char* key,
                                         std::vector<std::string>& errors) {
-    const auto text = text_of(object, key);
+    const auto text = text_at(object, key);
     if (text.empty()) {
         return std::nullopt;
     }
@@ -36,10 +33,10 @@ facts::Gpu gpu_of(const json& object, int index, std::vector<std::string>& error
         told != object.end() && told->is_number_unsigned() && told->get<std::uint64_t>() < 1024) {
         gpu.index = told->get<int>();
     }
-    gpu.name = text_of(object, "name");
-    gpu.uuid = text_of(object, "uuid");
-    gpu.pci_device = text_of(object, "pci_device_id");
-    if (const auto text = text_of(object, "cc"); !text.empty()) {
+    gpu.name = text_at(object, "name");
+    gpu.uuid = text_at(object, "uuid");
+    gpu.pci_device = text_at(object, "pci_device_id");
+    if (const auto text = text_at(object, "cc"); !text.empty()) {
         const auto capability = ComputeCapability::parse(text);
         if (capability && capability->major > 0) {
             gpu.compute_capability = *capability;

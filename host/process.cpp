@@ -191,7 +191,7 @@ bool reap(Child& child, ChildOutcome& outcome) {
         return false;
     }
     if (seen == 0) {
-        // Before its status is taken: as long as it is a zombie its number is nobody else's.
+        // Before its status is taken: as long as it is a zombie its number is not reused.
         ::kill(-child.pid, SIGKILL);
     }
     int status = 0;
@@ -205,7 +205,8 @@ bool reap(Child& child, ChildOutcome& outcome) {
             outcome.failure = "exit status " + std::to_string(outcome.exit_status);
         }
     } else if (WIFSIGNALED(status)) {
-        outcome.failure = "ended by signal " + std::to_string(WTERMSIG(status));
+        outcome.signal = WTERMSIG(status);
+        outcome.failure = "ended by signal " + std::to_string(outcome.signal);
     }
     return true;
 }
@@ -232,7 +233,7 @@ void wait_for_any(const std::vector<Child>& children, Clock::time_point until, i
             }
         }
         if (!child.exit_watch) {
-            limit = std::min(limit, 2); // nothing tells of its end: look often
+            limit = std::min(limit, 2); // nothing announces its end: check often
         }
     }
     ::poll(watched.data(), watched.size(), limit);
@@ -325,6 +326,7 @@ std::vector<ChildOutcome> ChildProcessRunner::run_all(std::span<const ChildComma
                         : "no answer within " + std::to_string(deadline.count()) + " ms, killed";
         }
         if (!children[i].ended) {
+            outcomes[i].is_stuck = true;
             outcomes[i].failure += "; it does not die (stuck in the kernel)";
             reap_later(children[i].pid);
         }

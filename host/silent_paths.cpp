@@ -135,7 +135,7 @@ std::string without_escapes(std::string_view word) {
 }
 
 // The innermost of `mounts` that the path lies on by its name; links may lead elsewhere. The path
-// itself where there is none.
+// itself without one.
 std::string place_of(const std::string& path, std::span<const std::string> mounts) {
     const std::string* found = nullptr;
     for (const std::string& mount : mounts) {
@@ -214,8 +214,8 @@ std::vector<std::string> silent_paths(std::span<const std::string> paths) {
     }
     // Every file system answers statfs(2) itself, where a stat may be answered from a cache.
     return silent_paths(paths, mounts, [](const std::string& path) {
-        struct statfs told {};
-        static_cast<void>(::statfs(path.c_str(), &told));
+        struct statfs ignored {};
+        static_cast<void>(::statfs(path.c_str(), &ignored));
     });
 }
 

@@ -13,7 +13,7 @@
 namespace cudaenv::host {
 
 // Those of `paths` that gave no answer within 0.6 s, all asked beside each other, and those that
-// were silent before and still are. Where only local file systems are mounted nobody is asked.
+// were silent before and still are. Where only local file systems are mounted no child is started.
 std::vector<std::string> silent_paths(std::span<const std::string> paths);
 
 // For places that a question cannot be answered without: an error where one of them is silent, since

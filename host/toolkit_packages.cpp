@@ -1,6 +1,6 @@
 #include "host/toolkit_packages.hpp"
 
-#include "host/toolkit_text.hpp"
+#include "host/package_names.hpp"
 
 #include <vector>
 
@@ -19,13 +19,11 @@ InstalledPackages packages_around(FileSystem& files, const std::string& toolkit)
             continue; // most toolkits are not installed as packages
         }
         for (const auto& name : *names) {
-            auto package = parse_dist_info_name(name);
-            if (!package) {
-                package = parse_conda_meta_name(name);
-            }
-            if (package) {
-                packages.try_emplace(package->name,
-                                     InstalledPackage{package->version, directory + '/' + name});
+            const std::string path = directory + '/' + name;
+            if (const auto wheel = parse_dist_info(name)) {
+                packages.try_emplace(wheel->name, InstalledPackage{wheel->version, path});
+            } else if (const auto record = parse_conda_record(name)) {
+                packages.try_emplace(record->name, InstalledPackage{record->version, path});
             }
         }
     }

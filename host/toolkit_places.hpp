@@ -10,7 +10,7 @@
 
 namespace cudaenv::host {
 
-// Whether a place that turns out not to hold a toolkit is told as a problem (somebody named it) or
+// Whether a place that turns out not to hold a toolkit is reported as a problem (somebody named it) or
 // passed over (it only looked like one).
 enum class Naming { Named, Guessed };
 

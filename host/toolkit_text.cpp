@@ -128,36 +128,4 @@ std::optional<DottedVersion> parse_library_name(std::string_view file_name,
     return as_version(file_name.substr(library.size() + 4));
 }
 
-std::optional<PackageName> parse_dist_info_name(std::string_view directory_name) {
-    constexpr std::string_view k_end = ".dist-info";
-    if (!directory_name.ends_with(k_end)) {
-        return std::nullopt;
-    }
-    directory_name.remove_suffix(k_end.size());
-    const auto dash = directory_name.find('-');
-    if (dash == std::string_view::npos || dash == 0 || dash + 1 == directory_name.size()) {
-        return std::nullopt;
-    }
-    return PackageName{std::string(directory_name.substr(0, dash)),
-                       std::string(directory_name.substr(dash + 1))};
-}
-
-std::optional<PackageName> parse_conda_meta_name(std::string_view file_name) {
-    constexpr std::string_view k_end = ".json";
-    if (!file_name.ends_with(k_end)) {
-        return std::nullopt;
-    }
-    file_name.remove_suffix(k_end.size());
-    const auto build = file_name.rfind('-');
-    if (build == std::string_view::npos || build == 0) {
-        return std::nullopt;
-    }
-    const auto version = file_name.rfind('-', build - 1);
-    if (version == std::string_view::npos || version == 0) {
-        return std::nullopt;
-    }
-    return PackageName{std::string(file_name.substr(0, version)),
-                       std::string(file_name.substr(version + 1, build - version - 1))};
-}
-
 } // namespace cudaenv::host

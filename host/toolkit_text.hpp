@@ -25,13 +25,4 @@ std::optional<DottedVersion> parse_nccl_header(std::string_view header);
 std::optional<DottedVersion> parse_library_name(std::string_view file_name,
                                                 std::string_view library);
 
-struct PackageName {
-    std::string name;    // as written: nvidia_cuda_nvcc, cuda-nvcc
-    std::string version; // 13.0.88
-};
-// "nvidia_cuda_nvcc-13.0.88.dist-info".
-std::optional<PackageName> parse_dist_info_name(std::string_view directory_name);
-// "cuda-nvcc-12.4.131-h02f8991_0.json" of conda-meta.
-std::optional<PackageName> parse_conda_meta_name(std::string_view file_name);
-
 } // namespace cudaenv::host

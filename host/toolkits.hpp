@@ -1,5 +1,5 @@
 // The CUDA toolkits of this machine: each once, however many names lead to it; what is broken is
-// told with its problem. A toolkit's own files are believed before any table.
+// reported with its problem. A toolkit's own files are believed before any table.
 #pragma once
 
 #include "host/toolkit_places.hpp"

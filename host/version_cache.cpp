@@ -1,7 +1,5 @@
 #include "host/version_cache.hpp"
 
-#include "base/private_files.hpp"
-
 #include <nlohmann/json.hpp>
 
 #include <vector>
@@ -27,16 +25,8 @@ std::string version_key(const FileStatus& status) {
 }
 
 VersionCache::VersionCache(std::string directory, std::int64_t now)
-    : m_directory(std::move(directory)), m_now(now) {
-    if (m_directory.empty() || m_directory.front() != '/') {
-        m_directory.clear();
-        return;
-    }
-    const auto text = read_private_file(m_directory + '/' + k_file, k_size_limit);
-    const auto document = nlohmann::json::parse(text, nullptr, false);
-    if (!document.is_object() || document.value("schema", nlohmann::json()) != k_schema) {
-        return;
-    }
+    : m_store(std::move(directory), k_file, k_size_limit), m_now(now) {
+    const auto document = m_store.read_json(k_schema);
     const auto entries = document.find("entries");
     if (entries == document.end() || !entries->is_object()) {
         return;
@@ -46,13 +36,13 @@ VersionCache::VersionCache(std::string directory, std::int64_t now)
             !entry[1].is_string() || !entry[2].is_number_integer()) {
             continue;
         }
-        Entry kept{{entry[0].get<std::string>(), entry[1].get<std::string>()},
+        Entry read{{entry[0].get<std::string>(), entry[1].get<std::string>()},
                    entry[2].get<std::int64_t>()};
         // A time in the future is a clock that stepped back: a refusal's age is then not known.
-        if (kept.answer.version.empty() && (kept.at > m_now || kept.at < m_now - k_refusal_life)) {
+        if (read.answer.version.empty() && (read.at > m_now || read.at < m_now - k_refusal_life)) {
             continue;
         }
-        m_entries.emplace(key, std::move(kept));
+        m_entries.emplace(key, std::move(read));
     }
 }
 
@@ -71,24 +61,21 @@ void VersionCache::keep_briefly(const std::string& key, KeptVersion answer) {
 
 void VersionCache::keep(const std::string& key, KeptVersion answer, std::int64_t at) {
     if (m_entries.size() >= k_entry_limit) {
-        m_entries.clear(); // years of upgrades: begin anew
+        m_entries.clear(); // years of upgrades: start over
     }
     m_entries[key] = Entry{std::move(answer), at};
     m_changed = true;
 }
 
 void VersionCache::save() const {
-    if (!m_changed || m_directory.empty()) {
+    if (!m_changed) {
         return;
     }
     nlohmann::json entries = nlohmann::json::object();
     for (const auto& [key, entry] : m_entries) {
         entries[key] = {entry.answer.version, entry.answer.reason, entry.at};
     }
-    const std::string text =
-        nlohmann::json{{"schema", k_schema}, {"entries", std::move(entries)}}.dump(
-            -1, ' ', false, nlohmann::json::error_handler_t::replace);
-    write_private_file(m_directory, k_file, text);
+    static_cast<void>(m_store.write_json({{"schema", k_schema}, {"entries", std::move(entries)}}));
 }
 
 } // namespace cudaenv::host

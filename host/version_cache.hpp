@@ -1,7 +1,8 @@
-// What a program said when asked for its version, kept between runs so that a warm look starts no
-// child. Best effort: a cache that is missing, broken, or not ours alone counts as empty.
+// What a program said when asked for its version, kept between runs so that a second
+// examination starts no child.
 #pragma once
 
+#include "base/private_store.hpp"
 #include "host/file_system.hpp"
 
 #include <cstdint>
@@ -40,7 +41,7 @@ private:
     };
     void keep(const std::string& key, KeptVersion answer, std::int64_t at);
 
-    std::string m_directory;
+    PrivateStore m_store;
     std::int64_t m_now;
     std::map<std::string, Entry> m_entries;
     bool m_changed = false;

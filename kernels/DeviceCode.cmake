@@ -67,5 +67,5 @@ add_custom_command(
 set(CUDAENV_FATBIN_DEFINITIONS
     "CUDAENV_FATBIN=\"${CUDAENV_FATBIN}\"" "CUDAENV_MACHINE_CODE=\"${_capabilities}\""
     "CUDAENV_NVCC=\"${_cuda}\"")
-list(JOIN _codes " " _told)
-message(STATUS "cudaenv-probe: machine code for sm ${_told} (CUDA ${_cuda})")
+list(JOIN _codes " " _words)
+message(STATUS "cudaenv-probe: machine code for sm ${_words} (CUDA ${_cuda})")

@@ -32,8 +32,8 @@ MaybeStop run_check(LoadedCode& code, const KernelCheck& check, DeviceBuffer& in
         stop = out.from_device(words.data(), bytes(words));
     }
     if (!stop) {
-        if (auto told = difference(check, words); !told.empty()) {
-            stop = wrong_result(std::move(told));
+        if (auto words_of_it = difference(check, words); !words_of_it.empty()) {
+            stop = wrong_result(std::move(words_of_it));
         }
     }
     return stop;

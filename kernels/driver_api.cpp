@@ -1,14 +1,12 @@
 #include "kernels/driver_api.hpp"
 
 #include "kernels/library_files.hpp"
-#include "kernels/rungs/rungs.hpp"
+#include "kernels/rungs/load_first.hpp"
 
 #include <algorithm>
 #include <array>
-#include <dlfcn.h>
 #include <filesystem>
 #include <iterator>
-#include <link.h>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -23,26 +21,16 @@ struct Place {
 };
 constexpr std::array<Place, 3> k_places = {{
     {"libcuda.so.1", "loader"},               // as every program of CUDA's asks for it
-    {"/usr/lib/wsl/lib/libcuda.so.1", "wsl"}, // WSL 2, where the loader was not told
+    {"/usr/lib/wsl/lib/libcuda.so.1", "wsl"}, // WSL 2, where the loader does not search it
     {"libcuda.so", "linker-name"},            // the name in a toolkit's stubs directory
 }};
-
-std::string file_of(void* library) {
-    link_map* loaded = nullptr;
-    if (::dlinfo(library, RTLD_DI_LINKMAP, &loaded) != 0 || loaded == nullptr) {
-        return {};
-    }
-    const std::string real = real_path(loaded->l_name);
-    return real.empty() ? loaded->l_name : real;
-}
 
 Stop link_to_nothing(const std::string& link) {
     std::error_code error;
     const auto target = std::filesystem::read_symlink(link, error);
-    Stop stop;
-    stop.kind = Stop::Kind::Refused;
-    stop.call = "dlopen";
-    stop.message = link + " leads to nothing: it is a link to " + target.string();
+    Stop stop = refused_by_loader(link + " leads to nothing: it is a link to " + target.string());
+    stop.reason = facts::RungReason::BrokenLink;
+    stop.broken = link;
     return stop;
 }
 
@@ -93,36 +81,35 @@ void find_functions(void* library, DriverApi& api) {
 } // namespace
 
 MaybeStop load_driver_api(DriverApi& api) {
-    Stop stop;
-    stop.kind = Stop::Kind::Refused;
-    stop.call = "dlopen";
+    MaybeStop first;
     for (const auto& [place, found_by] : k_places) {
         auto found = find_as_the_loader(place);
         std::ranges::move(found.links_to_nothing, std::back_inserter(api.links_to_nothing));
         // Never closed: the runtime opens the same library, and drivers leave threads behind.
-        std::string words;
-        void* library = open_whole(place, words);
+        MaybeStop refusal;
+        void* library = open_whole(place, refusal);
         if (library != nullptr) {
-            api.path = file_of(library);
+            api.path = mapped_file(library);
             api.found_by = found_by;
             find_functions(library, api);
             return api.init == nullptr ? MaybeStop(lacks_function("cuInit", api.path))
                                        : std::nullopt;
         }
-        if (stop.message.empty()) {
-            stop.message = shortened(words);
+        if (!is_absence(refusal->message, place)) {
+            // What exists and is broken, rather than what is absent.
+            api.path =
+                refusal->broken.empty() ? refused_file(refusal->message, place) : refusal->broken;
+            return refusal;
         }
-        if (!is_absence(words, place)) {
-            api.path = refused_file(words, place);
-            stop.message = shortened(words); // what is there and broken, rather than what is not
-            return stop;
+        if (!first) {
+            first = std::move(refusal);
         }
     }
     if (!api.links_to_nothing.empty()) {
         api.path = api.links_to_nothing.front();
         return link_to_nothing(api.path);
     }
-    return stop;
+    return first;
 }
 
 std::string driver_error_name(const DriverApi& api, int error) {

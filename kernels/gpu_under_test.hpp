@@ -3,9 +3,11 @@
 #pragma once
 
 #include "base/compute_capability.hpp"
+#include "base/dotted_version.hpp"
 #include "kernels/driver_api.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 namespace cudaenv::kernels {
@@ -32,10 +34,11 @@ struct GpuUnderTest {
     // Why no context may be made on it (kernels/occupancy.hpp).
     MaybeStop left_alone;
     bool is_exclusive = false; // only one process at a time
-    std::string in_use;        // who else works on it; empty: nobody
+    std::string in_use;        // who else uses it; empty: no other process
     ComputeCapability capability;
     const DriverApi* driver = nullptr;
-    const RuntimeApi* runtime = nullptr; // null: the environment has none
+    std::optional<DottedVersion> driver_cuda; // the driver's own number
+    const RuntimeApi* runtime = nullptr;      // null: the environment has none
 };
 
 } // namespace cudaenv::kernels

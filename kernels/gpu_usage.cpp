@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// Null where NVML does not tell who computes: that is not nobody.
+// Null where NVML does not say which processes compute: not the same as an idle GPU.
 json processes_of(Nvml& nvml, NvmlDevice device) {
     json list = json::array();
     for (const bool graphics : {false, true}) {

@@ -5,54 +5,54 @@
 #include "kernels/reporter.hpp"
 #include "kernels/rungs/first_rungs.hpp"
 #include "kernels/rungs/gpu_work.hpp"
-#include "kernels/rungs/kernel.hpp"
 #include "kernels/rungs/rungs.hpp"
 
 #include <array>
 #include <deque>
+#include <span>
 #include <string_view>
+#include <utility>
 
 namespace cudaenv::kernels {
 
 namespace {
 
-using Steps = std::vector<std::string_view>;
+using facts::RungSubject;
 
-// Heavy: what takes some hundred MB beside the context, or several GPUs at once.
-enum class Weight { Light, Heavy };
-
-// The rungs of the full ladder that are a library's, in their order: the only list of them here
-// (facts::k_probed_libraries has them too; a test compares). The step's word is the library's in
-// the request too.
-struct LibraryRung {
-    std::string_view step;
-    Weight weight;
-    void (*climb)(std::span<const GpuUnderTest>, const std::vector<std::string>&);
+// What climbs each row of facts::k_rungs; null where the ladder below does, or cudaenvd.
+struct Climb {
+    bool (*on_gpu)(const GpuUnderTest&, CurrentGpu&) = nullptr;
+    void (*with_library)(std::span<const GpuUnderTest>, const std::vector<std::string>&) = nullptr;
 };
-constexpr auto k_library_rungs = std::to_array<LibraryRung>({
-    {"nvrtc", Weight::Light, climb_nvrtc},
-    {"cublas", Weight::Heavy, climb_cublas},
-    {"cudnn", Weight::Heavy, climb_cudnn},
-    {"nccl", Weight::Heavy, climb_nccl},
-});
 
-void skip(std::string_view step, std::optional<int> gpu, std::string_view why) {
+template <std::size_t Row>
+constexpr Climb climb_of_row() {
+    constexpr const facts::RungRow& rung = facts::k_rungs[Row];
+    Climb climb;
+    if constexpr (rung.subject == RungSubject::Gpu) {
+        climb.on_gpu = climb_on_gpu<rung.step>;
+    } else if constexpr (rung.subject == RungSubject::Library && rung.step != ProbeStep::Runtime) {
+        climb.with_library = climb_library_rung<rung.step>;
+    }
+    return climb;
+}
+
+constexpr auto k_climbs = []<std::size_t... Row>(std::index_sequence<Row...>) {
+    return std::array{climb_of_row<Row>()...};
+}
+(std::make_index_sequence<facts::k_rungs.size()>());
+
+void skip(ProbeStep step, std::optional<int> gpu, std::string_view why) {
     Rung(step, gpu).skipped(why);
 }
 
-void skip_all(const Steps& steps, std::optional<int> gpu, std::string_view why) {
-    for (const auto step : steps) {
-        skip(step, gpu, why);
-    }
-}
-
-// One visible GPU, and whether anything can still be asked of it.
+// One visible GPU, and whether it can still be used.
 struct Climber {
     explicit Climber(const GpuUnderTest& of) : gpu(of) {}
 
     GpuUnderTest gpu;
-    std::string out;         // why not; empty: it can
-    CurrentGpu current{gpu}; // to the end, so that the driver makes the context once
+    std::string out;         // why it cannot; empty: it can
+    CurrentGpu current{gpu}; // until the end, so that the driver makes the context once
 };
 
 class Ladder {
@@ -62,25 +62,22 @@ public:
 
     void climb() {
         if (!climb_library(m_driver)) {
-            skip_all({"driver", "gpu", "runtime"}, std::nullopt,
-                     "the driver's library is not loaded");
-            skip_gpu_rungs("the driver's library is not loaded");
+            skip_from(ProbeStep::Driver, "the driver's library is not loaded");
             return;
         }
         const auto answer = climb_driver(m_driver);
         if (!answer) {
-            skip_all({"gpu", "runtime"}, std::nullopt, "the driver did not start");
-            skip_gpu_rungs("the driver did not start");
+            skip_from(ProbeStep::Gpu, "the driver did not start");
             return;
         }
         if (answer->devices == 0) {
-            skip_all({"gpu", "runtime"}, std::nullopt, "no GPU is visible");
-            skip_gpu_rungs("no GPU is visible");
+            skip_from(ProbeStep::Gpu, "no GPU is visible");
             return;
         }
-        m_driver_cuda = answer->cuda;
-        find_gpus(answer->devices);
-        const auto runtime = climb_runtime(m_request.libraries.of("cudart"), m_driver, m_runtime);
+        find_gpus(*answer);
+        const auto* const cudart = facts::probed_library(ProbeStep::Runtime);
+        const auto runtime =
+            climb_runtime(m_request.libraries.of(cudart->word), m_driver, m_runtime);
         if (runtime == RuntimeFound::Fails) {
             for (auto& climber : m_climbers) {
                 climber.out = "the runtime does not answer";
@@ -90,8 +87,10 @@ public:
             climber.gpu.runtime = runtime == RuntimeFound::Answers ? &m_runtime : nullptr;
             climb_gpu_rungs(climber);
         }
-        if (m_request.full) {
-            climb_libraries();
+        for (const facts::RungRow& rung : facts::k_rungs) {
+            if (is_asked_for(rung) && climb_of(rung).with_library != nullptr) {
+                climb_with_library(rung);
+            }
         }
     }
 
@@ -102,30 +101,34 @@ public:
     }
 
 private:
-    [[nodiscard]] Steps steps_of_gpu() const {
-        return m_request.full ? Steps{"memory", "kernel", "ptx", "ptx-runtime"}
-                              : Steps{"memory", "kernel"};
+    static const Climb& climb_of(const facts::RungRow& rung) {
+        return k_climbs[static_cast<std::size_t>(rung.step)];
+    }
+
+    [[nodiscard]] bool is_asked_for(const facts::RungRow& rung) const {
+        return rung.depth == facts::RungDepth::Quick ||
+               (rung.depth == facts::RungDepth::Full && m_request.full);
     }
 
     // Where no GPU can be named.
-    void skip_gpu_rungs(std::string_view why) const {
-        skip_all(steps_of_gpu(), std::nullopt, why);
-        if (m_request.full) {
-            for (const LibraryRung& rung : k_library_rungs) {
+    void skip_from(ProbeStep first, std::string_view why) const {
+        for (const facts::RungRow& rung : facts::rungs_from(first)) {
+            if (is_asked_for(rung)) {
                 skip(rung.step, std::nullopt, why);
             }
         }
     }
 
-    void find_gpus(int devices) {
-        // Of all of them before the first context: that one would be seen as somebody's.
+    void find_gpus(const DriverAnswer& answer) {
+        // NVML describes all of them before the first context, which it would show as a process.
         OccupancySource nvml;
-        for (int ordinal = 0; ordinal < devices; ++ordinal) {
+        for (int ordinal = 0; ordinal < answer.devices; ++ordinal) {
             GpuUnderTest unknown;
             unknown.ordinal = ordinal;
             unknown.driver = &m_driver;
             const auto gpu = climb_gpu(m_driver, ordinal, nvml);
             auto& climber = m_climbers.emplace_back(gpu.value_or(unknown));
+            climber.gpu.driver_cuda = answer.cuda;
             if (!gpu) {
                 climber.out = "the driver does not describe this GPU";
             }
@@ -133,63 +136,52 @@ private:
         m_loaded.look(); // NVML is unloaded here
     }
 
-    // One rung of one GPU, skipped where the GPU is out by then. `climb_it` is false where it
-    // failed.
-    template <typename Climb>
-    void climb_step(Climber& climber, std::string_view step, const Climb& climb_it) const {
-        if (!climber.out.empty()) {
-            skip(step, climber.gpu.ordinal, climber.out);
-            return;
-        }
-        if (!climb_it()) {
-            look_after(climber, step);
-        }
-    }
-
-    // A kernel that trapped, or an address that was wrong, breaks the context for good, and every
-    // later call would tell of that one once more. A refusal leaves it whole.
-    void look_after(Climber& climber, std::string_view step) const {
-        if (m_driver.context_synchronize == nullptr || m_driver.context_synchronize() != 0) {
-            climber.out = "the GPU's context broke in the rung " + std::string(step);
-        }
-    }
-
     void climb_gpu_rungs(Climber& climber) const {
-        const auto& gpu = climber.gpu;
-        climb_step(climber, "memory", [&] {
-            if (!climb_memory(gpu, climber.current)) {
-                climber.out =
-                    gpu.left_alone ? "this GPU is left alone" : "no memory of this GPU can be used";
+        for (const facts::RungRow& rung : facts::k_rungs) {
+            if (climb_of(rung).on_gpu == nullptr || !is_asked_for(rung)) {
+                continue;
             }
-            return true;
-        });
-        climb_step(climber, "kernel", [&] { return climb_kernel(gpu, m_driver_cuda); });
-        if (climber.out.empty() && gpu.is_exclusive) {
+            if (climber.out.empty() && climber.gpu.is_exclusive && !facts::is_quick(rung.step)) {
+                climber.out = "exclusive mode: the quick probe only";
+            }
+            if (!climber.out.empty()) {
+                skip(rung.step, climber.gpu.ordinal, climber.out);
+            } else if (!climb_of(rung).on_gpu(climber.gpu, climber.current)) {
+                climber.out = after_failure(climber, rung);
+            }
+        }
+        if (climber.out.empty() && climber.gpu.is_exclusive) {
             climber.out = "exclusive mode: the quick probe only";
         }
-        if (m_request.full) {
-            climb_step(climber, "ptx", [&] { return climb_ptx(gpu); });
-            climb_step(climber, "ptx-runtime", [&] { return climb_ptx_runtime(gpu); });
-        }
     }
 
-    void climb_libraries() {
-        for (const LibraryRung& rung : k_library_rungs) {
-            climb_library_rung(rung, m_request.libraries.of(rung.step));
+    // A kernel that trapped, or an invalid address, breaks the context for good: every later call
+    // would return the same error. A refusal leaves it intact.
+    [[nodiscard]] std::string after_failure(const Climber& climber,
+                                            const facts::RungRow& rung) const {
+        if (rung.step == ProbeStep::Memory) {
+            return climber.gpu.left_alone ? "this GPU is left alone"
+                                          : "no memory of this GPU can be used";
         }
+        return m_driver.context_synchronize == nullptr || m_driver.context_synchronize() != 0
+                   ? broke_in(rung)
+                   : std::string();
     }
 
-    void climb_library_rung(const LibraryRung& rung, const std::vector<std::string>& files) {
-        const std::string_view step = rung.step;
+    static std::string broke_in(const facts::RungRow& rung) {
+        return "the GPU's context broke in the rung " + std::string(rung.word);
+    }
+
+    void climb_with_library(const facts::RungRow& rung) {
         std::vector<GpuUnderTest> gpus;
         const auto is_spared = [&](const Climber& climber) {
-            return rung.weight == Weight::Heavy && !climber.gpu.in_use.empty();
+            return rung.library.heavy && !climber.gpu.in_use.empty();
         };
         for (auto& climber : m_climbers) {
             if (!climber.out.empty()) {
-                skip(step, climber.gpu.ordinal, climber.out);
+                skip(rung.step, climber.gpu.ordinal, climber.out);
             } else if (is_spared(climber)) {
-                skip(step, climber.gpu.ordinal, "busy, " + climber.gpu.in_use + ": not tried");
+                skip(rung.step, climber.gpu.ordinal, "busy, " + climber.gpu.in_use + ": not tried");
             } else {
                 gpus.push_back(climber.gpu);
             }
@@ -197,11 +189,11 @@ private:
         if (gpus.empty()) {
             return;
         }
-        rung.climb(gpus, files);
+        climb_of(rung).with_library(gpus, m_request.libraries.of(rung.library.word));
         for (auto& climber : m_climbers) {
             if (climber.out.empty() && !is_spared(climber) &&
                 (climber.current.make_current() || climber.current.synchronize())) {
-                climber.out = "the GPU's context broke in the rung " + std::string(step);
+                climber.out = broke_in(rung);
             }
         }
     }
@@ -210,19 +202,10 @@ private:
     LoadedLibraries m_loaded;
     DriverApi m_driver;
     RuntimeApi m_runtime;
-    std::optional<DottedVersion> m_driver_cuda;
     std::deque<Climber> m_climbers; // they stay where they are
 };
 
 } // namespace
-
-std::vector<std::string_view> library_steps() {
-    std::vector<std::string_view> steps;
-    for (const LibraryRung& rung : k_library_rungs) {
-        steps.push_back(rung.step);
-    }
-    return steps;
-}
 
 std::vector<std::string> climb(const LadderRequest& request) {
     Ladder ladder(request);

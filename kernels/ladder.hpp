@@ -4,18 +4,13 @@
 #include "kernels/ladder_request.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace cudaenv::kernels {
 
-// Writes the report (kernels/reporter.hpp) while it climbs. Every rung of the request's depth is in
-// it: what rests on a failed one as skipped, with the reason. It returns unless the driver hangs or
-// ends the process. Returned are the files that were loaded on the way
-// (kernels/loaded_libraries.hpp).
+// Writes the report (kernels/reporter.hpp) while it climbs. It contains every rung of the request's
+// depth; those that rest on a failed one are skipped, with the reason. Returns the files that were
+// loaded (kernels/loaded_libraries.hpp), unless the driver hangs or ends the process.
 std::vector<std::string> climb(const LadderRequest& request);
-
-// The rungs of the full ladder that are a library's, in their order.
-std::vector<std::string_view> library_steps();
 
 } // namespace cudaenv::kernels

@@ -28,7 +28,7 @@ private:
 struct LadderRequest {
     bool full = false;
     bool all_gpus = false;     // CUDA_VISIBLE_DEVICES is set aside
-    std::optional<int> parent; // the process that waits for the answer; none: not told
+    std::optional<int> parent; // the process that waits for the answer; none: unknown
     LadderLibraries libraries;
 };
 

@@ -84,7 +84,7 @@ bool is_passed_over(const std::string& path) {
     return header && !is_of_here(*header);
 }
 
-std::string cut_short_in(const fs::path& directory) {
+std::optional<CutShort> cut_short_in(const fs::path& directory) {
     std::vector<std::string> names; // a directory is read in no order
     std::error_code error;
     for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
@@ -96,11 +96,11 @@ std::string cut_short_in(const fs::path& directory) {
     }
     std::ranges::sort(names);
     for (const std::string& name : names) {
-        if (auto words = cut_short((directory / name).string()); !words.empty()) {
-            return words;
+        if (auto found = cut_short((directory / name).string())) {
+            return found;
         }
     }
-    return {};
+    return std::nullopt;
 }
 
 } // namespace
@@ -116,6 +116,57 @@ std::string real_path(const std::string& path) {
     const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
                                                            &std::free);
     return real ? real.get() : std::string();
+}
+
+std::string mapped_file(void* handle, const std::string& fallback) {
+    std::string loaded = fallback;
+    link_map* map = nullptr;
+    if (::dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map != nullptr &&
+        map->l_name != nullptr && *map->l_name != '\0') {
+        loaded = map->l_name;
+    }
+    std::string real = real_path(loaded);
+    return real.empty() ? loaded : real;
+}
+
+std::vector<std::string> mapped_paths() {
+    std::vector<std::string> paths;
+    ::dl_iterate_phdr(
+        [](dl_phdr_info* library, std::size_t /*size*/, void* list) {
+            if (library->dlpi_name != nullptr && *library->dlpi_name == '/') {
+                static_cast<std::vector<std::string>*>(list)->emplace_back(library->dlpi_name);
+            }
+            return 0;
+        },
+        &paths);
+    return paths;
+}
+
+std::string mapped_library(std::string_view name) {
+    for (const std::string& path : mapped_paths()) {
+        if (!name.empty() && path.substr(path.rfind('/') + 1) == name) {
+            return path;
+        }
+    }
+    return {};
+}
+
+std::string part_from_elsewhere(std::string_view stem, const std::string& file) {
+    const fs::path directory = fs::path(file).parent_path();
+    std::string part; // the first by name: libraries are mapped in no stable order
+    for (const std::string& path : mapped_paths()) {
+        if (!path.substr(path.rfind('/') + 1).starts_with(stem)) {
+            continue;
+        }
+        std::string real = real_path(path);
+        if (real.empty()) {
+            real = path;
+        }
+        if (fs::path(real).parent_path() != directory && (part.empty() || real < part)) {
+            part = std::move(real);
+        }
+    }
+    return part;
 }
 
 FoundFile find_as_the_loader(const std::string& name) {
@@ -157,22 +208,22 @@ std::string pipe_in_its_place(const std::string& path) {
                : std::string();
 }
 
-std::string cut_short(const std::string& path) {
+std::optional<CutShort> cut_short(const std::string& path) {
     const Fd file = open_to_read(path);
     struct stat status {};
     if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-        return {};
+        return std::nullopt;
     }
     const auto header = elf_header(file);
     if (!header || !is_of_here(*header) || header->e_phentsize != sizeof(Elf64_Phdr)) {
-        return {};
+        return std::nullopt;
     }
     const auto has = static_cast<std::uint64_t>(status.st_size);
     std::uint64_t needs = 0;
     for (std::uint64_t i = 0; i < header->e_phnum; ++i) {
         const auto segment = part_at<Elf64_Phdr>(file, header->e_phoff + i * sizeof(Elf64_Phdr));
         if (!segment) {
-            return {}; // the loader says so itself
+            return std::nullopt; // the loader reports that itself
         }
         std::uint64_t end = 0;
         if (segment->p_type == PT_LOAD &&
@@ -180,28 +231,30 @@ std::string cut_short(const std::string& path) {
             needs = std::max(needs, end);
         }
     }
-    return needs <= has ? std::string()
-                        : "cut short: " + path + " has " + std::to_string(has) +
-                              " bytes of at least " + std::to_string(needs);
+    if (needs <= has) {
+        return std::nullopt;
+    }
+    return CutShort{path,
+                    "has " + std::to_string(has) + " bytes of at least " + std::to_string(needs)};
 }
 
-std::string cut_short_beside(const std::string& path) {
+std::optional<CutShort> cut_short_beside(const std::string& path) {
     const fs::path directory = fs::path(path).parent_path();
-    if (auto words = cut_short_in(directory); !words.empty()) {
-        return words;
+    if (auto found = cut_short_in(directory)) {
+        return found;
     }
     const fs::path wheels = directory.parent_path().parent_path();
     if (wheels.filename() != "nvidia") {
-        return {};
+        return std::nullopt;
     }
     std::error_code error;
     for (fs::directory_iterator entry(wheels, error), end; !error && entry != end;
          entry.increment(error)) {
-        if (auto words = cut_short_in(entry->path() / "lib"); !words.empty()) {
-            return words;
+        if (auto found = cut_short_in(entry->path() / "lib")) {
+            return found;
         }
     }
-    return {};
+    return std::nullopt;
 }
 
 } // namespace cudaenv::kernels

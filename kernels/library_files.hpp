@@ -1,9 +1,10 @@
-// The file of a shared library before the loader has it: which one it is, and what is wrong with it
-// that the loader would not say or would not outlive.
+// The file of a shared library before it is loaded: which one it is, and defects that the loader
+// would not report or not survive.
 //
-// Law: nothing is mapped and nothing of CUDA's is asked; headers of ELF files are read.
+// Law: nothing is mapped and no CUDA call is made; only headers of ELF files are read.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,19 @@ namespace cudaenv::kernels {
 bool is_named_like_cuda(std::string_view name);
 std::string real_path(const std::string& path); // empty where there is none
 
+// The file that is mapped for a library that was loaded, links followed; `fallback` where the
+// loader does not say.
+std::string mapped_file(void* handle, const std::string& fallback = {});
+// The paths of all mapped libraries, as the loader has them and in its order; without this program
+// and the kernel's vdso.
+std::vector<std::string> mapped_paths();
+// The path of a mapped library of that name ("libcudnn.so.9"), as the loader has it; empty: none
+// is.
+std::string mapped_library(std::string_view name);
+// A mapped library whose name begins with `stem` ("libcudnn"), in another directory than `file`: a
+// part that `file` opened by its name, and that came from elsewhere. Empty: there is none.
+std::string part_from_elsewhere(std::string_view stem, const std::string& file);
+
 // What the loader opens for an absolute path; for a name without a slash, where it finds that in
 // LD_LIBRARY_PATH or the system's directories (its cache is not read).
 struct FoundFile {
@@ -23,17 +37,23 @@ struct FoundFile {
 };
 FoundFile find_as_the_loader(const std::string& name);
 
-// The file of which the loader's words are, or those of cut_short(), after `name` was asked for: of
-// a library that this one needs, where they begin with its path. Empty: there is none.
+// The file that the loader's words are about after `name` was asked for: a library that it needs,
+// where they begin with that one's path. Empty: there is no file.
 std::string refused_file(std::string_view words, const std::string& name);
 
-// "PATH: cannot read file data: Is a pipe": the loader would wait there for ever. Empty: it is none.
+// "PATH: cannot read file data: Is a pipe": the loader would wait there for ever. Empty: it is not
+// a pipe.
 std::string pipe_in_its_place(const std::string& path);
-// "cut short: PATH has 100 bytes of at least 200": to map it ends in SIGBUS. Empty: it is whole, or
-// no ELF file of this machine's.
-std::string cut_short(const std::string& path);
-// The same of one of CUDA's libraries that lie beside it, or in another wheel of NVIDIA's: `path`
-// may need it.
-std::string cut_short_beside(const std::string& path);
+
+// A library that is shorter than its headers say: mapping it ends in SIGBUS.
+struct CutShort {
+    std::string path;
+    std::string sizes; // "has 100 bytes of at least 200"
+};
+// None: it is whole, or not an ELF file for this machine.
+std::optional<CutShort> cut_short(const std::string& path);
+// The same of a CUDA library in the same directory, or in another wheel of NVIDIA's: `path` may
+// need it.
+std::optional<CutShort> cut_short_beside(const std::string& path);
 
 } // namespace cudaenv::kernels

@@ -3,7 +3,6 @@
 #include "kernels/library_files.hpp"
 
 #include <algorithm>
-#include <link.h>
 #include <string_view>
 
 namespace cudaenv::kernels {
@@ -25,19 +24,12 @@ struct Mapped {
     std::string file;
 };
 
-int take_one(dl_phdr_info* library, std::size_t /*size*/, void* list) {
-    const std::string name = library->dlpi_name == nullptr ? "" : library->dlpi_name;
-    if (name.starts_with('/')) { // neither this program nor the kernel's vdso
-        std::string file = real_path(name);
-        static_cast<std::vector<Mapped>*>(list)->push_back(
-            {name, file.empty() ? name : std::move(file)});
-    }
-    return 0;
-}
-
 std::vector<Mapped> mapped_now() {
     std::vector<Mapped> mapped;
-    ::dl_iterate_phdr(&take_one, &mapped);
+    for (const std::string& name : mapped_paths()) {
+        std::string file = real_path(name);
+        mapped.push_back({name, file.empty() ? name : std::move(file)});
+    }
     return mapped;
 }
 

@@ -39,7 +39,7 @@ NvmlGpu ask_gpu(Questions& questions, unsigned index, NvmlDevice device) {
         gpu.pci_device = static_cast<std::uint16_t>(pci.device_id >> 16U);
     }
     NvmlMemory memory{};
-    // Integrated GPUs have no memory of their own to tell.
+    // Integrated GPUs have no memory of their own.
     if (questions.ask_quietly("nvmlDeviceGetMemoryInfo", device, &memory) && memory.total > 0) {
         gpu.memory_bytes = memory.total;
     }
@@ -83,14 +83,14 @@ NvmlFacts ask_nvml() {
         ask_cuda_version(session.nvml(), questions, facts);
     }
     if (!facts.cuda) {
-        facts.errors.emplace_back("NVML tells no CUDA version (a driver before 410)");
+        facts.errors.emplace_back("NVML reports no CUDA version (a driver before 410)");
     }
-    if (const auto told = session.driver_version()) {
-        auto version = DottedVersion::parse(*told);
+    if (const auto text = session.driver_version()) {
+        auto version = DottedVersion::parse(*text);
         if (version && version->major() > 0) {
             facts.driver = std::move(*version);
         } else {
-            questions.implausible("nvmlSystemGetDriverVersion", '"' + *told + '"');
+            questions.implausible("nvmlSystemGetDriverVersion", '"' + *text + '"');
         }
     }
     for (const auto& [index, device] : session.gpus()) {

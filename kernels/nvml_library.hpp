@@ -57,8 +57,8 @@ public:
                 return true;
             }
             if (failure.empty()) {
-                const char* told = ::dlerror();
-                failure = told == nullptr ? path : told;
+                const char* words = ::dlerror();
+                failure = words == nullptr ? path : words;
             }
         }
         return false;
@@ -95,7 +95,7 @@ std::string text_of(const std::array<char, N>& buffer) {
     return {buffer.data(), ::strnlen(buffer.data(), N)};
 }
 
-// One question of the library; true when it answered. What fails is told in `errors`.
+// One question of the library; true when it answered. Failures go to `errors`.
 class Questions {
 public:
     Questions(Nvml& nvml, std::vector<std::string>& errors) : m_nvml(&nvml), m_errors(&errors) {}

@@ -11,10 +11,10 @@ namespace cudaenv::kernels {
 
 struct NvmlProcess {
     unsigned pid = 0;
-    std::optional<std::uint64_t> memory; // bytes; WSL does not tell
+    std::optional<std::uint64_t> memory; // bytes; unknown on WSL
 };
 
-// Those that compute, or with `graphics` those that draw. None where NVML does not tell.
+// Those that compute, or with `graphics` those that draw. None where NVML does not say.
 std::optional<std::vector<NvmlProcess>> running_processes(Nvml& nvml, NvmlDevice device,
                                                           bool graphics);
 

@@ -13,7 +13,7 @@ namespace cudaenv::kernels {
 
 class NvmlSession {
 public:
-    // What fails is told in `errors`, which outlives this.
+    // Failures go to `errors`, which outlives this.
     explicit NvmlSession(std::vector<std::string>& errors)
         : m_errors(errors), m_questions(m_nvml, errors) {}
     NvmlSession(const NvmlSession&) = delete;

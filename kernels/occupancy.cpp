@@ -50,7 +50,7 @@ Occupancy OccupancySource::of(const std::string& uuid) {
         return occupancy;
     }
     NvmlMemory memory{};
-    // Integrated GPUs have no memory of their own to tell.
+    // Integrated GPUs have no memory of their own.
     if (nvml.call("nvmlDeviceGetMemoryInfo", device, &memory) == k_success && memory.total > 0 &&
         memory.free <= memory.total && memory.used <= memory.total) {
         occupancy.memory_free = memory.free;
@@ -72,8 +72,8 @@ Occupancy OccupancySource::of(const std::string& uuid) {
 }
 
 bool is_mps_here() {
-    const char* told = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
-    const std::string directory = told == nullptr || *told == '\0' ? "/tmp/nvidia-mps" : told;
+    const char* pipe = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
+    const std::string directory = pipe == nullptr || *pipe == '\0' ? "/tmp/nvidia-mps" : pipe;
     return ::access((directory + "/control").c_str(), F_OK) == 0;
 }
 
@@ -86,9 +86,11 @@ MaybeStop left_alone(int compute_mode, const Occupancy& occupancy, bool is_mps) 
     }
     if (is_exclusive(compute_mode) && !is_mps) {
         if (!occupancy.computing) {
-            return closed(k_mode, k_unavailable,
-                          "left alone: its compute mode is exclusive, and NVML does not tell "
-                          "whether a process is on it");
+            Stop stop = closed(k_mode, k_unavailable,
+                               "left alone: its compute mode is exclusive, and NVML does not say "
+                               "whether a process is on it");
+            stop.reason = facts::RungReason::HolderUnknown;
+            return stop;
         }
         if (*occupancy.computing > 0 || occupancy.memory_used.value_or(0) > large_part(occupancy)) {
             return closed(k_mode, k_unavailable,

@@ -1,5 +1,5 @@
-// Whether a GPU is to be left alone, told before a context is made on it: who computes there and
-// how much of its memory is free, by NVML, which makes none.
+// Whether a GPU is left alone, decided before a context is made on it: which processes compute
+// there and how much of its memory is free, by NVML, which makes none.
 #pragma once
 
 #include "kernels/driver_api.hpp"
@@ -22,7 +22,7 @@ inline bool is_exclusive(int compute_mode) {
     return compute_mode == k_exclusive_thread || compute_mode == k_exclusive_process;
 }
 
-// Each absent where NVML does not tell.
+// Each absent where NVML does not say.
 struct Occupancy {
     std::optional<std::uint64_t> memory_free;
     std::optional<std::uint64_t> memory_used;
@@ -49,15 +49,13 @@ private:
 // MPS shares an exclusive GPU: its server is the one process there, and others go through it.
 bool is_mps_here();
 
-// Why no context is made on that GPU; none where one may be. The call is "compute mode" or "memory"
-// and the error what the driver answers to those who try: 46, 2. Its name is left to the driver.
+// Why no context is made on that GPU; none where one may be. The call is "compute mode" or
+// "memory", the error is the driver's answer to a program that tries: 46 or 2. The driver names it.
 // Pure.
 MaybeStop left_alone(int compute_mode, const Occupancy& occupancy, bool is_mps);
 
-// Who works on a GPU on which a context may be made all the same: "2 processes compute on it".
-// Empty: nobody that NVML tells of. Pure.
+// Who uses a GPU on which a context may be made all the same: "2 processes compute on it". Empty:
+// NVML shows no other process. Pure.
 std::string in_use(const Occupancy& occupancy);
-// What a rung's message begins with before it; facts::k_busy, which kernels/ may not see.
-inline constexpr std::string_view k_busy = "busy: ";
 
 } // namespace cudaenv::kernels

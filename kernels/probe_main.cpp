@@ -47,7 +47,7 @@ json gpu_json(const cudaenv::kernels::NvmlGpu& gpu) {
 }
 
 int print_line(const json& answer) {
-    // A driver's text that is no UTF-8 must not keep the rest from being told.
+    // A driver's text that is not UTF-8 must not suppress the rest.
     const auto line = answer.dump(-1, ' ', false, json::error_handler_t::replace);
     std::puts(line.c_str());
     return std::fflush(stdout) == 0 ? 0 : 3;
@@ -91,7 +91,7 @@ int climb_ladder(std::string_view argument) {
 } // namespace
 
 int main(int argc, char** argv) {
-    // Who started it keeps its deadline; without that one nobody would end a driver that hangs.
+    // The parent keeps its deadline; without it nothing would end a driver that hangs.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (argc == 2 && std::string_view(argv[1]) == "--facts") {
         return print_facts();

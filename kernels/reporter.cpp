@@ -1,6 +1,7 @@
 #include "kernels/reporter.hpp"
 
 #include "base/json_bytes.hpp"
+#include "base/whole_io.hpp"
 
 #include <cerrno>
 #include <cmath>
@@ -18,29 +19,20 @@ constexpr std::size_t k_longest_message = 4096;
 int report_descriptor = STDOUT_FILENO;
 
 struct Begun {
-    std::string step;
+    ProbeStep step = ProbeStep::Library;
     std::optional<int> gpu;
 };
 Begun begun_last;
 
 void write_line(const ordered_json& line) {
-    // A driver's text that is no UTF-8 must not keep the rest from being told.
+    // A driver's text that is not UTF-8 must not suppress the rest of the line.
     const auto text = line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
-    std::string_view rest = text;
-    while (!rest.empty()) {
-        const auto written = ::write(report_descriptor, rest.data(), rest.size());
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return; // nobody reads: there is no other place to say so
-        }
-        rest.remove_prefix(static_cast<std::size_t>(written));
-    }
+    // If that fails, no reader is left, and there is no other place to report it.
+    static_cast<void>(write_full(report_descriptor, text));
 }
 
-ordered_json line_of(const char* event, std::string_view step, std::optional<int> gpu) {
-    ordered_json line = {{"event", event}, {"step", step}};
+ordered_json line_of(const char* event, ProbeStep step, std::optional<int> gpu) {
+    ordered_json line = {{"event", event}, {"step", facts::word_of(step)}};
     if (gpu) {
         line["gpu"] = *gpu;
     }
@@ -68,16 +60,18 @@ void finish_report(const std::vector<std::string>& loaded) {
     write_line(line);
 }
 
-void report_opening(std::string_view path, std::string_view message) {
+void report_opening(const std::string& path, const std::optional<CutShort>& cut_short) {
     auto line = line_of("opens", begun_last.step, begun_last.gpu);
     line["path"] = bytes_to_json(path);
-    if (!message.empty()) {
-        line["message"] = message;
+    if (cut_short) {
+        line["reason"] = word_of(facts::RungReason::CutShort);
+        line["broken"] = bytes_to_json(cut_short->path);
+        line["message"] = cut_short->sizes;
     }
     write_line(line);
 }
 
-Rung::Rung(std::string_view step, std::optional<int> gpu)
+Rung::Rung(ProbeStep step, std::optional<int> gpu)
     : m_step(step), m_gpu(gpu), m_begun(std::chrono::steady_clock::now()) {
     begun_last = {m_step, m_gpu};
     write_line(line_of("begin", m_step, m_gpu));
@@ -85,6 +79,20 @@ Rung::Rung(std::string_view step, std::optional<int> gpu)
 
 void Rung::set_file(std::string_view path) {
     set("path", bytes_to_json(path));
+}
+
+void Rung::set_broken(std::string_view path) {
+    set("broken", bytes_to_json(path));
+}
+
+void Rung::set_part(std::string_view path) {
+    set("part", bytes_to_json(path));
+}
+
+void Rung::set_reason(facts::RungReason reason) {
+    if (reason != facts::RungReason::None) {
+        set("reason", word_of(reason));
+    }
 }
 
 void Rung::ok() {

@@ -1,6 +1,9 @@
-// Writes the lines of docs/probe.md, each at once and whole: what was begun stands there even where
-// the driver kills the process.
+// Writes the lines of docs/probe.md, each at once and whole, so that a rung that was begun is
+// reported even where the driver kills the process.
 #pragma once
+
+#include "kernels/library_files.hpp"
+#include "solver/facts/probe.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -12,27 +15,32 @@
 
 namespace cudaenv::kernels {
 
+using facts::ProbeStep;
+
 // Before the first rung: from here on standard output holds these lines only. What a library prints
 // (NCCL does) goes to standard error.
 void begin_report();
 // The last line: the ladder was climbed as far as it goes. `loaded`: files.
 void finish_report(const std::vector<std::string>& loaded);
 
-// This file is opened next, for the rung that was begun last: where opening it ends the process,
-// that is told of the rung. `message`: what is known to be wrong there.
-void report_opening(std::string_view path, std::string_view message = {});
+// This file is opened next, for the rung that was begun last; if that ends the process, the file is
+// reported with the rung. `cut_short`: a file that it may need and that would end the process.
+void report_opening(const std::string& path, const std::optional<CutShort>& cut_short = {});
 
-// One rung that was begun. Exactly one of the five ends it; a rung that is destroyed without is
-// left without an end.
+// One rung that was begun. Exactly one of the five below ends it; a rung that is destroyed before
+// is reported as unfinished.
 class Rung {
 public:
-    Rung(std::string_view step, std::optional<int> gpu);
+    Rung(ProbeStep step, std::optional<int> gpu);
 
     // Members of the end: path, version, architecture, ...
     void set(const char* member, nlohmann::ordered_json value) {
         m_members[member] = std::move(value);
     }
     void set_file(std::string_view path); // "path", whatever its bytes are
+    void set_reason(facts::RungReason reason);
+    void set_broken(std::string_view path); // "broken"
+    void set_part(std::string_view path);   // "part"
 
     void ok();
     // A call that returned `error`; its name as the library says, empty where it cannot.
@@ -46,7 +54,7 @@ private:
     void say(std::string_view message);
     void end(const char* result);
 
-    std::string m_step;
+    ProbeStep m_step;
     std::optional<int> m_gpu;
     nlohmann::ordered_json m_members = nlohmann::ordered_json::object();
     std::chrono::steady_clock::time_point m_begun;

@@ -1,6 +1,6 @@
 #include "kernels/runtime_api.hpp"
 
-#include "kernels/rungs/rungs.hpp"
+#include "kernels/rungs/load_first.hpp"
 
 #include <utility>
 
@@ -9,15 +9,8 @@ namespace cudaenv::kernels {
 MaybeStop load_runtime_api(const std::vector<std::string>& files, RuntimeApi& api) {
     auto library = load_first(files);
     if (library.handle == nullptr) {
-        if (library.refusal.empty()) {
-            return std::nullopt;
-        }
-        Stop stop;
-        stop.kind = Stop::Kind::Refused;
-        stop.call = "dlopen";
-        stop.message = shortened(library.refusal);
         api.path = std::move(library.path);
-        return stop;
+        return library.refusal;
     }
     api.handle = library.handle;
     api.path = std::move(library.path);

@@ -1,5 +1,6 @@
 #include "protocol/caller.hpp"
 
+#include "base/variables.hpp"
 #include "protocol/json_field.hpp"
 
 #include <algorithm>
@@ -9,92 +10,6 @@
 namespace cudaenv::protocol {
 
 namespace {
-
-constexpr std::array k_variables = std::to_array<std::string_view>({
-    "APPTAINER_CONTAINER",
-    "CC",
-    "CI",
-    "CMAKE_PREFIX_PATH",
-    "CONDARC",
-    "CONDA_ENVS_DIRS",
-    "CONDA_ENVS_PATH",
-    "CONDA_EXE",
-    "CONDA_PKGS_DIRS",
-    "CONDA_PREFIX",
-    "CONDA_ROOT",
-    "CONDA_SHLVL",
-    "CPATH",
-    "CPLUS_INCLUDE_PATH",
-    "CUDAARCHS",
-    "CUDACXX",
-    "CUDAENV_CACHE_DIR",
-    "CUDAENV_CONFIG_DIR",
-    "CUDAENV_CUDA",
-    "CUDAENV_DISABLE",
-    "CUDAENV_HOST",
-    "CUDAENV_LOG",
-    "CUDAENV_NO_DAEMON",
-    "CUDAENV_OFFLINE",
-    "CUDAENV_QUIET",
-    "CUDAENV_STATE_DIR",
-    "CUDAHOSTCXX",
-    "CUDA_DEVICE_ORDER",
-    "CUDA_DISABLE_PTX_JIT",
-    "CUDA_FORCE_PTX_JIT",
-    "CUDA_HOME",
-    "CUDA_MPS_PIPE_DIRECTORY",
-    "CUDA_PATH",
-    "CUDA_VISIBLE_DEVICES",
-    "CUDNN_HOME",
-    "CUDNN_INCLUDE_DIR",
-    "CUDNN_LIBRARY",
-    "CUDNN_LIB_DIR",
-    "CUDNN_PATH",
-    "CXX",
-    "DIRENV_DIFF",
-    "HOME",
-    "LD_LIBRARY_PATH",
-    "LIBRARY_PATH",
-    "LOADEDMODULES",
-    "LSB_JOBID",
-    "MAMBARC",
-    "MAMBA_EXE",
-    "MAMBA_ROOT_PREFIX",
-    "MAX_JOBS",
-    "MODULEPATH",
-    "NCCL_P2P_DISABLE",
-    "NCCL_SOCKET_IFNAME",
-    "NVCC_APPEND_FLAGS",
-    "NVCC_CCBIN",
-    "NVCC_PREPEND_FLAGS",
-    "NVHPC_ROOT",
-    "NVIDIA_DRIVER_CAPABILITIES",
-    "NVIDIA_VISIBLE_DEVICES",
-    "PATH",
-    "PBS_JOBID",
-    "PIXI_ENVIRONMENT_NAME",
-    "PIXI_HOME",
-    "PIXI_PROJECT_ROOT",
-    "RATTLER_CACHE_DIR",
-    "SINGULARITY_CONTAINER",
-    "SLURM_JOB_ID",
-    "TMPDIR",
-    "TORCH_CUDA_ARCH_LIST",
-    "VIRTUAL_ENV",
-    "XDG_CACHE_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "XDG_RUNTIME_DIR",
-    "XDG_STATE_HOME",
-    "XLA_FLAGS",
-    "_OLD_VIRTUAL_PATH",
-    "__CUDAENV_UNDO",
-    "__cudaenv_found_home",
-    "__cudaenv_found_journal",
-    "__cudaenv_found_path",
-    "container",
-});
-static_assert(std::ranges::is_sorted(k_variables));
 
 // NVCC_ and CUFFT_ are not among them: the one is nvcc's (the list has what it reads), the other of
 // no library that is tried. NVIDIA_ is the container's runtime's, but for one of cuBLAS and cuDNN.
@@ -141,16 +56,6 @@ bool may_be_secret(std::string_view name) {
     return false;
 }
 
-// conda keeps the value that an environment replaces in __CONDA_SHLVL_1_NAME.
-constexpr std::string_view k_conda_snapshot = "__CONDA_SHLVL_";
-// Lmod and Environment Modules count the entries of the list NAME in these.
-constexpr std::array k_counters =
-    std::to_array<std::string_view>({"__LMOD_REF_COUNT_", "__MODULES_SHARE_"});
-
-bool is_listed(std::string_view name) {
-    return std::ranges::binary_search(k_variables, name);
-}
-
 } // namespace
 
 std::optional<std::string> Caller::variable(std::string_view name) const {
@@ -158,23 +63,9 @@ std::optional<std::string> Caller::variable(std::string_view name) const {
     return found == environment.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::span<const std::string_view> caller_variables() {
-    return k_variables;
-}
-
 bool is_caller_variable(std::string_view name) {
-    for (const std::string_view counter : k_counters) {
-        if (name.starts_with(counter)) {
-            return is_listed(name.substr(counter.size()));
-        }
-    }
-    if (!name.starts_with(k_conda_snapshot)) {
-        return is_listed(name);
-    }
-    name.remove_prefix(k_conda_snapshot.size());
-    const std::size_t digits = std::min(name.size(), name.find_first_not_of("0123456789"));
-    return digits > 0 && digits < name.size() && name[digits] == '_' &&
-           is_listed(name.substr(digits + 1));
+    const auto copied = snapshot_of(name);
+    return is_read_variable(name) || (copied && is_read_variable(*copied));
 }
 
 bool is_read_by_cuda(std::string_view name) {

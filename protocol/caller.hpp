@@ -27,10 +27,9 @@ struct Caller {
     [[nodiscard]] std::optional<std::string> variable(std::string_view name) const;
 };
 
-// Every environment variable that cudaenv reads, sorted: the one list of them. Of the user's
-// environment nothing else travels but what CUDA reads, so no token or password does.
-std::span<const std::string_view> caller_variables();
-// Whether it is on the list, or conda's snapshot of one that is: __CONDA_SHLVL_1_CUDA_HOME.
+// Whether cudaenv reads it (base/variables.hpp), or it is somebody else's copy of one that it
+// reads:
+// __CONDA_SHLVL_1_CUDA_HOME.
 bool is_caller_variable(std::string_view name);
 
 // Whether CUDA's libraries or the loader do something else for it, by its name: CUDA_..., NCCL_...,

@@ -91,7 +91,7 @@ std::optional<std::string> decode_part(std::string_view line);
 
 // How far a request is that asked to hear it ("progress": true), before its response.
 struct Progress {
-    std::string step;       // "cudnn", facts::k_probe_steps
+    std::string step;       // "cudnn", facts::k_rungs
     std::optional<int> gpu; // the driver's ordinal
 };
 std::string encode_progress(const Progress& progress);

@@ -6,7 +6,7 @@
 namespace cudaenv::protocol {
 
 // Longer than the daemon's own deadlines for `probe --full --build` on a machine with 32 GPUs: it
-// is the daemon that ends a driver which never answers, and tells where.
+// is the daemon that ends a driver which never answers, and reports where.
 inline constexpr std::chrono::seconds k_probe_patience{1800};
 
 } // namespace cudaenv::protocol

@@ -4,7 +4,7 @@
 #include "cli/commands/named_environment.hpp"
 #include "cli/render/field.hpp"
 #include "protocol/json_field.hpp"
-#include "solver/plan/activation/update.hpp"
+#include "shellhooks/patch/update.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -21,7 +21,7 @@ tl::unexpected<Error> unreadable(const std::string& what) {
     return defect("cudaenvd's answer cannot be read: " + what);
 }
 
-// None for what is no bytes, and for what no environment can hold.
+// Nothing if it is not bytes, or not what an environment can hold.
 std::optional<std::string> bytes_of(const nlohmann::json& value) {
     auto bytes = protocol::bytes_from_json(value, "value");
     return bytes && bytes->find('\0') == std::string::npos ? std::optional(std::move(*bytes))
@@ -65,7 +65,7 @@ void enter(const NamedEnvironment& environment, protocol::Caller& caller, Enviro
 
 Result<ActivationAnswer> read_activation(const nlohmann::json& object) {
     if (text_at(object, "schema") != "cudaenv.env/1") {
-        return unreadable("it is no cudaenv.env/1");
+        return unreadable("it is not a cudaenv.env/1");
     }
     ActivationAnswer answer;
     for (const nlohmann::json& change : list_at(object, "changes")) {
@@ -73,7 +73,7 @@ Result<ActivationAnswer> read_activation(const nlohmann::json& object) {
         const nlohmann::json& value = member(change, "value");
         const auto bytes = bytes_of(value);
         if (!is_name(name) || (!value.is_null() && !bytes)) {
-            return unreadable("a change is none");
+            return unreadable("a change is malformed");
         }
         answer.changes.push_back({name, bytes});
     }
@@ -81,7 +81,7 @@ Result<ActivationAnswer> read_activation(const nlohmann::json& object) {
         for (const auto& [name, value] : set.items()) {
             const auto bytes = bytes_of(value);
             if (!is_name(name) || !bytes) {
-                return unreadable("a variable is none");
+                return unreadable("a variable is malformed");
             }
             answer.set.push_back({name, *bytes});
         }
@@ -97,7 +97,7 @@ Result<ActivationAnswer> read_activation(const nlohmann::json& object) {
             for (const nlohmann::json& directory : directories) {
                 const auto bytes = bytes_of(directory);
                 if (!bytes) {
-                    return unreadable("a directory is none");
+                    return unreadable("a directory is malformed");
                 }
                 if (end == std::string_view("front")) {
                     answer.front[list].push_back(*bytes);
@@ -109,7 +109,7 @@ Result<ActivationAnswer> read_activation(const nlohmann::json& object) {
     if (const nlohmann::json& toolkit = member(object, "toolkit"); toolkit.is_object()) {
         const auto path = bytes_of(member(toolkit, "path"));
         if (!path || !path->starts_with('/')) {
-            return unreadable("the toolkit's path is none");
+            return unreadable("the toolkit's path is malformed");
         }
         answer.toolkit = *path;
         answer.is_same_major = text_at(toolkit, "match") == "same-major";
@@ -121,8 +121,8 @@ Result<ActivationAnswer> read_activation(const nlohmann::json& object) {
     return answer;
 }
 
-EnvironmentBlock with_changes(EnvironmentBlock block, const std::vector<plan::Change>& changes) {
-    for (const plan::Change& change : changes) {
+EnvironmentBlock with_changes(EnvironmentBlock block, const std::vector<patch::Change>& changes) {
+    for (const patch::Change& change : changes) {
         std::erase_if(block, [&](const std::string& entry) { return assigns(entry, change.name); });
         if (change.value) {
             block.push_back(change.name + '=' + *change.value);
@@ -134,25 +134,25 @@ EnvironmentBlock with_changes(EnvironmentBlock block, const std::vector<plan::Ch
 EnvironmentBlock own_environment() {
     EnvironmentBlock block;
     for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
-        // What hooks hand to the program alone.
-        if (!std::string_view(*entry).starts_with(plan::k_found_prefix)) {
+        // Hooks pass these only to the program.
+        if (!std::string_view(*entry).starts_with(patch::k_found_prefix)) {
             block.emplace_back(*entry);
         }
     }
     return block;
 }
 
-std::vector<plan::SetVariable> whole_values(const ActivationAnswer& answer,
-                                            const protocol::Caller& caller) {
-    std::vector<plan::SetVariable> values = answer.set;
+std::vector<patch::SetVariable> whole_values(const ActivationAnswer& answer,
+                                             const protocol::Caller& caller) {
+    std::vector<patch::SetVariable> values = answer.set;
     for (const std::string& list : answer.lists) {
-        const auto change = std::ranges::find(answer.changes, list, &plan::Change::name);
+        const auto change = std::ranges::find(answer.changes, list, &patch::Change::name);
         const auto value = change != answer.changes.end() ? change->value : caller.variable(list);
         if (value) {
             values.push_back({list, *value});
         }
     }
-    std::ranges::sort(values, {}, &plan::SetVariable::name);
+    std::ranges::sort(values, {}, &patch::SetVariable::name);
     return values;
 }
 

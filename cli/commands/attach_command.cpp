@@ -1,10 +1,10 @@
-// `cudaenv attach` and `detach`: an environment that sets CUDA up by itself, for scripts, batch
-// jobs and kernels, where no hook is.
+// `cudaenv attach` and `detach`: an environment sets up CUDA when it is activated, for scripts,
+// batch jobs and kernels, which have no hook.
 #include "base/directory_names.hpp"
 #include "base/environment_files.hpp"
+#include "base/own_path.hpp"
 #include "base/shell_word.hpp"
 #include "base/whole_file.hpp"
-#include "cli/caller.hpp"
 #include "cli/commands/attach_scripts.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/constraints_files.hpp"
@@ -12,8 +12,8 @@
 #include "cli/commands/file_changes.hpp"
 #include "cli/commands/kernelspec.hpp"
 #include "cli/commands/named_environment.hpp"
-#include "cli/commands/own_program.hpp"
 #include "cli/report.hpp"
+#include "cli/this_caller.hpp"
 
 #include <cstdlib>
 #include <optional>
@@ -23,26 +23,26 @@ namespace cudaenv::cli {
 
 namespace {
 
-constexpr const char* k_before = ".before-cudaenv"; // beside a kernel.json: how it was
+constexpr const char* k_before = ".before-cudaenv"; // beside a kernel.json: its original
 
 Error at(const std::string& path, Error error) {
     error.path = path;
     return error;
 }
 
-// Nothing is written where one of the files is somebody else's.
+// Nothing is written if one of the files was not written by cudaenv.
 Result<void> write_scripts(const NamedEnvironment& environment, FileChanges& changes) {
     if (environment.kind == EnvironmentKind::Venv) {
         return tl::unexpected(
             at(environment.prefix,
                {ErrorKind::BadInput,
                 "no-activate-d",
-                "is a venv: its activate script runs no scripts of others",
+                "is a venv, whose activate script runs no other scripts",
                 {},
                 0,
                 0,
-                "`cudaenv init SHELL` serves shells, `cudaenv run` scripts and jobs, "
-                "`cudaenv attach --kernelspec` Jupyter"}));
+                "use `cudaenv init SHELL` for shells, `cudaenv run` for scripts and jobs, "
+                "`cudaenv attach --kernelspec` for Jupyter"}));
     }
     CUDAENV_TRY(const auto program, own_program());
     CUDAENV_TRY(const auto files, EnvironmentFiles::open(environment.prefix));
@@ -54,11 +54,11 @@ Result<void> write_scripts(const NamedEnvironment& environment, FileChanges& cha
         if (present && !is_attach_script(*present)) {
             return tl::unexpected(at(path, {ErrorKind::Unavailable,
                                             "foreign-file",
-                                            "was not written by cudaenv and is left alone",
+                                            "was not written by cudaenv, so nothing was changed",
                                             {},
                                             0,
                                             0,
-                                            "moved away, it is no longer in the way"}));
+                                            "move it elsewhere, then attach again"}));
         }
         before.push_back(present);
     }
@@ -78,7 +78,7 @@ Result<void> remove_scripts(const NamedEnvironment& environment, FileChanges& ch
     CUDAENV_TRY(const auto files, EnvironmentFiles::open(environment.prefix));
     std::vector<ChangedFile> removed;
     const auto scripts = attach_scripts("/");
-    // The first has made the directories.
+    // The first file created the directories.
     for (auto script = scripts.rbegin(); script != scripts.rend(); ++script) {
         const std::string path = environment.prefix + '/' + script->path;
         CUDAENV_TRY(const auto present, files.read(path));
@@ -95,12 +95,12 @@ Result<void> remove_scripts(const NamedEnvironment& environment, FileChanges& ch
     return {};
 }
 
-// None where there is no such directory.
+// Empty if there is no such directory.
 std::vector<std::string> subdirectories(const std::string& directory) {
     return names_in(directory).value_or(std::vector<std::string>());
 }
 
-// Where Jupyter keeps a user's own kernels; empty where there is no home.
+// Where Jupyter keeps a user's own kernels; empty if there is no home directory.
 std::string users_jupyter() {
     const auto absolute = [](const char* name) {
         const char* const value = std::getenv(name);
@@ -154,7 +154,7 @@ Result<void> wrap_kernels(const NamedEnvironment& environment, FileChanges& chan
                 0,
                 0,
                 "`" + environment.prefix + "/bin/python -m ipykernel install --user --name " +
-                    environment.name + "` makes one, where ipykernel is installed"}));
+                    environment.name + "` creates one if ipykernel is installed"}));
     }
     CUDAENV_TRY(const auto files, EnvironmentFiles::open(environment.prefix));
     for (const std::string& path : kernels) {
@@ -178,7 +178,7 @@ Result<void> wrap_kernels(const NamedEnvironment& environment, FileChanges& chan
     return {};
 }
 
-// Byte for byte as it was, where nobody has changed it since; else without our words.
+// Restores the original byte for byte if the file has not changed since; else removes our words.
 Result<void> unwrap_kernels(const NamedEnvironment& environment, FileChanges& changes) {
     CUDAENV_TRY(const auto files, EnvironmentFiles::open(environment.prefix));
     for (const std::string& path : kernels_of(environment)) {
@@ -211,10 +211,10 @@ Result<int> attach(Invocation& invocation) {
     FileChanges changes{"attach", {}, {}};
     if (invocation.params.contains("kernelspec")) {
         CUDAENV_TRY_VOID(wrap_kernels(environment, changes));
-        changes.next = "kernels that are started from now on";
+        changes.next = "takes effect when a kernel is started next";
     } else {
         CUDAENV_TRY(const auto constraints, planned_constraints(environment, caller));
-        // A venv has no activate.d, but a pip.conf of its own.
+        // A venv has no activate.d, but it has a pip.conf.
         const bool constraints_alone =
             environment.kind == EnvironmentKind::Venv && constraints.wanted && !constraints.nothing;
         if (!constraints_alone) {
@@ -222,12 +222,13 @@ Result<int> attach(Invocation& invocation) {
         }
         CUDAENV_TRY_VOID(write_constraints(environment, constraints, changes));
         if (constraints.nothing) {
-            say("there is no torch to hold; `cudaenv attach` again once there is");
+            say("no torch is installed or pinned, so nothing is constrained; run `cudaenv attach` "
+                "again later");
         }
         if (constraints_alone) {
             return show_file_changes(changes, invocation.output);
         }
-        // The name says which one only below an envs directory; a path always does.
+        // A name is unambiguous only below an envs directory; a path always is.
         const bool named = environment.prefix.ends_with("/envs/" + environment.name);
         changes.next =
             "conda activate " + shell_word(named ? environment.name : environment.prefix);

@@ -1,32 +1,14 @@
 #include "cli/commands/attach_scripts.hpp"
 
-#include "shellhooks/quote.hpp"
-#include "shellhooks/shell.hpp"
-
-#include <array>
+#include "shellhooks/hooks/quote.hpp"
+#include "shellhooks/hooks/shell.hpp"
 
 namespace cudaenv::cli {
 
-// attach_texts.cpp, made by CMakeLists.txt.
-extern const std::string_view k_activate_sh;
-extern const std::string_view k_deactivate_sh;
-extern const std::string_view k_activate_csh;
-extern const std::string_view k_deactivate_csh;
-extern const std::string_view k_activate_fish;
-extern const std::string_view k_deactivate_fish;
-
 namespace {
-
-using shellhooks::Shell;
 
 constexpr std::string_view k_marker = "# Written by `cudaenv attach`";
 constexpr std::string_view k_program = "%PROGRAM%";
-
-struct Template {
-    const char* path;
-    Shell shell;
-    const std::string_view& text;
-};
 
 std::string with_program(std::string_view text, const std::string& word) {
     std::string out;
@@ -41,18 +23,17 @@ std::string with_program(std::string_view text, const std::string& word) {
 } // namespace
 
 std::vector<AttachScript> attach_scripts(const std::string& program) {
-    const std::array<Template, 6> templates{{
-        {"etc/conda/activate.d/zz-cudaenv.sh", Shell::Posix, k_activate_sh},
-        {"etc/conda/activate.d/zz-cudaenv.csh", Shell::Tcsh, k_activate_csh},
-        {"etc/conda/activate.d/zz-cudaenv.fish", Shell::Fish, k_activate_fish},
-        {"etc/conda/deactivate.d/zz-cudaenv.sh", Shell::Posix, k_deactivate_sh},
-        {"etc/conda/deactivate.d/zz-cudaenv.csh", Shell::Tcsh, k_deactivate_csh},
-        {"etc/conda/deactivate.d/zz-cudaenv.fish", Shell::Fish, k_deactivate_fish},
-    }};
     std::vector<AttachScript> scripts;
-    for (const Template& script : templates) {
-        scripts.push_back({script.path, with_program(script.text, shellhooks::quote_word(
-                                                                      script.shell, program))});
+    const auto add = [&](const hooks::Shell& shell, const char* directory, const char* text) {
+        scripts.push_back({"etc/conda/" + std::string(directory) + "/zz-cudaenv." +
+                               std::string(shell.attach.extension),
+                           with_program(text, hooks::quote_word(shell, program))});
+    };
+    for (const hooks::Shell* const shell : hooks::shells()) {
+        if (shell->attach.activate != nullptr) {
+            add(*shell, "activate.d", shell->attach.activate);
+            add(*shell, "deactivate.d", shell->attach.deactivate);
+        }
     }
     return scripts;
 }

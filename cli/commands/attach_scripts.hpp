@@ -1,5 +1,4 @@
-// The scripts that `cudaenv attach` puts into a conda environment: files of commands/attach/,
-// compiled in. Pure.
+// The scripts that `cudaenv attach` puts into a conda environment. Pure.
 #pragma once
 
 #include <string>
@@ -13,10 +12,10 @@ struct AttachScript {
     std::string text;
 };
 
-// For sh (and bash, zsh, and xonsh, which runs these in bash), csh and fish. zz: the last to run
-// when an environment is activated, the first when it is left. `program` is cudaenv's path.
+// zz: the last to run when an environment is activated, the first when it is deactivated. `program`
+// is cudaenv's path.
 std::vector<AttachScript> attach_scripts(const std::string& program);
-// Whether we wrote it; anything else is never overwritten or removed.
+// Whether cudaenv wrote it; anything else is never overwritten or removed.
 bool is_attach_script(std::string_view text);
 
 } // namespace cudaenv::cli

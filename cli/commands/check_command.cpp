@@ -1,8 +1,7 @@
-// `cudaenv check --fix`: shows what would be done, asks, has it done, runs what only the user's own
-// environment can run, and looks again.
+// `cudaenv check --fix`: shows the steps, asks, has the daemon apply them, runs what needs the
+// user's own environment, and checks again.
 #include "base/own_limits.hpp"
 #include "cli/ask.hpp"
-#include "cli/caller.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/progress_line.hpp"
@@ -10,10 +9,12 @@
 #include "cli/render/render.hpp"
 #include "cli/report.hpp"
 #include "cli/terminal.hpp"
+#include "cli/this_caller.hpp"
 #include "protocol/json_field.hpp"
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -23,7 +24,7 @@ namespace cudaenv::cli {
 
 namespace {
 
-// Of one step. Empty: there is none.
+// The command of one step; may be empty.
 Result<std::vector<std::string>> command_of(const nlohmann::json& step) {
     std::vector<std::string> words;
     for (const nlohmann::json& word : list_at(step, "command")) {
@@ -32,11 +33,12 @@ Result<std::vector<std::string>> command_of(const nlohmann::json& step) {
     return words;
 }
 
-// Its words go where messages go, so that standard output stays the object's. Empty: it did it.
+// Runs it with standard output on standard error, so that only the object goes to standard output.
+// Returns what went wrong; empty if nothing.
 std::string run_program(const std::vector<std::string>& words) {
     std::vector<char*> arguments;
     for (const std::string& word : words) {
-        arguments.push_back(const_cast<char*>(word.c_str())); // execvp changes none
+        arguments.push_back(const_cast<char*>(word.c_str())); // execvp does not change them
     }
     arguments.push_back(nullptr);
     const pid_t child = ::fork();
@@ -52,11 +54,11 @@ std::string run_program(const std::vector<std::string>& words) {
     int status = 0;
     while (::waitpid(child, &status, 0) < 0) {
         if (errno != EINTR) {
-            return std::string("is lost: ") + std::strerror(errno);
+            return std::string("cannot be waited for: ") + std::strerror(errno);
         }
     }
     if (WIFSIGNALED(status)) {
-        return words[0] + " was ended by signal " + std::to_string(WTERMSIG(status));
+        return words[0] + " was killed by signal " + std::to_string(WTERMSIG(status));
     }
     return WEXITSTATUS(status) == 0
                ? std::string()
@@ -90,10 +92,11 @@ bool is_yes(std::string_view line) {
     return line.starts_with('y') || line.starts_with('Y');
 }
 
-// No answer is a no.
+// Anything but yes is no.
 bool asked_and_agreed(std::size_t steps) {
     const std::string question =
-        std::string("cudaenv: ") + (steps == 1 ? "do this? [y/N] " : "do these? [y/N] ");
+        std::string("cudaenv: ") +
+        (steps == 1 ? "apply this fix? [y/N] " : "apply these fixes? [y/N] ");
     if (!write_all(STDERR_FILENO, question)) {
         return false;
     }
@@ -132,14 +135,14 @@ public:
         }
         if (!m_agreed) {
             if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) {
-                return bad_input("not-asked", "nothing was done: there is no terminal to ask on",
-                                 "the same with -y does these steps without asking");
+                return bad_input("not-asked", "nothing was changed: there is no terminal to ask on",
+                                 "add -y to apply these steps without asking");
             }
             if (m_output.json) {
                 CUDAENV_TRY_VOID(print(STDERR_FILENO, planned.object));
             }
             if (!asked_and_agreed(steps.size())) {
-                say("nothing was done");
+                say("nothing was changed");
                 return m_output.json ? show(planned.object, 1) : 1;
             }
         }
@@ -154,7 +157,8 @@ private:
         CUDAENV_TRY(auto done, ask(params));
         run_commands(done.object);
         const bool whole = all_done(done.object);
-        const auto after = ask(m_params);
+        params.erase("carry_out");
+        const auto after = ask(params);
         if (!after) {
             static_cast<void>(print(STDERR_FILENO, without_plan(done.object)));
             return tl::unexpected(after.error());
@@ -163,15 +167,21 @@ private:
         return show(done.object, whole ? after->status : 3);
     }
 
-    Result<protocol::Reply> ask(const nlohmann::json& params) const {
-        AskWishes wishes;
-        wishes.tell = m_output.verbose ? TellWay::Yes : TellWay::No;
-        ProgressLine progress;
-        if (!m_output.quiet && ProgressLine::can_be_shown()) {
-            wishes.on_progress = [&progress](const protocol::Progress& far) { progress.show(far); };
+    // All questions over one connection: the daemon keeps what it has read.
+    Result<protocol::Reply> ask(const nlohmann::json& params) {
+        if (!m_conversation) {
+            AskWishes wishes;
+            wishes.explain = m_output.verbose ? ExplainNoDaemon::Yes : ExplainNoDaemon::No;
+            if (!m_output.quiet && ProgressLine::can_be_shown()) {
+                wishes.on_progress = [this](const protocol::Progress& far) {
+                    m_progress.show(far);
+                };
+            }
+            CUDAENV_TRY(auto conversation, Conversation::open("check.fix", params, wishes));
+            m_conversation.emplace(std::move(conversation));
         }
-        auto reply = ask_daemon("check.fix", params, m_caller, wishes);
-        progress.clear();
+        auto reply = m_conversation->ask(params, m_caller);
+        m_progress.clear();
         return reply;
     }
 
@@ -199,12 +209,15 @@ private:
     protocol::Caller m_caller;
     nlohmann::json m_params;
     bool m_agreed = false;
+    ProgressLine m_progress;
+    std::optional<Conversation> m_conversation;
 };
 
 } // namespace
 
-Result<int> fix_environment(Invocation& invocation) {
-    return FixCommand(invocation).run();
+Result<int> check(Invocation& invocation) {
+    return invocation.params.contains("fix") ? FixCommand(invocation).run()
+                                             : ask_and_show(invocation);
 }
 
 } // namespace cudaenv::cli

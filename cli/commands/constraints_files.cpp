@@ -1,6 +1,7 @@
 #include "cli/commands/constraints_files.hpp"
 
 #include "base/environment_files.hpp"
+#include "base/printable.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
@@ -11,7 +12,6 @@
 #include "cli/commands/pip_conf.hpp"
 #include "cli/render/field.hpp"
 #include "protocol/json_field.hpp"
-#include "solver/plan/printable.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -25,24 +25,24 @@ namespace cudaenv::cli {
 namespace {
 
 constexpr std::string_view k_why =
-    "# Written by `cudaenv attach`, because activate.constraints is \"env\": pip.conf of this\n"
-    "# environment names this file, and pip then installs nothing that contradicts it: a partner "
+    "# Written by `cudaenv attach`, because activate.constraints is \"env\". pip.conf of this\n"
+    "# environment names this file, so pip installs nothing that contradicts it: a partner "
     "of\n"
     "# torch that fits, or none, instead of another torch.\n"
     "# The clause !=0+kept.by.cudaenv... forbids no version there is; pip quotes it where it "
     "refuses one.\n"
     "#\n"
-    "# Another torch on purpose, and then what is written here anew:\n"
+    "# To install another torch on purpose, and then update this file:\n"
     "#   PIP_CONSTRAINT=/dev/null pip install torch==X\n"
     "#   cudaenv attach\n"
-    "# (pip install -c FILE does not help: it adds to what this file says.)\n"
-    "# For good: cudaenv detach\n";
+    "# (pip install -c FILE does not help: it adds to these constraints.)\n"
+    "# To remove the constraints: cudaenv detach\n";
 
 constexpr std::string_view k_pip_conf_comment =
     "# Written by `cudaenv attach`, because activate.constraints is \"env\"; `cudaenv detach` "
-    "takes "
-    "it out.\n"
-    "# The file says what it holds, and how to install something else on purpose.\n";
+    "removes "
+    "it.\n"
+    "# The file lists the constraints, and says how to install something else on purpose.\n";
 
 struct Paths {
     explicit Paths(const std::string& prefix)
@@ -64,7 +64,7 @@ Error at(const std::string& path, Error error) {
     return error;
 }
 
-// Files as they are without ours: what is to be written is written over these.
+// The files without our lines, to which new lines are added.
 struct Plain {
     FileText constraints;
     FileText pip_conf;
@@ -74,7 +74,7 @@ struct Plain {
     bool pinned_made = false;
 };
 
-// None where nothing is left of a file that was made by us.
+// Nothing if only our lines are left in a file that we created.
 std::optional<std::string> left_of(const FileText& file, std::string text, bool made) {
     return !file.before || (made && trim(text).empty()) ? std::nullopt
                                                         : std::optional(std::move(text));
@@ -108,7 +108,7 @@ Result<Plain> plain_files(const NamedEnvironment& environment) {
     if (!pip_conf) {
         return tl::unexpected(at(paths.pip_conf, std::move(pip_conf).error()));
     }
-    // The section's name alone is what we left for lines that are gone by now.
+    // Only the section's name is left, for lines that have been removed since.
     const bool nothing = trim(*pip_conf) == "[global]" && plain.pip_conf_made;
     plain.pip_conf.after =
         left_of(plain.pip_conf, nothing ? std::string() : *pip_conf, plain.pip_conf_made);
@@ -136,7 +136,7 @@ std::string variable_or(const protocol::Caller& caller, const char* name, std::s
     return value.empty() ? std::move(otherwise) : value;
 }
 
-// pip's files besides the environment's own; one option holds, of whichever counts last.
+// pip's configuration files besides the environment's own; of an option the last one counts.
 std::vector<std::string> other_pip_confs(const protocol::Caller& caller) {
     const std::string home = caller.variable("HOME").value_or("");
     const std::string config = variable_or(caller, "XDG_CONFIG_HOME", home + "/.config");
@@ -147,15 +147,16 @@ std::vector<std::string> other_pip_confs(const protocol::Caller& caller) {
 Result<void> check_pip(const NamedEnvironment& environment, const nlohmann::json& pip) {
     const std::string python = shell_word(environment.prefix + "/bin/python");
     if (pip.is_null()) {
-        return refused("no-pip", environment.prefix,
-                       "has no pip, which activate.constraints is for: uv reads no pip.conf",
-                       "`" + python +
-                           " -m ensurepip` installs one; for uv, UV_CONSTRAINT names such a "
-                           "file; `cudaenv config set activate.constraints off` attaches without");
+        return refused(
+            "no-pip", environment.prefix,
+            "has no pip, and activate.constraints works only with pip: uv reads no pip.conf",
+            "`" + python +
+                " -m ensurepip` installs one; for uv, UV_CONSTRAINT names such a "
+                "file; `cudaenv config set activate.constraints off` attaches without");
     }
     if (text_at(pip, "builds_apart") == "never") {
         return refused("old-pip", environment.prefix,
-                       "has pip " + plan::printable(text_at(pip, "version")) +
+                       "has pip " + printable(text_at(pip, "version")) +
                            ", which holds isolated builds to the environment's constraints as "
                            "well; pip 25.3 is the first that can do without",
                        "`" + python +
@@ -165,22 +166,21 @@ Result<void> check_pip(const NamedEnvironment& environment, const nlohmann::json
     return {};
 }
 
-// What of pip's configuration stands in the way of an option of ours.
+// The setting in pip's configuration that conflicts with one of ours.
 Result<void> check_configuration(const Plain& plain, const protocol::Caller& caller,
                                  bool by_feature) {
     const auto taken = [&](const std::string& path, std::string_view text,
                            bool own) -> Result<void> {
         for (const PipOption& option : pip_options(text)) {
             if (own && option.value == pip_path(plain.constraints.path)) {
-                continue; // ours, its marks taken out by `pip config`
+                continue; // ours; `pip config` removed its marks
             }
             if (option.name == "constraint") {
-                return tl::unexpected(
-                    Error{ErrorKind::Unavailable, "constraint-taken",
-                          "names a constraint already, and pip takes one file's alone", path,
-                          option.line, 0,
-                          "its lines can be pinned with `cudaenv pin` where they are of a "
-                          "framework; without that line `cudaenv attach` writes its own"});
+                return tl::unexpected(Error{
+                    ErrorKind::Unavailable, "constraint-taken",
+                    "names a constraint already, and pip reads only one", path, option.line, 0,
+                    "its lines can be pinned with `cudaenv pin` where they are of a "
+                    "framework; without that line `cudaenv attach` writes its own"});
             }
             if (own && by_feature && option.name == "use-feature") {
                 return tl::unexpected(
@@ -196,7 +196,7 @@ Result<void> check_configuration(const Plain& plain, const protocol::Caller& cal
     };
     CUDAENV_TRY_VOID(taken(plain.pip_conf.path, plain.pip_conf.before.value_or(""), true));
     for (const std::string& path : other_pip_confs(caller)) {
-        // What pip cannot read either says nothing.
+        // pip cannot read it either.
         if (const auto text = read_whole(path); text && *text) {
             CUDAENV_TRY_VOID(taken(path, **text, false));
         }
@@ -213,8 +213,8 @@ Result<void> check_writable(const NamedEnvironment& environment) {
         if (!is_writable(path)) {
             return refused("read-only-environment", path,
                            std::string("cannot be written: ") + std::strerror(errno),
-                           "whoever owns the environment can attach it; PIP_CONSTRAINT serves one "
-                           "user alone, in isolated builds as well");
+                           "ask the owner of the environment to attach it, or set PIP_CONSTRAINT "
+                           "for yourself, which also applies to isolated builds");
         }
     }
     return {};
@@ -233,8 +233,8 @@ Result<ConstraintsFiles> with_lines(const NamedEnvironment& environment, Plain p
     const auto value = pip_path(plain.constraints.path);
     if (!value) {
         return refused("unusable-prefix", environment.prefix,
-                       "has a name that is no UTF-8, which pip.conf cannot say",
-                       "an environment at another path can be held");
+                       "has a name that is not UTF-8, which pip.conf cannot contain",
+                       "move the environment to another path");
     }
     const auto made = [](const FileText& file) {
         return file.after ? std::string() : creation_note(file.path, file.before);

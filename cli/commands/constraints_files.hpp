@@ -1,8 +1,8 @@
 // `activate.constraints = "env"`: PREFIX/etc/cudaenv/constraints.txt, PREFIX/pip.conf, which names
 // it, and PREFIX/conda-meta/pinned.
 //
-// Law: whatever speaks against it is said before anything is written; what is taken out leaves each
-// file as it was, with what the user has changed since.
+// Law: every obstacle is reported before anything is written; removal leaves each file as it was,
+// with the user's changes since then.
 #pragma once
 
 #include "base/result.hpp"
@@ -19,23 +19,22 @@ namespace cudaenv::cli {
 struct FileText {
     std::string path;
     std::optional<std::string> before;
-    std::optional<std::string> after; // none: no such file
+    std::optional<std::string> after; // nothing: no such file
 };
 
 struct ConstraintsFiles {
     bool wanted = false;  // by the setting
-    bool nothing = false; // to hold: no torch and no pin of one
-    // In the order in which they are written: at no time does pip.conf name a file that is not
-    // there.
+    bool nothing = false; // to constrain: torch is neither installed nor pinned
+    // In the order of writing: pip.conf never names a file that does not exist.
     std::vector<FileText> files;
 };
 
-// What attach would write, or take out where the setting is off: nothing is written yet. Errors,
-// where the setting is on: "no-pip", "old-pip", "read-only-environment", "constraint-taken",
+// What attach would write, or remove if the setting is off; nothing is written yet. Errors, if the
+// setting is on: "no-pip", "old-pip", "read-only-environment", "constraint-taken",
 // "unusable-prefix".
 Result<ConstraintsFiles> planned_constraints(const NamedEnvironment& environment,
                                              const protocol::Caller& caller);
-// What detach takes out.
+// What detach removes.
 Result<ConstraintsFiles> without_constraints(const NamedEnvironment& environment);
 
 Result<void> write_constraints(const NamedEnvironment& environment, const ConstraintsFiles& planned,

@@ -1,5 +1,5 @@
-// A file that was not there before we wrote it says so in a comment, with how many directories
-// above it were not there either: its removal takes exactly these with it.
+// A file that we created says so in a comment, with the number of directories that were created for
+// it: removing the file removes exactly these.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 
 namespace cudaenv::cli {
 
-// A line for what is about to be written to `path`, where `before` is its content: the one that is
-// in there, or a new one where there is no file. Empty: the file was the user's.
+// The comment for the new text of `path`, whose content is `before`: the existing one, or a new one
+// if there is no file. Empty: the file is the user's.
 std::string creation_note(const std::string& path, const std::optional<std::string>& before);
 
-// How many directories above it were created with the file; none where the text has no note.
+// How many directories were created for the file; nothing if the text has no such comment.
 std::optional<int> created_directories(std::string_view text);
 
-// `count` directories above `path`, as long as they are empty: what lies in them is the user's.
+// Removes up to `count` directories above `path`, as long as they are empty.
 void remove_directories_above(std::string path, int count);
 
 } // namespace cudaenv::cli

@@ -1,16 +1,17 @@
-// `cudaenv daemon start|stop|status|logs`: about the daemon itself, never through it alone: it may
-// not be there, or not answer.
+// `cudaenv daemon start|stop|status|logs`. Works also if the daemon does not run or does not
+// answer.
 #include "base/runtime_directory.hpp"
 #include "base/state_directory.hpp"
 #include "base/text.hpp"
-#include "cli/caller.hpp"
+#include "base/whole_io.hpp"
+#include "cli/command_line.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/connection.hpp"
 #include "cli/output.hpp"
 #include "cli/render/render.hpp"
 #include "cli/report.hpp"
 #include "cli/start_rules.hpp"
-#include "cli/usage_error.hpp"
+#include "cli/this_caller.hpp"
 
 #include <array>
 #include <cerrno>
@@ -44,7 +45,7 @@ nlohmann::json not_running(const std::string& why) {
             {"why_not", why}};
 }
 
-// Of the daemon that listens; error "no-daemon" where none answers.
+// From the daemon that listens; error "no-daemon" if none answers.
 Result<nlohmann::json> ask_listening(const char* method) {
     CUDAENV_TRY(auto connection, Connection::open({.child = false}));
     CUDAENV_TRY(auto reply,
@@ -59,7 +60,7 @@ nlohmann::json status() {
 
 Result<nlohmann::json> start() {
     if (daemon_is_unwanted(::getenv)) {
-        return bad_input("no-daemon", "no daemon is started: CUDAENV_NO_DAEMON is set",
+        return bad_input("no-daemon", "no daemon was started: CUDAENV_NO_DAEMON is set",
                          "unset CUDAENV_NO_DAEMON");
     }
     CUDAENV_TRY(auto connection, Connection::open({.start = StartDaemon::Asked}));
@@ -67,7 +68,7 @@ Result<nlohmann::json> start() {
         auto reply,
         connection.ask({0, "daemon.status", nlohmann::json::object(), std::nullopt}, k_deadline));
     if (!connection.from_daemon()) {
-        // Another may have been quicker, and then it is there now.
+        // Another process may have started one meanwhile.
         nlohmann::json now = status();
         if (now.value("running", false)) {
             return now;
@@ -77,7 +78,7 @@ Result<nlohmann::json> start() {
     return std::move(reply.object);
 }
 
-// The process that holds the lock; 0 where nobody does, or nobody that is a cudaenvd.
+// The cudaenvd that holds the lock; 0 if there is none.
 pid_t lock_holder(const RuntimeDirectory& directory) {
     const Fd lock(::openat(directory.fd.get(), k_lock_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (!lock || ::flock(lock.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
@@ -99,8 +100,8 @@ pid_t lock_holder(const RuntimeDirectory& directory) {
                : 0;
 }
 
-// A daemon that does not answer is killed: what it was asked it has not said, and its clients have
-// asked children of their own.
+// Kills a daemon that does not answer. Nothing is lost: its clients have asked children of their
+// own.
 bool kill_silent_daemon() {
     const auto directory =
         open_runtime_directory(std::getenv("XDG_RUNTIME_DIR"), ::geteuid(), IfMissing::Fail);
@@ -132,19 +133,15 @@ std::string log_directory() {
     return runtime ? std::move(runtime->path) : std::string();
 }
 
-// Empty where it cannot be read: then there are no lines.
+// Empty if it cannot be read.
 std::string whole_file(const std::string& path) {
     const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    std::string text;
-    std::array<char, std::size_t{16} * 1024> chunk{};
-    for (ssize_t size = 0; file && (size = ::read(file.get(), chunk.data(), chunk.size())) > 0;) {
-        text.append(chunk.data(), static_cast<std::size_t>(size));
-    }
-    return text;
+    constexpr std::size_t k_most = std::size_t{16} << 20U; // a log is moved aside long before
+    return file ? read_rest(file.get(), k_most).value_or("") : std::string();
 }
 
-// The lines as they are, or for people: time, level, text. What is no line of ours (a library's
-// word on standard error) is shown as it is, and is no JSON.
+// The lines as they are, or for people: time, level, text. A line that is not ours (a library's
+// on standard error) is shown as it is, and left out of JSON.
 std::string shown_log(const std::string& text, bool json) {
     std::string shown;
     for (const std::string_view line : split(text, '\n')) {
@@ -154,7 +151,7 @@ std::string shown_log(const std::string& text, bool json) {
         } else if (json) {
             shown += std::string(line) + '\n';
         } else {
-            shown += render({{"schema", "cudaenv.log/1"}, {"line", object}}, message_style());
+            shown += render_log_line(object);
         }
     }
     return shown;

@@ -1,15 +1,15 @@
 // `cudaenv env` for shells, files and CI.
 #include "base/fd.hpp"
 #include "cli/ask.hpp"
-#include "cli/caller.hpp"
 #include "cli/commands/activation_answer.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/environment_formats.hpp"
 #include "cli/output.hpp"
 #include "cli/render/field.hpp"
 #include "cli/report.hpp"
+#include "cli/this_caller.hpp"
 #include "protocol/json_field.hpp"
-#include "shellhooks/render.hpp"
+#include "shellhooks/hooks/shell.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -21,8 +21,8 @@ namespace cudaenv::cli {
 
 namespace {
 
-// GITHUB_ENV and GITHUB_PATH are files that the runner made and reads after the step: appended to
-// in one write, as `>>` does it. Where a variable is not set: standard output.
+// GITHUB_ENV and GITHUB_PATH name files that the runner reads after the step. Appends in one write,
+// as `>>` does. If the variable is not set: standard output.
 Result<void> append_to(const char* variable, const std::string& text) {
     const char* const path = std::getenv(variable);
     if (path == nullptr || *path == '\0') {
@@ -47,36 +47,36 @@ Result<void> write_github(const ActivationAnswer& answer, const protocol::Caller
     return append_to("GITHUB_PATH", text.path);
 }
 
-Result<shellhooks::Shell> shell_of(const nlohmann::json& params) {
+Result<const hooks::Shell*> shell_of(const nlohmann::json& params) {
     if (!params.contains("shell")) {
-        return bad_input("usage", "no shell is named", "expected --shell SHELL");
+        return bad_input("usage", "no shell given", "expected --shell SHELL");
     }
-    const auto shell = shellhooks::shell_named(params["shell"].get<std::string>());
-    if (!shell) {
-        return defect("a shell of the table has no renderer");
-    }
-    return *shell;
+    const auto shell = hooks::shell_named(params["shell"].get<std::string>());
+    return shell != nullptr ? shell : Result<const hooks::Shell*>(defect("unknown shell"));
 }
 
-// Known without a daemon: the journal is in the environment.
+// Needs no daemon: the journal is in the environment.
 Result<int> write_leave(const nlohmann::json& params) {
     CUDAENV_TRY(const auto shell, shell_of(params));
     const protocol::Caller caller = this_caller(Terminal{});
-    const auto changes = plan::difference(caller.environment, plan::undo(caller.environment));
-    CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, shellhooks::render_changes(shell, changes)));
+    const auto changes = patch::difference(caller.environment, patch::undo(caller.environment));
+    CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, shell->render_changes(changes)));
     return 0;
 }
 
 } // namespace
 
-Result<int> write_environment(Invocation& invocation) {
+Result<int> env(Invocation& invocation) {
     const nlohmann::json& params = invocation.params;
     int forms = 0;
     for (const char* form : {"shell", "dotenv", "github"}) {
         forms += params.contains(form) ? 1 : 0;
     }
+    if (forms == 0 && !params.contains("leave")) {
+        return ask_and_show(invocation);
+    }
     if (forms + (invocation.output.json ? 1 : 0) > 1) {
-        return bad_input("usage", "more than one form is asked for",
+        return bad_input("usage", "more than one output format given",
                          "expected one of --shell, --dotenv, --github and --json");
     }
     if (params.contains("leave")) {
@@ -88,11 +88,11 @@ Result<int> write_environment(Invocation& invocation) {
             question[key] = params[key];
         }
     }
-    // The scripts of `attach` have no other way to say it; a line of a job's log is heard as well.
+    // For the scripts of `attach`; a line in a job's log is read too.
     const char* quiet = std::getenv("CUDAENV_QUIET");
-    const bool tells = params.contains("shell") && !invocation.output.quiet &&
-                       (quiet == nullptr || *quiet == '\0');
-    if (tells) {
+    const bool reports = params.contains("shell") && !invocation.output.quiet &&
+                         (quiet == nullptr || *quiet == '\0');
+    if (reports) {
         question["tell_installs"] = true;
     }
     const protocol::Caller caller = this_caller(Terminal{});
@@ -107,7 +107,7 @@ Result<int> write_environment(Invocation& invocation) {
         CUDAENV_TRY(text, dotenv_text(whole_values(answer, caller)));
     } else {
         CUDAENV_TRY(const auto shell, shell_of(params));
-        text = shellhooks::render_changes(shell, answer.changes);
+        text = shell->render_changes(answer.changes);
     }
     CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, text));
     if (!invocation.output.quiet && (quiet == nullptr || *quiet == '\0')) {
@@ -116,10 +116,10 @@ Result<int> write_environment(Invocation& invocation) {
         }
     }
     const nlohmann::json& installs = member(reply.object, "installs");
-    if (tells && !installs.is_null()) {
+    if (reports && !installs.is_null()) {
         CUDAENV_TRY(const auto line, protocol::bytes_from_json(installs, "installs"));
         say(line);
-        // Whether or not it can be kept that it was said, the environment is printed.
+        // The environment is printed even if the daemon cannot record that the line was shown.
         static_cast<void>(
             ask_daemon("activate.said", member(reply.object, "installs_said"), caller));
     }

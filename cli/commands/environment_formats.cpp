@@ -11,8 +11,8 @@ bool is_space(char c) {
     return c == ' ' || c == '\t';
 }
 
-// Whether an unquoted value means itself to all readers: compose and python-dotenv expand `$`, cut
-// at ` #` and strip the ends; a quote at the start would open a quoted value.
+// Whether all readers read the unquoted value as it is: compose and python-dotenv expand `$`, cut
+// at ` #` and strip the ends; a quote at the start opens a quoted value.
 bool means_itself(std::string_view value) {
     if (value.empty()) {
         return true;
@@ -39,25 +39,25 @@ std::string delimiter_for(std::string_view value) {
 
 } // namespace
 
-Result<std::string> dotenv_text(std::span<const plan::SetVariable> values) {
+Result<std::string> dotenv_text(std::span<const patch::SetVariable> values) {
     std::string text;
-    for (const plan::SetVariable& variable : values) {
+    for (const patch::SetVariable& variable : values) {
         if (!means_itself(variable.value)) {
             return unavailable("no-dotenv",
                                "the value of " + variable.name +
                                    " cannot be written into a .env "
                                    "file that docker, compose and python-dotenv read alike",
-                               "`cudaenv env --json` has it, and `cudaenv run` needs no file");
+                               "use `cudaenv env --json`, or `cudaenv run`, which needs no file");
         }
         text += variable.name + '=' + variable.value + '\n';
     }
     return text;
 }
 
-Result<GithubText> github_text(std::span<const plan::SetVariable> values,
+Result<GithubText> github_text(std::span<const patch::SetVariable> values,
                                const std::vector<std::string>& front) {
     GithubText text;
-    for (const plan::SetVariable& variable : values) {
+    for (const patch::SetVariable& variable : values) {
         if (variable.name == "PATH" && !front.empty()) {
             continue;
         }
@@ -67,7 +67,7 @@ Result<GithubText> github_text(std::span<const plan::SetVariable> values,
     }
     for (auto directory = front.rbegin(); directory != front.rend(); ++directory) {
         if (directory->find_first_of("\r\n") != std::string::npos) {
-            return unavailable("no-github", "a directory for PATH has a line end in its name", {});
+            return unavailable("no-github", "a directory for PATH has a newline in its name", {});
         }
         text.path += *directory + '\n';
     }

@@ -1,9 +1,9 @@
 #include "cli/commands/file_changes.hpp"
 
-#include "cli/caller.hpp"
 #include "cli/output.hpp"
 #include "cli/render/render.hpp"
 #include "cli/report.hpp"
+#include "cli/this_caller.hpp"
 
 #include <unistd.h>
 

@@ -1,5 +1,4 @@
-// What a command did to which files: the object `cudaenv.change/1`, which `init`, `attach` and
-// `detach` end in.
+// The files that `init`, `attach` and `detach` changed, as the object `cudaenv.change/1`.
 #pragma once
 
 #include "base/result.hpp"
@@ -13,9 +12,9 @@ namespace cudaenv::cli {
 enum class FileChange {
     Written,
     Removed, // the file, or our part of it
-    Kept,    // it was so already
+    Kept,    // it was up to date
     Absent,  // there was nothing to remove
-    Foreign, // somebody else's: left alone
+    Foreign, // not written by cudaenv: not changed
 };
 
 struct ChangedFile {
@@ -26,7 +25,7 @@ struct ChangedFile {
 struct FileChanges {
     std::string command; // "init"
     std::vector<ChangedFile> files;
-    std::string next; // what is worth doing or knowing now; may be empty
+    std::string next; // what to do or know now; may be empty
 };
 
 // Status 0. On standard output.

@@ -1,16 +1,16 @@
 // `cudaenv hook SHELL`: runs at every start of a shell, so it waits for no daemon.
 #include "base/fd.hpp"
+#include "base/own_path.hpp"
 #include "base/runtime_directory.hpp"
 #include "base/whole_file.hpp"
-#include "cli/caller.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/commands/own_program.hpp"
 #include "cli/connection.hpp"
 #include "cli/output.hpp"
 #include "cli/start_rules.hpp"
-#include "shellhooks/hook.hpp"
-#include "shellhooks/shell.hpp"
-#include "solver/plan/config.hpp"
+#include "cli/this_caller.hpp"
+#include "shellhooks/hooks/hook_text.hpp"
+#include "shellhooks/hooks/shell.hpp"
+#include "solver/pins/config.hpp"
 
 #include <cstdlib>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ namespace cudaenv::cli {
 
 namespace {
 
-// An absolute path from the environment; XDG has relative ones ignored.
+// An absolute path from the environment; relative ones are ignored, as the XDG specification says.
 std::string directory_in(const char* name) {
     const char* const value = std::getenv(name);
     return value != nullptr && *value == '/' ? value : std::string();
@@ -42,18 +42,18 @@ std::string users_config() {
     return home.empty() ? home : home + "/.config/cudaenv/config.toml";
 }
 
-std::optional<plan::ConfigFile> config_at(const std::string& path, plan::FileScope scope) {
+std::optional<pins::ConfigFile> config_at(const std::string& path, pins::FileScope scope) {
     const auto text = path.empty() ? std::nullopt : read_whole(path);
     if (!text || !text->has_value()) {
         return std::nullopt;
     }
-    // A file that cannot be read must not cost the user the hook: the first prompt tells of it.
-    auto file = plan::parse_config(**text, path, scope, plan::UnknownKeys::Note);
+    // An unreadable file must not keep the hook from loading; the first prompt reports it.
+    auto file = pins::parse_config(**text, path, scope, pins::UnknownKeys::Note);
     return file ? std::optional(std::move(*file)) : std::nullopt;
 }
 
-// Leaves a mark in the runtime directory, which does not outlive the boot.
-bool is_first_look() {
+// Leaves a file in the runtime directory, which does not survive a reboot.
+bool is_first_start() {
     const auto directory =
         open_runtime_directory(std::getenv("XDG_RUNTIME_DIR"), ::geteuid(), IfMissing::Make);
     if (!directory) {
@@ -65,22 +65,22 @@ bool is_first_look() {
 }
 
 bool wraps() {
-    const auto system = config_at("/etc/cudaenv/config.toml", plan::FileScope::System);
-    const auto user = config_at(users_config(), plan::FileScope::User);
-    const plan::Config config = plan::Config::merge(
+    const auto system = config_at("/etc/cudaenv/config.toml", pins::FileScope::System);
+    const auto user = config_at(users_config(), pins::FileScope::User);
+    const pins::Config config = pins::Config::merge(
         {system ? &*system : nullptr, user ? &*user : nullptr, nullptr, nullptr});
-    const plan::EffectiveSetting* const setting = config.find("activate.wrap");
+    const pins::EffectiveSetting* const setting = config.find("activate.wrap");
     const bool* const value = setting == nullptr ? nullptr : std::get_if<bool>(&setting->value);
     return value == nullptr || *value;
 }
 
-// A person's first prompt will ask in a moment: what its answer needs is looked at meanwhile, by
-// the daemon that may stay, or, the first time since the runtime directory was made, by a child.
-void look_in_background() {
+// The first prompt will ask in a moment. Until then a daemon that may stay reads what the answer
+// needs; without one, a child does, the first time since the runtime directory was created.
+void read_in_background() {
     ConnectWishes wishes;
     wishes.start = StartDaemon::IfTerminal;
     wishes.let_finish = true;
-    if (!start_situation().at_terminal() || !is_first_look()) {
+    if (!start_situation().at_terminal() || !is_first_start()) {
         return;
     }
     auto connection = Connection::open(wishes);
@@ -93,16 +93,16 @@ void look_in_background() {
 } // namespace
 
 Result<int> print_hook(Invocation& invocation) {
-    const auto shell =
-        shellhooks::shell_named(invocation.params["arguments"][0].get<std::string>());
-    if (!shell) {
-        return defect("a shell of the table has no hook");
+    const hooks::Shell* const shell =
+        hooks::shell_named(invocation.params["arguments"][0].get<std::string>());
+    if (shell == nullptr) {
+        return defect("unknown shell");
     }
-    shellhooks::HookOptions options;
+    hooks::HookOptions options;
     CUDAENV_TRY(options.program, own_program());
     options.wrap = wraps();
-    CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, shellhooks::hook_text(*shell, options)));
-    look_in_background();
+    CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, hooks::hook_text(*shell, options)));
+    read_in_background();
     return 0;
 }
 

@@ -1,19 +1,21 @@
-// `cudaenv init SHELL`: the hook into the file that the shell reads when it starts.
+// `cudaenv init SHELL`: adds the hook to the file that the shell reads when it starts.
+#include "base/own_path.hpp"
 #include "base/private_files.hpp"
 #include "base/whole_file.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/created_file.hpp"
 #include "cli/commands/file_changes.hpp"
 #include "cli/commands/marked_block.hpp"
-#include "cli/commands/own_program.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
-#include "shellhooks/quote.hpp"
-#include "shellhooks/shell.hpp"
+#include "shellhooks/hooks/shell.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -22,7 +24,7 @@ namespace cudaenv::cli {
 
 namespace {
 
-using shellhooks::Shell;
+using hooks::Shell;
 
 bool exists(const std::string& path) {
     return ::access(path.c_str(), F_OK) == 0;
@@ -33,75 +35,50 @@ std::string directory_in(const char* name) {
     return value != nullptr && *value == '/' ? value : std::string();
 }
 
-// The file that an interactive shell of this kind reads last of the user's own.
-Result<std::string> start_file(Shell shell) {
-    const std::string home = directory_in("HOME");
-    const std::string zdotdir = directory_in("ZDOTDIR");
-    std::string config = directory_in("XDG_CONFIG_HOME");
-    if (home.empty() && !(shell == Shell::Zsh && !zdotdir.empty())) {
-        return bad_input("no-home",
-                         "there is no home directory whose start-up file could be changed",
-                         "expected HOME to be an absolute path");
+struct Root {
+    std::string_view prefix;
+    const char* variable;
+    std::string_view below_home; // if the variable is not set
+};
+constexpr auto k_roots = std::to_array<Root>({
+    {"~", "HOME", ""},
+    {"$ZDOTDIR", "ZDOTDIR", ""},
+    {"$XDG_CONFIG_HOME", "XDG_CONFIG_HOME", "/.config"},
+});
+
+// One of Shell::start_files as a path; empty if there is no home directory.
+std::string expanded(std::string_view file) {
+    const auto* const root = std::ranges::find_if(
+        k_roots, [&](const Root& one) { return file.starts_with(one.prefix); });
+    std::string directory = directory_in(root->variable);
+    if (directory.empty()) {
+        directory = directory_in("HOME");
+        if (directory.empty()) {
+            return {};
+        }
+        directory += root->below_home;
     }
-    if (config.empty()) {
-        config = home + "/.config";
-    }
-    switch (shell) {
-    case Shell::Posix:
-        break;
-    case Shell::Bash:
-        return home + "/.bashrc";
-    case Shell::Zsh:
-        return (zdotdir.empty() ? home : zdotdir) + "/.zshrc";
-    case Shell::Fish:
-        // Not conf.d, which is read before it: conda writes itself in here.
-        return config + "/fish/config.fish";
-    case Shell::Tcsh:
-        // .cshrc is read only where there is no .tcshrc.
-        return home +
-               (exists(home + "/.tcshrc") || !exists(home + "/.cshrc") ? "/.tcshrc" : "/.cshrc");
-    case Shell::Xonsh:
-        // Both are read, .xonshrc last.
-        return exists(config + "/xonsh/rc.xsh") && !exists(home + "/.xonshrc")
-                   ? config + "/xonsh/rc.xsh"
-                   : home + "/.xonshrc";
-    }
-    return defect("a shell without a start-up file");
+    return directory.append(file.substr(root->prefix.size()));
 }
 
-// Without cudaenv the shell starts as if nothing had been written.
-std::string block_lines(Shell shell, const std::string& program) {
-    const std::string word = shellhooks::quote_word(shell, program);
-    const std::string name(shellhooks::name_of(shell));
-    std::string text = "# Written by `cudaenv init " + name + "`; `cudaenv init " + name +
-                       " --undo` takes it out.\n";
-    switch (shell) {
-    case Shell::Posix:
-    case Shell::Bash:
-    case Shell::Zsh:
-        return text + "if [ -x " + word + " ]; then\n    eval \"$(" + word + " hook " + name +
-               ")\"\nfi\n";
-    case Shell::Fish:
-        return text + "if test -x " + word + "\n    " + word + " hook fish | source\nend\n";
-    case Shell::Tcsh:
-        text += "if ( -x " + word + " ) then\n";
-        // Inside "`...`" no quoting of a path is safe.
-        text += word == program
-                    ? "    eval \"`" + word + " hook tcsh`\"\n"
-                    : "    set __cudaenv_file=`mktemp`\n    " + word +
-                          " hook tcsh >! $__cudaenv_file:q\n    source $__cudaenv_file:q\n"
-                          "    \\rm -f $__cudaenv_file:q\n    unset __cudaenv_file\n";
-        return text + "endif\n";
-    case Shell::Xonsh:
-        break;
+Result<std::string> start_file(const Shell& shell) {
+    const std::string first = expanded(shell.start_files[0]);
+    if (first.empty()) {
+        return bad_input("no-home", "there is no home directory with a start-up file",
+                         "set HOME to an absolute path");
     }
-    // A whole path stands in @(...) or as it is; for access() it is a string of Python.
-    const std::string python =
-        word.starts_with("@(") ? word.substr(2, word.size() - 3) : '\'' + word + '\'';
-    // Not $(...): in a start-up file it was seen to give nothing on a loaded machine.
-    return text + "if __import__('os').access(" + python +
-           ", 1):\n    execx(__import__('subprocess').check_output([" + python +
-           ", 'hook', 'xonsh'], text=True,\n          env=__xonsh__.env.detype()))\n";
+    if (!shell.start_files[1].empty() && !exists(first)) {
+        if (std::string second = expanded(shell.start_files[1]); exists(second)) {
+            return second;
+        }
+    }
+    return first;
+}
+
+std::string block_lines(const Shell& shell, const std::string& program) {
+    const std::string name(shell.name);
+    return "# Written by `cudaenv init " + name + "`; `cudaenv init " + name +
+           " --undo` removes it.\n" + shell.start_lines(program);
 }
 
 // No text: the file is removed.
@@ -110,22 +87,17 @@ Result<void> change_own(const std::string& path, const std::optional<std::string
     CUDAENV_TRY_VOID(check_own_place(path));
     struct stat status {};
     if (!before && ::lstat(path.c_str(), &status) == 0) {
-        return tl::unexpected(Error{ErrorKind::Unavailable,
-                                    "dangling-link",
-                                    "is a link that leads nowhere",
-                                    path,
-                                    0,
-                                    0,
-                                    {}});
+        return tl::unexpected(Error{
+            ErrorKind::Unavailable, "dangling-link", "is a dangling symlink", path, 0, 0, {}});
     }
     make_private_directories(path.substr(0, path.rfind('/')));
     CUDAENV_TRY(const Place place, place_of(path));
     return text ? replace_whole(place, path, *text, before) : remove_whole(place, path);
 }
 
-// The failure, and after it what the user can do by hand.
+// Reports the failure, then the lines to edit by hand.
 Result<int> cannot_write(Error error, bool undo, const std::string& lines, bool json) {
-    error.hint = undo ? "these lines are to be taken out" : "these lines do it by hand";
+    error.hint = undo ? "remove these lines by hand" : "add these lines by hand";
     const int status = report_failure(error, json);
     if (!json) {
         static_cast<void>(write_all(STDERR_FILENO, '\n' + lines));
@@ -137,9 +109,9 @@ Result<int> cannot_write(Error error, bool undo, const std::string& lines, bool 
 
 Result<int> init(Invocation& invocation) {
     const std::string name = invocation.params["arguments"][0].get<std::string>();
-    const auto shell = shellhooks::shell_named(name);
-    if (!shell) {
-        return defect("a shell of the table is none");
+    const Shell* const shell = hooks::shell_named(name);
+    if (shell == nullptr) {
+        return defect("unknown shell");
     }
     const bool undo = invocation.params.contains("undo");
     CUDAENV_TRY(const std::string path, start_file(*shell));
@@ -165,8 +137,8 @@ Result<int> init(Invocation& invocation) {
             remove_directories_above(path, *created_directories(*before));
         }
         changes.files.push_back({path, undo ? FileChange::Removed : FileChange::Written});
-        changes.next = undo ? "shells that have the hook keep it until they end"
-                            : "a new " + name + ", or `exec " + name + "` in this one";
+        changes.next = undo ? "running shells keep the hook until they exit"
+                            : "start a new " + name + ", or run `exec " + name + "` in this one";
     }
     return show_file_changes(changes, invocation.output);
 }

@@ -24,14 +24,14 @@ Result<Json> parse(std::string_view text) {
         good = (*argv)[i].is_string();
     }
     if (!good) {
-        return bad_input("bad-kernel", "is no kernel specification",
+        return bad_input("bad-kernel", "is not a kernel specification",
                          "expected a JSON object with a list `argv` of words");
     }
     return kernel;
 }
 
 bool is_wrapped(const Json& argv) {
-    // By what every version of the script has: a newer one must not wrap an older one's.
+    // Every version of the script has these words, so a kernel is never wrapped twice.
     return argv.size() > k_own_words && argv[1] == "-c" &&
            argv[2].get<std::string>().find(R"(exec "$0" run -p)") != std::string::npos;
 }
@@ -62,9 +62,8 @@ bool is_wrapped_kernel(std::string_view json) {
 Result<std::string> wrapped_kernel(std::string_view json, const std::string& program,
                                    const std::string& prefix) {
     if (!is_utf8(program) || !is_utf8(prefix)) {
-        return unavailable("unusable-prefix",
-                           "cannot name a path that is not UTF-8, because JSON is",
-                           "use cudaenv and the environment at paths that are UTF-8");
+        return unavailable("unusable-prefix", "cannot name a path that is not UTF-8",
+                           "move cudaenv or the environment to a path that is UTF-8");
     }
     CUDAENV_TRY(Json kernel, parse(json));
     Json& argv = kernel["argv"];

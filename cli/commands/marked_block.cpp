@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view k_begin = "# >>> cudaenv >>>";
 constexpr std::string_view k_end = "# <<< cudaenv <<<";
-// A text whose last line had no end got one; the block remembers it.
+// The last line of the text had no newline and got one; the block remembers that.
 constexpr std::string_view k_unended = "# The line before this block had no end.\n";
 
 struct Span {

@@ -1,4 +1,4 @@
-// A block of ours in a text of the user's, between two lines that mark it. Pure.
+// A block of ours in the user's text, between two marker lines. Pure.
 //
 // Law: without_block(with_block(t, b)) == t for every t without a block; outside the block no byte
 // changes; with_block twice is with_block once.
@@ -11,9 +11,9 @@
 
 namespace cudaenv::cli {
 
-// `lines` are whole, without the marks: those are `# >>> cudaenv >>>` and `# <<< cudaenv <<<`. A
-// block that is there is replaced where it stands; else it goes to the end. Error "broken-block": a
-// begin without an end, with its line.
+// `lines` are whole lines without the markers `# >>> cudaenv >>>` and `# <<< cudaenv <<<`. Replaces
+// an existing block in place, else appends one. Error "broken-block": a begin without an end, with
+// its line.
 Result<std::string> with_block(std::string_view text, std::string_view lines);
 Result<std::string> without_block(std::string_view text);
 

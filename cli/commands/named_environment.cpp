@@ -18,8 +18,8 @@ bool exists(const std::string& path) {
     return ::access(path.c_str(), F_OK) == 0;
 }
 
-// As it was written, without slashes at the end: scripts and people compare it with CONDA_PREFIX. A
-// relative one is made absolute. Empty where there is nothing of this name.
+// The path as given, absolute and without slashes at the end, since scripts compare it with
+// CONDA_PREFIX. Empty if nothing has this name.
 std::string absolute(std::string path) {
     if (!path.starts_with('/')) {
         const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
@@ -49,7 +49,7 @@ Result<NamedEnvironment> named_environment(const nlohmann::json& params,
             return NamedEnvironment{prefix, prefix.substr(prefix.rfind('/') + 1), *kind};
         }
     }
-    // The daemon knows where names are kept, and says what is wrong with a prefix that is none.
+    // The daemon knows where names are kept, and what is wrong with a path that is no environment.
     nlohmann::json question = nlohmann::json::object();
     for (const char* key : {"prefix", "name"}) {
         if (params.contains(key)) {
@@ -64,7 +64,7 @@ Result<NamedEnvironment> named_environment(const nlohmann::json& params,
     environment.prefix = prefix.value_or("");
     environment.name = protocol::bytes_from_json(member(found, "name"), "name").value_or("");
     if (environment.prefix.empty()) {
-        return bad_input("no-environment", "no environment is active and none is named",
+        return bad_input("no-environment", "no environment is active, and none was given",
                          "expected -n NAME or -p PREFIX");
     }
     for (const std::string& note : texts_at(found, "notes")) {

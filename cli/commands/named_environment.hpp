@@ -1,5 +1,5 @@
-// Which environment -p, -n or the shell means: a directory that is one, else as the daemon finds
-// it.
+// The environment that -p, -n or the shell means: a directory that is one, else what the daemon
+// finds.
 #pragma once
 
 #include "base/result.hpp"
@@ -20,7 +20,7 @@ struct NamedEnvironment {
 };
 
 // `params` has `prefix` or `name`, or neither: the active one. Errors: "no-such-environment",
-// "no-environment" where none is named and none is active.
+// "no-environment" if none is given and none is active.
 Result<NamedEnvironment> named_environment(const nlohmann::json& params,
                                            const protocol::Caller& caller);
 

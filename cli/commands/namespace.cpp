@@ -28,7 +28,7 @@ std::string resolved(const std::string& path) {
     return real ? std::string(real.get()) : std::string();
 }
 
-// The first character of a small file of /proc/sys; 0 where there is none.
+// The first character of a small file of /proc/sys; 0 if there is no such file.
 char setting(const char* path) {
     const Fd fd(::open(path, O_RDONLY | O_CLOEXEC));
     char first = 0;
@@ -71,10 +71,10 @@ bool write_once(const char* path, const std::string& text) {
     return fd && ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-// The same ids inside as outside: `id -u` says what it said.
+// The same ids inside as outside: `id -u` does not change.
 Result<void> keep_ids(uid_t user, gid_t group) {
-    // Without this a process could drop a group by which it is shut out; the kernel insists.
-    static_cast<void>(write_once("/proc/self/setgroups", "deny")); // not there before Linux 3.19
+    // The kernel requires it: otherwise a process could drop a group that denies it access.
+    static_cast<void>(write_once("/proc/self/setgroups", "deny")); // missing before Linux 3.19
     const std::string uid = std::to_string(user);
     const std::string gid = std::to_string(group);
     if (!write_once("/proc/self/uid_map", uid + ' ' + uid + " 1\n")) {
@@ -96,7 +96,8 @@ Result<void> enter_private_namespace() {
         }
         CUDAENV_TRY_VOID(keep_ids(user, group));
     }
-    // Nothing of ours goes out; what is mounted outside later (homes, by automount) still comes in.
+    // Our mounts are not visible outside; later mounts from outside (automounted homes) still come
+    // in.
     if (::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) {
         return no_mount("/");
     }
@@ -159,7 +160,7 @@ Result<void> replace_link(const std::string& toolkit) {
     if (::symlink(toolkit.c_str(), (parent + '/' + k_name).c_str()) != 0) {
         return no_mount(parent);
     }
-    // A file made in /usr/local itself would be gone with the namespace: better that it fails.
+    // Read-only, since a file created in /usr/local itself would vanish with the namespace.
     if (::mount(nullptr, parent.c_str(), nullptr,
                 MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr) != 0) {
         return no_mount(parent);
@@ -188,8 +189,8 @@ Result<void> enter_namespace_with_toolkit(const std::string& toolkit) {
     } else {
         CUDAENV_TRY_VOID(replace_link(wanted));
     }
-    // Below what is covered now, `..` would lead to what was there before. Where the directory
-    // cannot be entered anew (it was deleted), staying in it is right.
+    // Enter the directory again: below a covered one, `..` would lead to the old parent. If that
+    // fails (it was deleted), staying in it is right.
     if (is_somewhere) {
         static_cast<void>(::chdir(here.data()));
     }

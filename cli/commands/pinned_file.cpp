@@ -21,11 +21,11 @@ std::string package_of(std::string_view line) {
     return to_lower_ascii(line.substr(0, line.find_first_of(" \t=<>!~[;,#")));
 }
 
-template <class Told>
-void for_each_line(std::string_view text, const Told& told) {
+template <typename OnLine>
+void for_each_line(std::string_view text, const OnLine& on_line) {
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
-        told(text.substr(at, end - at));
+        on_line(text.substr(at, end - at));
         at = end;
     }
 }

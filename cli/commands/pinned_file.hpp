@@ -1,6 +1,5 @@
-// conda-meta/pinned as text: one MatchSpec a line. Pure. Not every reader of it knows comments
-// (libmamba takes each line for a spec), so that nothing can mark ours in it: the constraints file
-// beside it remembers them.
+// conda-meta/pinned as text: one MatchSpec a line. Pure. libmamba reads comments as specs, so no
+// mark can stand in it: the constraints file remembers which lines are ours.
 #pragma once
 
 #include <optional>
@@ -12,7 +11,7 @@ namespace cudaenv::cli {
 
 struct PinnedRecord {
     std::vector<std::string> lines; // ours
-    bool made = false;              // there was no such file before
+    bool made = false;              // we created the file
     bool unended = false;           // its last line had no end
 };
 // As the constraints file has it.
@@ -21,10 +20,10 @@ PinnedRecord pinned_record(std::string_view constraints);
 std::string without_pinned(std::string_view text, const PinnedRecord& record);
 
 struct PinnedChange {
-    std::optional<std::string> text; // none: no such file
+    std::optional<std::string> text; // nothing: no such file
     std::string record;              // whole lines for the constraints file
 };
-// A package that the user has pinned is left to the user.
+// A package that the user has pinned keeps the user's pin.
 PinnedChange with_pinned(const std::optional<std::string>& plain, std::vector<std::string> lines,
                          bool of_conda);
 

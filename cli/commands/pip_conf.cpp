@@ -1,6 +1,7 @@
 #include "cli/commands/pip_conf.hpp"
 
 #include "base/ascii.hpp"
+#include "base/percent.hpp"
 #include "base/raw_bytes.hpp"
 #include "base/text.hpp"
 #include "cli/commands/marked_block.hpp"
@@ -35,7 +36,7 @@ std::string option_name(std::string_view text) {
     return name.starts_with("--") ? name.substr(2) : name;
 }
 
-// As Python's configparser reads it, of which pip is a user.
+// As Python's configparser reads it, which pip uses.
 std::vector<Line> lines_of(std::string_view text) {
     std::vector<Line> lines;
     std::string section;
@@ -75,9 +76,9 @@ std::vector<Line> lines_of(std::string_view text) {
     return lines;
 }
 
-// Where [global] ends, and how far ours has to be indented there: not further than the option
-// before it, whose part it would be, and as far as what stands behind it, which would be part of
-// ours. Nothing where there is no such section.
+// Where [global] ends, and how far our lines must be indented there: not further than the option
+// before them, or they would continue it, and as far as the lines after them, or those would
+// continue ours. Nothing if there is no such section.
 struct GlobalEnd {
     std::size_t at = 0;
     std::size_t indent = 0;
@@ -89,7 +90,7 @@ std::optional<GlobalEnd> end_of_global(std::string_view text) {
         if (line.section != "global") {
             if (end) {
                 end->indent = has_option ? end->indent : line.indent;
-                break; // pip takes no file that has the section again
+                break; // pip rejects a file with the section twice
             }
             continue;
         }
@@ -191,25 +192,9 @@ std::optional<std::string> pip_path(std::string_view path) {
     if (!is_utf8(path)) {
         return std::nullopt;
     }
-    const auto plain = [](char c) {
-        return is_alnum(c) || std::string_view("/._+-,@=~").find(c) != std::string_view::npos;
-    };
-    if (std::all_of(path.begin(), path.end(), plain)) {
-        return std::string(path);
-    }
-    std::string url = "file://";
-    for (const char c : path) {
-        if (plain(c)) {
-            url += c;
-        } else {
-            constexpr std::string_view k_digits = "0123456789ABCDEF";
-            const auto byte = static_cast<unsigned char>(c);
-            url += '%';
-            url += k_digits[byte >> 4U];
-            url += k_digits[byte & 15U];
-        }
-    }
-    return url;
+    constexpr std::string_view k_plain = "/._+-,@=~";
+    const std::string encoded = percent_encode(path, k_plain);
+    return encoded == path ? encoded : "file://" + encoded;
 }
 
 } // namespace cudaenv::cli

@@ -1,8 +1,8 @@
 // pip's own configuration file of an environment (PREFIX/pip.conf, its "site" file) as text, with a
 // block of ours that names a constraints file. Pure.
 //
-// Law: without_constraint(with_constraint(t, ...)) == t for every t without a block; what pip reads
-// besides our options is the same before, meanwhile and afterwards.
+// Law: without_constraint(with_constraint(t, ...)) == t for every t without a block; pip reads the
+// user's options the same before, meanwhile and afterwards.
 #pragma once
 
 #include "base/result.hpp"
@@ -23,17 +23,17 @@ struct PipOption {
 };
 std::vector<PipOption> pip_options(std::string_view text);
 
-// `options`: lines of one option each, into [global]: at the end of that section where it is there,
-// for pip refuses a file that has it twice. `comment`: whole lines.
+// `options`: one option a line, for [global]: at the end of that section if it exists, since pip
+// rejects a file with the section twice. `comment`: whole lines.
 // Error "broken-block".
 Result<std::string> with_constraint(std::string_view text, std::string_view comment,
                                     const std::vector<std::string>& options);
-// What stands behind the block keeps its section. Where `pip config set` wrote the file anew, which
-// takes out comments and with them the block's marks: the options that name `value` are taken out.
+// Lines after the block keep their section. `pip config set` rewrites the file without comments,
+// and so without the block's marks; then the options that name `value` are removed.
 Result<std::string> without_constraint(std::string_view text, std::string_view value);
 
-// As pip.conf has to have the path, which pip would split at spaces: as it is, or a file: URL.
-// Nothing where neither says it: a name that is no UTF-8.
+// The path for pip.conf, where pip splits at spaces: as it is, or as a file: URL. Nothing if
+// neither works: a name that is not UTF-8.
 std::optional<std::string> pip_path(std::string_view path);
 
 } // namespace cudaenv::cli

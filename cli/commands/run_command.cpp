@@ -1,11 +1,11 @@
 // `cudaenv run`: this process becomes the command, so that its status, signals and terminal are the
 // command's own.
 #include "base/own_limits.hpp"
-#include "cli/caller.hpp"
 #include "cli/commands/activation_answer.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/namespace.hpp"
 #include "cli/report.hpp"
+#include "cli/this_caller.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -19,7 +19,7 @@ namespace cudaenv::cli {
 
 namespace {
 
-// What the daemon is asked; the rest of the options is the client's.
+// The options that the daemon needs; the others are the client's.
 nlohmann::json question_of(const nlohmann::json& params) {
     nlohmann::json question = nlohmann::json::object();
     for (const char* key : {"cuda", "prefix", "name"}) {
@@ -34,7 +34,7 @@ Error no_toolkit(const std::string& why, const std::string& remedy) {
     return {ErrorKind::Unavailable, "no-toolkit", why, {}, 0, 0, remedy};
 }
 
-// Returns only where the command cannot be run: the status for that.
+// Returns only if the command cannot be run: the exit status.
 int become(const std::vector<const char*>& words, EnvironmentBlock& environment) {
     std::vector<char*> arguments;
     for (const char* word : words) {
@@ -56,8 +56,8 @@ int become(const std::vector<const char*>& words, EnvironmentBlock& environment)
         const bool there =
             name.find('/') != std::string::npos && ::stat(name.c_str(), &status) == 0;
         say('"' + name + "\" " +
-            (there                                 ? "needs an interpreter that is not there"
-             : name.find('/') != std::string::npos ? "is not there"
+            (there                                 ? "needs an interpreter that does not exist"
+             : name.find('/') != std::string::npos ? "does not exist"
                                                    : "is not on PATH"));
         return there ? k_run_not_executable : k_run_not_found;
     }
@@ -71,19 +71,19 @@ Result<int> run_command(Invocation& invocation) {
     const nlohmann::json& params = invocation.params;
     EnvironmentBlock environment = own_environment();
     protocol::Caller caller = this_caller(Terminal{});
-    caller.environment.erase("CUDAENV_DISABLE"); // it is for shells; here the user has asked
+    caller.environment.erase("CUDAENV_DISABLE"); // for shells only; here the user has asked
     CUDAENV_TRY(const auto answer,
                 ask_activation(question_of(params), std::move(caller), environment));
     if (params.contains("cuda") && (answer.toolkit.empty() || answer.is_same_major)) {
         return tl::unexpected(no_toolkit(
             "no toolkit for CUDA " + params["cuda"].get<std::string>() + " was found here",
-            answer.remedy.empty() ? "`cudaenv toolkits` lists those that are here"
+            answer.remedy.empty() ? "`cudaenv toolkits` lists those that are installed"
                                   : answer.remedy));
     }
     environment = with_changes(std::move(environment), answer.changes);
     if (params.contains("usr_local_cuda")) {
         if (answer.toolkit.empty()) {
-            return tl::unexpected(no_toolkit("no toolkit was chosen that could be /usr/local/cuda",
+            return tl::unexpected(no_toolkit("no toolkit was chosen for /usr/local/cuda",
                                              answer.remedy.empty() ? "--cuda V or a pin chooses one"
                                                                    : answer.remedy));
         }

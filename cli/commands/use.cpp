@@ -1,13 +1,12 @@
 // `cudaenv use`: a program cannot change the shell that called it, so it prints what the hook's
 // function `cudaenv` evaluates.
 #include "cli/ask.hpp"
-#include "cli/caller.hpp"
+#include "cli/command_line.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/output.hpp"
-#include "cli/usage_error.hpp"
-#include "shellhooks/render.hpp"
-#include "shellhooks/shell.hpp"
-#include "solver/plan/pins.hpp"
+#include "cli/this_caller.hpp"
+#include "shellhooks/hooks/shell.hpp"
+#include "solver/pins/pins.hpp"
 
 #include <array>
 #include <chrono>
@@ -25,41 +24,26 @@ constexpr const char* k_variable = "CUDAENV_CUDA";
 // The prompt then waits for its own answer.
 constexpr std::chrono::milliseconds k_patience{500};
 
-// The shell that the user lives in, for the words of a hint.
-std::string_view shell_of_user() {
-    const char* const path = std::getenv("SHELL");
-    const std::string_view whole = path == nullptr ? "" : path;
-    const std::string_view name = whole.substr(whole.rfind('/') + 1);
-    for (const shellhooks::Shell shell : shellhooks::hooked_shells()) {
-        if (shellhooks::name_of(shell) == name) {
-            return name;
-        }
-    }
-    return "bash";
-}
-
 Error needs_hook() {
-    const std::string shell(shell_of_user());
-    const std::string hook = shell == "fish"    ? "cudaenv hook fish | source"
-                             : shell == "tcsh"  ? "eval \"`cudaenv hook tcsh`\""
-                             : shell == "xonsh" ? "execx($(cudaenv hook xonsh))"
-                                                : "eval \"$(cudaenv hook " + shell + ")\"";
+    const char* const path = std::getenv("SHELL");
+    const hooks::Shell& shell = hooks::hooked_shell_at(path == nullptr ? "" : path);
     return {ErrorKind::BadInput,
             "no-hook",
             "`cudaenv use` changes this shell, and this shell does not have the hook",
             {},
             0,
             0,
-            "`" + hook + "` gives it to this one, `cudaenv init " + shell + "` to all"};
+            "`" + std::string(shell.evaluate_hook) + "` adds it to this shell, `cudaenv init " +
+                std::string(shell.name) + "` to every new one"};
 }
 
 // The constraint on CUDA that an argument names.
 Result<std::string> wanted_cuda(const std::string& text, const std::string& place) {
-    auto read = plan::parse_pin(text, place);
+    auto read = pins::parse_pin(text, place);
     if (!read && read.error().code == "unknown-pin" &&
         text.find_first_of("=@<>!~ ,") == std::string::npos) {
-        // Alone, a word is meant for a version here, not for the name of a pin.
-        if (auto version = plan::PinConstraint::parse(text); !version) {
+        // A single word is a version here, not the name of a pin.
+        if (auto version = pins::PinConstraint::parse(text); !version) {
             version.error().path = place;
             return tl::unexpected(std::move(version).error());
         }
@@ -68,13 +52,13 @@ Result<std::string> wanted_cuda(const std::string& text, const std::string& plac
     if (pins.size() != 1 || pins.front().name != "cuda") {
         return tl::unexpected(
             Error{ErrorKind::BadInput, "bad-pin", '"' + text + "\" is not a CUDA version", place, 0,
-                  0, "expected a version, as in 11.3; `cudaenv pin` takes the rest"});
+                  0, "expected a version, e.g. 11.3; `cudaenv pin` accepts other pins"});
     }
     return pins.front().constraint;
 }
 
-// Which CUDA exists, only the daemon knows. Whatever else goes wrong there is the prompt's to say,
-// also that there is no such CUDA, where the daemon took too long here.
+// Only the daemon knows which CUDA versions exist. The next prompt reports everything else that
+// goes wrong, and an unknown version if the daemon is too slow here.
 Result<void> check_release(const std::string& cuda) {
     auto asked = ask_daemon("release", {{"cuda", cuda}}, this_caller(Terminal{}),
                             {.afterwards = Afterwards::Execs, .deadline = k_patience});
@@ -88,7 +72,7 @@ Result<void> check_release(const std::string& cuda) {
 
 Result<int> use(Invocation& invocation) {
     const nlohmann::json& params = invocation.params;
-    plan::Change change{k_variable, std::nullopt};
+    patch::Change change{k_variable, std::nullopt};
     const bool clears = params.contains("clear");
     if (params.contains("arguments")) {
         const std::string place = "argument " + std::to_string(params["places"][0].get<int>());
@@ -98,7 +82,7 @@ Result<int> use(Invocation& invocation) {
         }
         auto wanted = wanted_cuda(params["arguments"][0].get<std::string>(), place);
         if (!wanted) {
-            if (params.contains("shell")) { // the hook's words are not counted as the user's are
+            if (params.contains("shell")) { // the hook's words are not the user's
                 wanted.error().path.clear();
                 wanted.error().column = 0;
             }
@@ -107,7 +91,7 @@ Result<int> use(Invocation& invocation) {
         change.value = *wanted;
     } else if (!clears) {
         return bad_input("no-argument", "cudaenv use needs a version",
-                         "expected 11.3, cuda=11.3 or cu113; --clear takes it back");
+                         "expected 11.3, cuda=11.3 or cu113; --clear removes it");
     }
     if (!params.contains("shell")) {
         return tl::unexpected(needs_hook());
@@ -115,12 +99,12 @@ Result<int> use(Invocation& invocation) {
     if (change.value) {
         CUDAENV_TRY_VOID(check_release(*change.value));
     }
-    const auto shell = shellhooks::shell_named(params["shell"].get<std::string>());
-    if (!shell) {
-        return defect("a shell of the table has no renderer");
+    const hooks::Shell* const shell = hooks::shell_named(params["shell"].get<std::string>());
+    if (shell == nullptr) {
+        return defect("unknown shell");
     }
-    const std::array<plan::Change, 1> changes{change};
-    CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, shellhooks::render_changes(*shell, changes)));
+    const std::array<patch::Change, 1> changes{change};
+    CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, shell->render_changes(changes)));
     return 0;
 }
 

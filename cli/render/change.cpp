@@ -8,9 +8,9 @@ namespace {
 std::string_view words_for(std::string_view change) {
     return change == "written"   ? "written"
            : change == "removed" ? "removed"
-           : change == "kept"    ? "as it was"
-           : change == "absent"  ? "nothing there"
-           : change == "foreign" ? "not cudaenv's, left alone"
+           : change == "kept"    ? "unchanged"
+           : change == "absent"  ? "not there"
+           : change == "foreign" ? "not written by cudaenv, unchanged"
                                  : change;
 }
 

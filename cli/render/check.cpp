@@ -29,7 +29,7 @@ std::string extent_of(const nlohmann::json& check) {
                   ", ");
 }
 
-// "2 errors, 1 note"; "No problems found"; less where something could not be read.
+// "2 errors, 1 note"; "No problems found".
 std::string summary_of(const nlohmann::json& check) {
     std::map<std::string, long long> numbers;
     for (const nlohmann::json& finding : list_at(check, "findings")) {
@@ -45,12 +45,12 @@ std::string summary_of(const nlohmann::json& check) {
     if (!text.empty()) {
         return text;
     }
-    // Of what was not read nothing is known.
+    // Files that were not read may have problems.
     return number_at(check, "unread_count") == 0 ? "No problems found"
-                                                 : "nothing in what could be read";
+                                                 : "No problems found in what could be read";
 }
 
-// The environment is told once: paths in it are told as its records have them.
+// The environment is shown once, and paths in it relative to it.
 nlohmann::json within(nlohmann::json finding, const std::string& prefix) {
     if (const auto evidence = finding.find("evidence");
         evidence != finding.end() && evidence->is_array() && !prefix.empty()) {
@@ -102,7 +102,7 @@ std::string render_check(const nlohmann::json& check, const Style& style) {
                     unread_count == 0 || style.verbose
                         ? ""
                         : counted(unread_count, "record", "records") +
-                              " could not be read whole (cudaenv check -v)"},
+                              " could not be read completely (cudaenv check -v)"},
                    " · "));
     return page.text() + findings + end.text();
 }

@@ -1,3 +1,4 @@
+#include "base/printable.hpp"
 #include "cli/render/field.hpp"
 #include "cli/render/render.hpp"
 
@@ -20,37 +21,37 @@ std::string duration(long long seconds) {
 
 } // namespace
 
-// daemon     runs, pid 4711, for 5 min
+// daemon     running, pid 4711, for 5 min
 // socket     /run/user/1000/cudaenv/daemon.socket
 // build      0.1.0+g1a2b3c4
 // requests   12
-// leaves     after 15 min without requests
+// exits      after 15 min without requests
 std::string render_daemon(const nlohmann::json& daemon, const Style& style) {
     Page page(style);
     if (!flag_at(daemon, "running")) {
-        page.row("daemon", "does not run");
+        page.row("daemon", "not running");
         if (const std::string why = text_at(daemon, "why_not"); !why.empty()) {
             page.row("", why);
         }
         return page.text();
     }
-    page.row("daemon", "runs, pid " + std::to_string(number_at(daemon, "pid")) + ", for " +
+    page.row("daemon", "running, pid " + std::to_string(number_at(daemon, "pid")) + ", for " +
                            duration(number_at(daemon, "uptime_seconds")));
     page.row("socket", text_at(daemon, "socket"));
     page.row("build", text_at(daemon, "build"));
     page.row("requests", std::to_string(number_at(daemon, "requests")));
-    page.row("leaves",
+    page.row("exits",
              "after " + duration(number_at(daemon, "idle_exit_seconds")) + " without requests");
     return page.text();
 }
 
 // 2026-01-31T12:00:00.123Z info  4711 listens on ...
-std::string render_log_line(const nlohmann::json& log, const Style& /*style*/) {
-    const nlohmann::json& line = member(log, "line");
+std::string render_log_line(const nlohmann::json& line) {
     std::string level = text_at(line, "level");
     level.resize(5, ' ');
-    return text_at(line, "time") + ' ' + level + ' ' + std::to_string(number_at(line, "pid")) +
-           ' ' + text_at(line, "text") + '\n';
+    return printable(text_at(line, "time") + ' ' + level + ' ' +
+                     std::to_string(number_at(line, "pid")) + ' ' + text_at(line, "text")) +
+           '\n';
 }
 
 } // namespace cudaenv::cli

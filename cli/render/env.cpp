@@ -7,7 +7,7 @@ namespace cudaenv::cli {
 
 namespace {
 
-// A path or value; bytes that are not UTF-8 are said to be so.
+// A path or value; marked if its bytes are not UTF-8.
 std::string shown(const nlohmann::json& value) {
     return value.is_string() ? value.get<std::string>()
            : value.is_null() ? std::string()

@@ -6,8 +6,8 @@ namespace cudaenv::cli {
 // CE104 error   torch was overwritten by a wheel
 //   seen        1,987 of its files replaced
 //               in ~/miniforge3/envs/apex/lib/python3.9/site-packages/torch
-//   means       it needs driver 580.65.06; ...
-//   way back    cudaenv check --fix CE104       puts the kept build back
+//   cause       it needs driver 580.65.06; ...
+//   fix         cudaenv check --fix CE104       restores the saved build
 std::string render_finding(const nlohmann::json& finding, const Style& style) {
     constexpr int k_labels = 14;
     Page page(style, k_labels);
@@ -28,13 +28,13 @@ std::string render_finding(const nlohmann::json& finding, const Style& style) {
         }
     }
     if (const std::string cause = text_at(finding, "cause"); !cause.empty()) {
-        page.row("  means", cause);
+        page.row("  cause", cause);
     }
     const nlohmann::json& fix = member(finding, "fix");
     const std::string command = text_at(fix, "command");
     const std::string text = text_at(fix, "text");
     if (!text.empty()) {
-        page.row("  way out", text);
+        page.row("  fix", text);
     }
     if (!command.empty()) {
         page.command(k_labels, command);

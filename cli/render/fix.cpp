@@ -7,7 +7,7 @@ namespace {
 
 constexpr int k_labels = 14;
 
-// A text, or what is no UTF-8 as it is in the object.
+// A text; bytes that are not UTF-8 as they are in the object.
 std::string shown(const nlohmann::json& object, const char* name) {
     const nlohmann::json& value = member(object, name);
     return value.is_object() ? value.dump() : text_at(object, name);
@@ -26,7 +26,7 @@ std::string codes_of(const nlohmann::json& step) {
     return text.empty() ? text_at(step, "code") : text;
 }
 
-// What would be done: the findings that have steps, the steps, and what stays.
+// The findings that have steps, the steps, and the findings that remain.
 void plan_rows(const nlohmann::json& fix, const Style& style, Page& page) {
     std::vector<std::string> unfixed;
     for (const nlohmann::json& finding : list_at(fix, "left")) {
@@ -48,12 +48,12 @@ void plan_rows(const nlohmann::json& fix, const Style& style, Page& page) {
         rows.push_back(
             {codes_of(step), shown(step, "text") +
                                  (command.empty() ? "" : ", with " + shown_word(command.front())) +
-                                 (error.empty() ? "" : ": cannot be done, " + error)});
+                                 (error.empty() ? "" : ": not possible, " + error)});
     }
-    page.table("would", rows);
+    page.table("steps", rows);
     bool first = true;
     for (const std::string& text : unfixed) {
-        page.row(first ? "stays" : "", text);
+        page.row(first ? "remains" : "", text);
         first = false;
     }
 }
@@ -77,8 +77,8 @@ void step_row(const nlohmann::json& step, const Style& style, Page& page) {
 } // namespace
 
 // CE102 warning pip replaced conda's six 1.15.0 by six 1.17.0
-// would         CE102  uninstall six 1.17.0
-//               CE102  put the files of conda's six 1.15.0 0 back
+// steps         CE102  uninstall six 1.17.0
+//               CE102  restore the files of conda's six 1.15.0 0
 std::string render_fix(const nlohmann::json& fix, const Style& style) {
     Page page(style, k_labels);
     page.row("env", short_path(style, shown(fix, "environment")));
@@ -92,10 +92,10 @@ std::string render_fix(const nlohmann::json& fix, const Style& style) {
     }
     const auto& left = list_at(fix, "left");
     if (steps.empty()) {
-        page.row("fixes", left.empty() ? "nothing to fix" : "nothing that could be done safely");
+        page.row("fixes", left.empty() ? "nothing to fix" : "nothing that is safe to apply");
     }
     if (!steps.empty() && left.empty()) {
-        page.row("left", "nothing");
+        page.row("remains", "nothing");
     }
     std::string text = page.text();
     for (const nlohmann::json& finding : left) {

@@ -8,7 +8,7 @@ namespace cudaenv::cli {
 
 namespace {
 
-// "6.1" of 6.1.0-18-amd64: what tells kernels apart for a driver.
+// "6.1" of 6.1.0-18-amd64: the part that matters to a driver.
 std::string kernel_release(const std::string& kernel) {
     const std::size_t first = kernel.find('.');
     const std::size_t second =
@@ -82,7 +82,7 @@ void gpu_rows(const nlohmann::json& host, Page& page) {
     }
 }
 
-// The probe's verdict, where there is one that holds.
+// The probe's verdict, if a saved one is still valid.
 void probe_row(const nlohmann::json& host, const Style& style, Page& page) {
     const nlohmann::json& measured = member(host, "measured");
     if (!measured.is_object()) {
@@ -161,7 +161,7 @@ std::string compiler_of(const nlohmann::json& compiler) {
     const std::string name = path.substr(path.rfind('/') + 1);
     std::string text = text_at(compiler, "family") + ' ' + text_at(compiler, "version");
     const bool bare = name == "g++" || name == "clang++";
-    // A facts file need not say which one is the default: then it is the one with the bare name.
+    // A facts file may not say which one is the default: then it is the one with the bare name.
     const bool is_default = compiler.contains("default") ? flag_at(compiler, "default") : bare;
     if (is_default) {
         text += text_at(compiler, "family") == "gcc" ? " g++ (default)" : "";
@@ -207,7 +207,7 @@ std::vector<std::string> toolkit_cells(const nlohmann::json& toolkit, const Styl
     std::string cudnn = header.empty() && library.empty()
                             ? "no cuDNN"
                             : "cuDNN " + (header.empty() ? library : header);
-    // The library tells one more part than the header: 9.19.0.56 is no disagreement with 9.19.0.
+    // The library's version has one more part than the header's: 9.19.0.56 agrees with 9.19.0.
     if (!header.empty() && !library.empty() && !(library + '.').starts_with(header + '.')) {
         cudnn += " (library " + library + ')';
     }

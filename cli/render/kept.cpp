@@ -63,7 +63,7 @@ std::string render_kept(const nlohmann::json& kept, const Style& style) {
         page.row("note", note);
     }
     if (action == "kept") {
-        page.row("next", "cudaenv check --fix puts it back where something takes its place");
+        page.row("next", "cudaenv check --fix restores it if something replaces it");
     }
     return page.text();
 }

@@ -10,7 +10,7 @@ namespace {
 std::string state_line(const nlohmann::json& line, const Style& style) {
     const State state = state_of(text_at(line, "state"));
     const std::string text = text_at(line, "text");
-    // What fits is said plainly; a tick is for what does not.
+    // Text alone for what fits; a mark for what does not.
     return state == State::Warns || state == State::Breaks ? tick(style, state) + ' ' + text : text;
 }
 
@@ -27,7 +27,7 @@ std::string change_text(const nlohmann::json& pin, const nlohmann::json& change,
         return "no longer pinned in " + where + " (was " + before + ')';
     }
     if (!flag_at(pin, "written") || before == text_at(change, "after")) {
-        return "already so in " + where;
+        return "unchanged in " + where;
     }
     return "written to " + where + (before.empty() ? "" : " (was " + before + ')');
 }
@@ -48,7 +48,7 @@ std::string render_pin(const nlohmann::json& pin, const Style& style) {
     Page page(style, labels);
     for (const nlohmann::json& change : changes) {
         if (text_at(change, "before").empty() && text_at(change, "after").empty()) {
-            continue; // nothing to unpin: a note says so
+            continue; // nothing to unpin; a note reports it
         }
         page.row(label_of(change, "after"), change_text(pin, change, style));
     }

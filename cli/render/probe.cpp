@@ -1,6 +1,6 @@
 #include "cli/render/field.hpp"
 #include "cli/render/render.hpp"
-#include "solver/plan/probe/full_rungs.hpp"
+#include "solver/facts/probe_rungs.hpp"
 
 #include <array>
 #include <cmath>
@@ -15,12 +15,12 @@ constexpr int k_label = Page::k_label_width;
 constexpr int k_aside_column = 63; // where the library's file begins
 constexpr int k_gap = 2;           // at least, between two columns
 
-// What a rung is called here, where the name for programs is too wide.
+// The name of a rung for people, if the one for programs is too wide.
 std::string label_of(const std::string& name) {
     return name == "ptx-runtime" ? "new ptx" : name == "torch-extension" ? "extension" : name;
 }
 
-// "nvidia/cu13/lib/libcudart.so.13" of a longer path: what tells an environment's file from others.
+// "nvidia/cu13/lib/libcudart.so.13" of a longer path: the part that identifies it.
 std::string end_of_path(const Style& style, const std::string& path) {
     if (path.empty() || path.front() != '/') {
         return path;
@@ -30,7 +30,7 @@ std::string end_of_path(const Style& style, const std::string& path) {
     return site == std::string::npos ? shown : shown.substr(site + 10);
 }
 
-// "97 ms"; nothing for what takes no time worth telling.
+// "97 ms"; nothing for a negligible time.
 std::string duration_of(const nlohmann::json& step) {
     const nlohmann::json& took = member(step, "took_ms");
     const double milliseconds = took.is_number() ? took.get<double>() : 0.0;
@@ -88,7 +88,7 @@ private:
         return numbered ? label_of(name) + ' ' + std::to_string(gpu) : label_of(name);
     }
 
-    // Rungs that were not tried, for one reason: one row.
+    // Rungs skipped for the same reason share a row.
     void put_off(const nlohmann::json& step) {
         const std::string why = text_at(step, "detail");
         if (!m_skipped.empty() && why != m_why_skipped) {
@@ -114,7 +114,7 @@ private:
         m_page.row(names.front(), mark_of(m_style, "skipped") + ' ' + text);
     }
 
-    // A driver's library that is right is told beside the driver.
+    // A driver's library that works is shown with the driver.
     bool is_library_of_next(const nlohmann::json& step) {
         if (text_at(step, "name") != "library" || text_at(step, "status") != "ok") {
             return false;
@@ -136,10 +136,10 @@ private:
         if (name == "runtime" || name == "cudnn") {
             const std::string path = text_at(m_probe, name + "_path");
             const auto slash = path.rfind('/');
-            const bool told =
+            const bool is_own =
                 slash != std::string::npos && slash > 0 &&
                 text_at(step, "detail").find(path.substr(0, slash)) != std::string::npos;
-            return told ? path.substr(slash + 1) : end_of_path(m_style, path);
+            return is_own ? path.substr(slash + 1) : end_of_path(m_style, path);
         }
         return {};
     }
@@ -152,9 +152,9 @@ private:
         detail += code.empty() ? "" : " (" + code + ')';
         line(label(step), mark_of(m_style, status), detail, state, aside_of(step),
              duration_of(step));
-        // What broke on one GPU mostly breaks on the next: told once.
+        // The same failure on several GPUs is explained once.
         if (status == "ok" ||
-            !m_told.insert(text_at(step, "cause") + member(step, "fix").dump()).second) {
+            !m_explained.insert(text_at(step, "cause") + member(step, "fix").dump()).second) {
             return;
         }
         if (const std::string cause = text_at(step, "cause"); !cause.empty()) {
@@ -193,17 +193,17 @@ private:
         const std::string note = in_locale(m_style, aside);
         const int begin = k_label + width_of(mark) + 1;
         bool first = true;
-        bool told = note.empty();
+        bool is_placed = note.empty();
         for (const std::string& part : wrapped(shown, m_style.columns - begin - right)) {
             std::string out = first ? label : std::string();
             out += spaces(std::max(k_label - width_of(out), first ? 1 : 0));
             out += first ? mark + ' ' : spaces(width_of(mark) + 1);
             out += state == State::Fits ? part : coloured(m_style, state, part);
-            if (first && !told) {
+            if (first && !is_placed) {
                 const int at = std::max(k_aside_column, width_of(out) + k_gap);
                 if (at + width_of(note) + right <= m_style.columns) {
                     out += spaces(at - width_of(out)) + note;
-                    told = true;
+                    is_placed = true;
                 }
             }
             if (first && !duration.empty()) {
@@ -212,7 +212,7 @@ private:
             first = false;
             m_page.line(out);
         }
-        if (!told) {
+        if (!is_placed) {
             m_page.line(spaces(begin) + note);
         }
     }
@@ -239,7 +239,7 @@ private:
             }
         }
         if ((verdict == "ok" || verdict == "warns") && text_at(m_probe, "depth") == "quick") {
-            m_page.row("further", "cudaenv probe --full: " + plan::names_of_full_rungs());
+            m_page.row("further", "cudaenv probe --full: " + facts::names_of_full_rungs());
         }
     }
 
@@ -250,7 +250,7 @@ private:
     std::string m_driver_library;
     std::vector<std::string> m_skipped;
     std::string m_why_skipped;
-    std::set<std::string> m_told; // causes and fixes
+    std::set<std::string> m_explained; // causes and fixes
 };
 
 } // namespace

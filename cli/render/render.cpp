@@ -1,8 +1,8 @@
 #include "cli/render/render.hpp"
 
+#include "base/printable.hpp"
 #include "cli/render/field.hpp"
 #include "cli/report.hpp"
-#include "solver/plan/printable.hpp"
 
 #include <array>
 #include <string_view>
@@ -11,29 +11,28 @@ namespace cudaenv::cli {
 
 namespace {
 
-using Renderer = std::string (*)(const nlohmann::json&, const Style&);
+// One row an object: `cudaenv.NAME/1`, with its schema in daemon/schemas/NAME.json.
 struct Row {
-    std::string_view schema;
-    Renderer renderer;
+    std::string_view name;
+    std::string (*renderer)(const nlohmann::json&, const Style&);
 };
-constexpr auto k_renderers = std::to_array<Row>({
-    {"cudaenv.host/1", render_host},
-    {"cudaenv.toolkits/1", render_toolkits},
-    {"cudaenv.resolve/1", render_resolve},
-    {"cudaenv.pin/1", render_pin},
-    {"cudaenv.probe/1", render_probe},
-    {"cudaenv.usage/1", render_usage},
-    {"cudaenv.check/1", render_check},
-    {"cudaenv.fix/1", render_fix},
-    {"cudaenv.kept/1", render_kept},
-    {"cudaenv.status/1", render_status},
-    {"cudaenv.config/1", render_config},
-    {"cudaenv.env/1", render_env},
-    {"cudaenv.change/1", render_change},
-    {"cudaenv.daemon/1", render_daemon},
-    {"cudaenv.log/1", render_log_line},
-    {"cudaenv.finding/1", render_finding},
-    {"cudaenv.error/1", render_error},
+constexpr auto k_objects = std::to_array<Row>({
+    {"host", render_host},
+    {"toolkits", render_toolkits},
+    {"resolve", render_resolve},
+    {"pin", render_pin},
+    {"probe", render_probe},
+    {"usage", render_usage},
+    {"check", render_check},
+    {"fix", render_fix},
+    {"kept", render_kept},
+    {"status", render_status},
+    {"config", render_config},
+    {"env", render_env},
+    {"change", render_change},
+    {"daemon", render_daemon},
+    {"finding", render_finding},
+    {"error", render_error},
 });
 
 // Names of files, machines and packages come from anywhere: what would move the cursor or colour
@@ -49,15 +48,26 @@ void make_printable(nlohmann::json& value) {
         return;
     }
     auto& text = value.get_ref<std::string&>();
-    text = plan::printable(text);
+    text = printable(text);
 }
 
 } // namespace
 
+std::string_view names_of_objects() {
+    static const std::string names = [] {
+        std::string text;
+        for (const Row& row : k_objects) {
+            text += (text.empty() ? "" : " ") + std::string(row.name);
+        }
+        return text;
+    }();
+    return names;
+}
+
 std::string render(const nlohmann::json& object, const Style& style) {
     const std::string schema = text_at(object, "schema");
-    for (const Row& row : k_renderers) {
-        if (row.schema == schema) {
+    for (const Row& row : k_objects) {
+        if (schema == "cudaenv." + std::string(row.name) + "/1") {
             nlohmann::json shown = object;
             make_printable(shown);
             return row.renderer(shown, style);

@@ -7,10 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace cudaenv::cli {
 
-// By "schema"; an object of no known schema is shown as JSON.
+// Names of the objects, between blanks: "host toolkits ...", for `cudaenv schema`.
+std::string_view names_of_objects();
+
+// By "schema"; an object of an unknown schema is shown as JSON.
 std::string render(const nlohmann::json& object, const Style& style);
 
 std::string render_host(const nlohmann::json& host, const Style& style);
@@ -26,10 +30,10 @@ std::string render_status(const nlohmann::json& status, const Style& style);
 std::string render_config(const nlohmann::json& config, const Style& style);
 std::string render_env(const nlohmann::json& env, const Style& style);
 std::string render_change(const nlohmann::json& change, const Style& style); // init, attach, detach
-// One finding, as `resolve` warns with it and `explain` tells it with its evidence.
+// One finding with its evidence.
 std::string render_finding(const nlohmann::json& finding, const Style& style);
 std::string render_daemon(const nlohmann::json& daemon, const Style& style);
-std::string render_log_line(const nlohmann::json& log, const Style& style);
+std::string render_log_line(const nlohmann::json& line);
 std::string render_error(const nlohmann::json& error, const Style& style);
 
 } // namespace cudaenv::cli

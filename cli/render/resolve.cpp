@@ -20,14 +20,35 @@ std::string listed(const std::vector<std::string>& pieces) {
     return text;
 }
 
+// "~/venvs/vision · Python 3.11 · torch 2.8.0+cu128 (kept)"
+void environment_row(const nlohmann::json& outcome, const Style& style, Page& page) {
+    const nlohmann::json& environment = member(outcome, "environment");
+    if (!environment.is_object()) {
+        return;
+    }
+    std::vector<std::string> pieces{short_path(style, text_at(environment, "prefix"))};
+    if (const std::string python = text_at(environment, "python"); !python.empty()) {
+        pieces.push_back("Python " + python);
+    }
+    for (const std::string& kept : texts_at(outcome, "kept")) {
+        pieces.push_back(kept + " (kept)");
+    }
+    page.row("environment", listed(pieces));
+    for (const nlohmann::json& change : list_at(outcome, "changes")) {
+        const std::string why = text_at(change, "why");
+        page.row("change", text_at(change, "name") + ' ' + text_at(change, "from") + " -> " +
+                               text_at(change, "to") + (why.empty() ? "" : ", because " + why));
+    }
+}
+
 void solved_row(const nlohmann::json& outcome, Page& page) {
     std::vector<std::string> pieces;
-    bool cuda_told = false;
+    bool cuda_shown = false;
     for (const nlohmann::json& package : list_at(outcome, "packages")) {
         const std::string name = text_at(package, "name");
         if (flag_at(package, "asked") && name != "python") {
             pieces.push_back(name + ' ' + text_at(package, "version"));
-            cuda_told = cuda_told || pieces.back().find("+cu") != std::string::npos;
+            cuda_shown = cuda_shown || pieces.back().find("+cu") != std::string::npos;
         }
     }
     const auto add = [&](const char* label, const char* key) {
@@ -35,7 +56,7 @@ void solved_row(const nlohmann::json& outcome, Page& page) {
             pieces.push_back(std::string(label) + ' ' + version);
         }
     };
-    if (!cuda_told) {
+    if (!cuda_shown) {
         add("CUDA", "cuda");
     }
     add("python", "python");
@@ -44,12 +65,11 @@ void solved_row(const nlohmann::json& outcome, Page& page) {
 }
 
 void runs_row(const nlohmann::json& outcome, const Style& style, Page& page) {
-    // A tick only where nothing below speaks against it.
-    const bool clean = list_at(outcome, "warnings").empty();
     std::vector<std::string> pieces;
-    for (const std::string& note : texts_at(outcome, "notes")) {
-        const bool known = note.find("not known") == std::string::npos;
-        pieces.push_back(clean && known ? note + ' ' + tick(style, State::Fits) : note);
+    for (const nlohmann::json& verdict : list_at(outcome, "runs")) {
+        std::string text = text_at(verdict, "text");
+        pieces.push_back(text_at(verdict, "answer") == "yes" ? text + ' ' + tick(style, State::Fits)
+                                                             : std::move(text));
     }
     if (!pieces.empty()) {
         page.row("runs", listed(pieces));
@@ -76,7 +96,7 @@ void builds_row(const nlohmann::json& outcome, const Style& style, Page& page) {
     page.row("builds", text);
 }
 
-// A finding in one row, with the way out below it.
+// A finding in one row, with its fix below it.
 void finding_rows(std::string_view label, const nlohmann::json& finding, const Style& style,
                   Page& page) {
     const std::string severity = text_at(finding, "severity");
@@ -122,19 +142,19 @@ void commands(const nlohmann::json& outcome, Page& page) {
     }
 }
 
-// Every package with where it comes from: `explain`.
+// Every package with its origin, for `explain`.
 void package_table(const nlohmann::json& outcome, Page& page) {
     std::vector<std::vector<std::string>> rows;
     for (const nlohmann::json& package : list_at(outcome, "packages")) {
         rows.push_back({text_at(package, "name"), text_at(package, "version"),
                         text_at(package, "build"),
                         joined({text_at(package, "manager"), text_at(package, "channel")}, " · "),
-                        flag_at(package, "asked") ? "asked for" : ""});
+                        flag_at(package, "asked") ? "requested" : ""});
     }
     page.table("packages", rows);
 }
 
-// Why each version, where a newer one was there.
+// Why each version, if a newer one was available.
 void choices(const nlohmann::json& outcome, Page& page) {
     for (const nlohmann::json& choice : list_at(outcome, "choices")) {
         const std::string newest = text_at(choice, "newest");
@@ -160,10 +180,10 @@ void fix_list(const nlohmann::json& conflict, Page& page) {
     const auto& fixes = list_at(conflict, "fixes");
     page.blank();
     if (fixes.empty()) {
-        page.line("nothing that was tried would make it work");
+        page.line("no change that was tried makes it work");
         return;
     }
-    page.line("what would work, least change first");
+    page.line("what would work, smallest change first");
     for (std::size_t i = 0; i < fixes.size(); ++i) {
         const std::string number = std::to_string(i + 1);
         page.paragraph(2, 5, number + (number.size() < 2 ? "  " : " ") + text_at(fixes[i], "text"));
@@ -205,11 +225,12 @@ std::string render_resolve(const nlohmann::json& outcome, const Style& style) {
     }
     Page page(style);
     std::string after;
+    environment_row(outcome, style, page);
     solved_row(outcome, page);
     runs_row(outcome, style, page);
     builds_row(outcome, style, page);
     if (flag_at(outcome, "explain")) {
-        page.row("asked", listed(texts_at(outcome, "request")));
+        page.row("request", listed(texts_at(outcome, "request")));
         package_table(outcome, page);
         choices(outcome, page);
     }

@@ -1,6 +1,6 @@
-// How text is set: colour, characters, width. Pure values and functions.
+// Layout of text: colour, characters, width. Pure values and functions.
 //
-// Law: colour marks state only and says nothing alone; every line a Page gives is at most `columns`
+// Law: colour only repeats a state that the text shows too; a line of a Page is at most `columns`
 // wide unless one word or one command is wider.
 #pragma once
 
@@ -46,7 +46,7 @@ public:
     // A label narrower than the label column and its text; longer texts go on under the text.
     // `note` is set apart on the right where there is room.
     void row(std::string_view label, std::string_view text, std::string_view note = {});
-    // On one line, however long: what is to be pasted is not broken.
+    // On one line, however long, since it will be pasted.
     void command(std::string_view label, std::string_view text);
     // Rows whose cells line up; the label stands at the first. A last cell that is too wide goes on
     // under itself.

@@ -28,8 +28,8 @@ std::string place_of_this_process() {
 }
 
 // The environment that is meant is the active one, or with -p and -n another, as if it were active.
-plan::Variables as_if_active(plan::Variables base, const std::string& prefix,
-                             const protocol::Caller& caller) {
+patch::Variables as_if_active(patch::Variables base, const std::string& prefix,
+                              const protocol::Caller& caller) {
     if (prefix.empty() || prefix == project::active_prefix(caller.environment)) {
         return base;
     }
@@ -45,12 +45,22 @@ Result<facts::Host> machine_of(const nlohmann::json& params, const protocol::Cal
     if (is_described(params, caller)) {
         return host_of(params, caller, looks);
     }
-    const bool builds = activation.project.config.purpose() == plan::Purpose::Build;
+    const bool builds = activation.project.config.purpose() == pins::Purpose::Build;
     CUDAENV_TRY(const bool prompts, protocol::bool_field(params, "watch", false));
     return machine.host(activation.situation.base, activation.project.prefix,
                         activation.project.config.toolkit_directories(),
                         builds ? Gpus::Needed : Gpus::NotNeeded,
                         prompts ? Depth::Decision : Depth::Whole);
+}
+
+void decide(Activation& activation, Machine& machine) {
+    activation.choice = activation::choose(activation.situation);
+    activation.layout.reset();
+    if (activation.choice.toolkit) {
+        activation.layout = machine.layout(activation.choice.toolkit->path);
+    }
+    activation.composition =
+        activation::compose(activation.situation, activation.choice, activation.layout);
 }
 
 } // namespace
@@ -69,29 +79,30 @@ Result<Activation> activation_of(const nlohmann::json& params, const protocol::C
 Result<Activation> activation_of(const nlohmann::json& params, const protocol::Caller& caller,
                                  Machine& machine, Looks& looks) {
     Activation activation;
-    plan::Situation& situation = activation.situation;
-    situation.base = plan::undo(caller.environment);
+    activation::Situation& situation = activation.situation;
+    situation.base = patch::undo(caller.environment);
     const auto disable = caller.variable("CUDAENV_DISABLE");
     activation.disabled = disable && !disable->empty();
     if (activation.disabled) {
         activation.applied.environment = situation.base;
-        activation.changes = plan::difference(caller.environment, activation.applied.environment);
+        activation.changes = patch::difference(caller.environment, activation.applied.environment);
         return activation;
     }
-    CUDAENV_TRY(const auto meant, environment_of_request(params, caller));
+    CUDAENV_TRY(const auto meant, environment_of_request(params, caller, looks));
     const std::string& prefix = meant.prefix;
     situation.base = as_if_active(std::move(situation.base), prefix, caller);
     CUDAENV_TRY(const auto cuda, protocol::string_field(params, "cuda"));
-    plan::Variables asked = situation.base;
+    patch::Variables asked = situation.base;
     if (cuda) {
         asked["CUDAENV_CUDA"] = *cuda;
     }
     CUDAENV_TRY(situation.kept, protocol::strings_field(params, "keep"));
-    situation.inherited = plan::inherited_variables(caller.environment);
+    situation.inherited = patch::inherited_variables(caller.environment);
     project::LoadOptions options;
     options.prefix = prefix;
-    options.unknown = plan::UnknownKeys::Note;
+    options.unknown = pins::UnknownKeys::Note;
     options.user = caller.uid;
+    CUDAENV_TRY(options.config_files, looks.config(options.unknown));
     CUDAENV_TRY(activation.project, project::load_project(caller.cwd, asked, options));
     activation.project.notes.insert(activation.project.notes.end(), meant.notes.begin(),
                                     meant.notes.end());
@@ -102,6 +113,7 @@ Result<Activation> activation_of(const nlohmann::json& params, const protocol::C
     }
     CUDAENV_TRY(situation.host, machine_of(params, caller, activation, machine, looks));
     situation.environment = machine.environment(prefix);
+    situation.environment_named = names_environment(params);
     if (const auto* const chosen = situation.pins.find("cuda"); cuda && chosen != nullptr) {
         CUDAENV_TRY_VOID(check_release(chosen->pin.constraint, [&] {
             auto toolkits = situation.host.toolkits;
@@ -112,29 +124,31 @@ Result<Activation> activation_of(const nlohmann::json& params, const protocol::C
             return toolkits;
         }));
     }
-    if (situation.config.purpose() == plan::Purpose::Build) {
-        situation.machine = host::build_machine(looks.files);
+    if (situation.config.purpose() == pins::Purpose::Build) {
+        situation.machine = environments::build_machine(looks.files);
     }
     const bool described = is_described(params, caller);
     if (!described) {
-        activation.driver = host::look_at_driver(looks.files);
+        activation.driver = probe::look_at_driver(looks.files);
     }
-    activation.choice = plan::choose(situation);
-    if (activation.choice.toolkit) {
-        activation.layout = machine.layout(activation.choice.toolkit->path);
+    decide(activation, machine);
+    // Commands are offered: which tools are here is read for them alone.
+    if (!described &&
+        (!activation.choice.remedy.empty() || !activation.composition.warnings.empty())) {
+        situation.host.conda = machine.conda(situation.base);
+        decide(activation, machine);
     }
-    activation.composition = plan::compose(situation, activation.choice, activation.layout);
-    if (const std::string warning = host::tell_change(activation.driver); !warning.empty()) {
+    if (const std::string warning = probe::tell_change(activation.driver); !warning.empty()) {
         activation.composition.warnings.push_back(warning);
     }
     if (activation.choice.none() && activation.project.notes.empty()) {
         activation.applied.environment = situation.base;
     } else {
         activation.applied =
-            plan::update(caller.environment, activation.composition.patch, place_of_this_process(),
-                         plan::context_of(situation.base, situation.project_directory));
+            patch::update(caller.environment, activation.composition.patch, place_of_this_process(),
+                          patch::context_of(situation.base, situation.project_directory));
     }
-    activation.changes = plan::difference(caller.environment, activation.applied.environment);
+    activation.changes = patch::difference(caller.environment, activation.applied.environment);
     if (!described) {
         // With the LD_LIBRARY_PATH that the shell is about to have.
         if (const auto kept = bad_verdict(activation, caller, looks)) {
@@ -158,19 +172,19 @@ nlohmann::json optional_text(const std::string& text) {
     return text.empty() ? nlohmann::json() : protocol::bytes_to_json(text);
 }
 
-std::string_view name_of(plan::ToolkitMatch match) {
+std::string_view name_of(activation::ToolkitMatch match) {
     switch (match) {
-    case plan::ToolkitMatch::Exact:
+    case activation::ToolkitMatch::Exact:
         return "exact";
-    case plan::ToolkitMatch::SameMajor:
+    case activation::ToolkitMatch::SameMajor:
         return "same-major";
-    case plan::ToolkitMatch::ByHand:
+    case activation::ToolkitMatch::ByHand:
         break;
     }
     return "by-hand";
 }
 
-nlohmann::json toolkit_to_json(const plan::CudaChoice& choice) {
+nlohmann::json toolkit_to_json(const activation::CudaChoice& choice) {
     if (!choice.toolkit) {
         return nullptr;
     }
@@ -192,21 +206,21 @@ nlohmann::json compiler_to_json(const std::optional<facts::Compiler>& compiler) 
 } // namespace
 
 nlohmann::json activation_to_json(const Activation& activation, bool utf8) {
-    const plan::CudaChoice& choice = activation.choice;
+    const activation::CudaChoice& choice = activation.choice;
     nlohmann::json changes = nlohmann::json::array();
-    for (const plan::Change& change : activation.changes) {
+    for (const patch::Change& change : activation.changes) {
         changes.push_back(
             {{"name", change.name},
              {"value", change.value ? protocol::bytes_to_json(*change.value) : nlohmann::json()}});
     }
     nlohmann::json set = nlohmann::json::object();
-    for (const plan::SetVariable& variable : activation.composition.patch.variables) {
+    for (const patch::SetVariable& variable : activation.composition.patch.variables) {
         set[variable.name] = protocol::bytes_to_json(variable.value);
     }
     nlohmann::json front = nlohmann::json::object();
     nlohmann::json back = nlohmann::json::object();
-    for (const plan::AddEntry& entry : activation.composition.patch.entries) {
-        nlohmann::json& lists = entry.end == plan::End::Front ? front : back;
+    for (const patch::AddEntry& entry : activation.composition.patch.entries) {
+        nlohmann::json& lists = entry.end == patch::End::Front ? front : back;
         lists[entry.list].push_back(protocol::bytes_to_json(entry.entry));
     }
     std::vector<std::string> warnings = choice.warnings;
@@ -215,19 +229,19 @@ nlohmann::json activation_to_json(const Activation& activation, bool utf8) {
     std::vector<std::string> notes = activation.composition.notes;
     if (!choice.inherited.empty()) {
         // Where there is a hook, its prompt has said it.
-        const bool hooked = activation.situation.base.contains(plan::k_found_home);
+        const bool hooked = activation.situation.base.contains(patch::k_found_home);
         (hooked ? notes : warnings).push_back(choice.inherited);
     }
     const std::string line =
-        plan::quiet_line(activation.situation, choice, activation.composition, !utf8);
+        activation::quiet_line(activation.situation, choice, activation.composition, !utf8);
     std::vector<std::string> skipped;
-    for (const host::SkippedFile& file : activation.project.skipped) {
+    for (const trusted::SkippedFile& file : activation.project.skipped) {
         skipped.push_back(file.text());
     }
     return {{"schema", "cudaenv.env/1"},
             {"skipped", texts(skipped)},
             {"cuda", optional_text(choice.cuda)},
-            {"rung", choice.rung ? nlohmann::json(plan::name_of(*choice.rung)) : nlohmann::json()},
+            {"rung", choice.rung ? nlohmann::json(name_of(*choice.rung)) : nlohmann::json()},
             {"reason", optional_text(choice.reason)},
             {"origin", optional_text(choice.origin)},
             {"toolkit", toolkit_to_json(choice)},

@@ -8,8 +8,8 @@
 #include "host/probe/driver_files.hpp"
 #include "host/project/project.hpp"
 #include "protocol/caller.hpp"
-#include "solver/plan/activation/composition.hpp"
-#include "solver/plan/activation/update.hpp"
+#include "shellhooks/activation/composition.hpp"
+#include "shellhooks/patch/update.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -21,19 +21,19 @@ namespace cudaenv::daemon {
 
 struct Activation {
     project::LoadedProject project;
-    plan::Situation situation;
-    plan::CudaChoice choice;
+    activation::Situation situation;
+    activation::CudaChoice choice;
     std::optional<facts::ToolkitLayout> layout; // of the choice's toolkit
-    plan::Composition composition;
-    plan::Applied applied;
-    // One look for all who tell of it; empty where another machine is described, and where
+    activation::Composition composition;
+    patch::Applied applied;
+    // Read once for all who report it; empty where another machine is described, and where
     // disabled.
-    host::DriverFiles driver;
-    std::vector<plan::Change> changes; // from the caller's environment to `applied`
-    bool disabled = false;             // CUDAENV_DISABLE: only undone
+    probe::DriverFiles driver;
+    std::vector<patch::Change> changes; // from the caller's environment to `applied`
+    bool disabled = false;              // CUDAENV_DISABLE: only undone
 };
 
-// By params or CUDAENV_HOST another machine is meant: nothing that was seen here is told of it.
+// Params or CUDAENV_HOST describe another machine: nothing that was read here applies to it.
 bool is_described(const nlohmann::json& params, const protocol::Caller& caller);
 
 // Params: `prefix` or `name` (another environment than the active one), `cuda` (as `cudaenv use`),

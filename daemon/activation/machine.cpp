@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "daemon/this_host.hpp"
 #include "host/compilers.hpp"
+#include "host/conda_installs.hpp"
 #include "host/driver.hpp"
 #include "host/environments/environments.hpp"
 #include "host/examine.hpp"
@@ -15,12 +16,12 @@ namespace cudaenv::daemon {
 
 namespace {
 
-// What no file tells: a GPU that was added or taken away.
+// What no file shows: a GPU that was added or removed.
 constexpr std::chrono::seconds k_longest{600};
 
 // The variables under which host/ looks for toolkits and compilers, without those of the active
 // environment: what it holds is looked at by itself, and the answer then serves every environment.
-host::Environment machines_view(const plan::Variables& shell, const std::string& prefix) {
+host::Environment machines_view(const patch::Variables& shell, const std::string& prefix) {
     host::Environment view;
     for (const char* name :
          {"PATH", "MODULEPATH", "CUDA_HOME", "CUDA_PATH", "HOME", "NVHPC_ROOT"}) {
@@ -71,7 +72,7 @@ facts::Host look(host::FileSystem& files, const host::Environment& view,
 
 } // namespace
 
-facts::Host Machine::host(const plan::Variables& shell, const std::string& prefix,
+facts::Host Machine::host(const patch::Variables& shell, const std::string& prefix,
                           const std::vector<std::string>& toolkit_directories, Gpus gpus,
                           Depth depth) {
     const host::Environment view = machines_view(shell, prefix);
@@ -95,13 +96,32 @@ std::optional<facts::EnvironmentFacts> Machine::environment(const std::string& p
         return std::nullopt;
     }
     return m_environments.get(prefix, m_files, k_longest, [&](host::FileSystem& files) {
-        return host::read_environment(files, prefix);
+        return environments::read_environment(files, prefix);
+    });
+}
+
+std::vector<facts::CondaInstall> Machine::conda(const patch::Variables& shell) {
+    host::Environment view;
+    std::string key;
+    for (const char* name : {"CONDA_ENVS_DIRS", "CONDA_ENVS_PATH", "CONDA_EXE", "CONDA_PREFIX",
+                             "HOME", "MAMBA_EXE", "MAMBA_ROOT_PREFIX", "PATH"}) {
+        if (const auto found = shell.find(name); found != shell.end()) {
+            view.insert(*found);
+            key += found->first + '=' + found->second + '\n';
+        }
+    }
+    return m_conda.get(key, m_files, k_longest, [&](host::FileSystem& files) {
+        host::NoProcesses processes;
+        host::VersionCache versions("", 0);
+        const host::VersionAsker asker{processes, versions, view, std::chrono::seconds(1)};
+        return host::find_conda(files, view, host::value_of(view, "HOME"), asker).installs;
     });
 }
 
 facts::ToolkitLayout Machine::layout(const std::string& toolkit) {
-    return m_layouts.get(toolkit, m_files, k_longest,
-                         [&](host::FileSystem& files) { return host::layout_of(files, toolkit); });
+    return m_layouts.get(toolkit, m_files, k_longest, [&](host::FileSystem& files) {
+        return environments::layout_of(files, toolkit);
+    });
 }
 
 } // namespace cudaenv::daemon

@@ -4,9 +4,9 @@
 
 #include "daemon/check/inventories.hpp"
 #include "host/observed/observed_cache.hpp"
+#include "shellhooks/patch/patch.hpp"
 #include "solver/facts/environment.hpp"
 #include "solver/facts/host.hpp"
-#include "solver/plan/activation/patch.hpp"
 
 #include <optional>
 #include <string>
@@ -23,17 +23,20 @@ public:
     // Toolkits and compilers of the machine, not those inside the active environment `prefix`:
     // these are `environment`'s. `shell` is an environment without our changes. GPUs are asked for
     // only where needed: that may start a child.
-    facts::Host host(const plan::Variables& shell, const std::string& prefix,
+    facts::Host host(const patch::Variables& shell, const std::string& prefix,
                      const std::vector<std::string>& toolkit_directories, Gpus gpus, Depth depth);
     std::optional<facts::EnvironmentFacts> environment(const std::string& prefix);
+    // conda and its kin, without their versions: which commands can be offered.
+    std::vector<facts::CondaInstall> conda(const patch::Variables& shell);
     facts::ToolkitLayout layout(const std::string& toolkit);
     Inventories& inventories() { return m_inventories; }
 
 private:
     host::DiskFileSystem m_files;
-    host::ObservedCache<facts::Host> m_hosts{16};
-    host::ObservedCache<std::optional<facts::EnvironmentFacts>> m_environments{64};
-    host::ObservedCache<facts::ToolkitLayout> m_layouts{32};
+    observed::ObservedCache<facts::Host> m_hosts{16};
+    observed::ObservedCache<std::optional<facts::EnvironmentFacts>> m_environments{64};
+    observed::ObservedCache<std::vector<facts::CondaInstall>> m_conda{16};
+    observed::ObservedCache<facts::ToolkitLayout> m_layouts{32};
     Inventories m_inventories;
 };
 

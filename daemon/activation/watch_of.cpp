@@ -1,12 +1,13 @@
 #include "daemon/activation/watch_of.hpp"
 
+#include "base/variables.hpp"
 #include "host/project/config_files.hpp"
 #include "host/project/project_search.hpp"
 #include "host/silent_paths.hpp"
 #include "host/watch/path_state.hpp"
-#include "solver/plan/activation/managed.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace cudaenv::daemon {
@@ -30,6 +31,12 @@ std::vector<std::string> project_places(const std::string& directory, const std:
         at.resize(std::max<std::size_t>(at.rfind('/'), 1));
     }
     return places;
+}
+
+// A shell that looks at a file server which does not answer is stuck, at a prompt at which nothing
+// changed. On one it looks only at what says which CUDA is wanted: the project and the environment.
+bool is_local(const std::string& path) {
+    return !host::may_be_silent(path);
 }
 
 std::vector<std::string> watched_paths(const Activation& activation, const protocol::Caller& caller,
@@ -66,42 +73,34 @@ std::vector<std::string> watched_paths(const Activation& activation, const proto
     }
     // A new toolkit is a reason to ask where there may be a better one.
     if (!activation.choice.none() &&
-        (!activation.choice.toolkit || activation.choice.match == plan::ToolkitMatch::SameMajor)) {
-        const auto& toolkits = activation.situation.host.toolkits;
+        (!activation.choice.toolkit ||
+         activation.choice.match == activation::ToolkitMatch::SameMajor)) {
         std::vector<std::string> directories = activation.project.config.toolkit_directories();
         directories.emplace_back("/usr/local");
-        for (const std::string& directory : directories) {
-            // A shell that touches what does not answer is stuck.
-            const bool silent = std::ranges::any_of(toolkits, [&](const facts::Toolkit& toolkit) {
-                return toolkit.silent && (toolkit.path + '/').starts_with(directory + '/');
-            });
-            if (!silent) {
-                paths.push_back(directory);
-            }
-        }
+        std::ranges::copy_if(directories, std::back_inserter(paths), is_local);
     }
-    if (!program.empty()) {
+    if (!program.empty() && is_local(program)) {
         paths.push_back(program);
     }
     return paths;
 }
 
-// What tells that another decision may be due: whatever the decision read. Where it is for
+// A change of these may change the decision: whatever the decision read. Where it is for
 // building, also whatever is set now: a list that the user takes away would be set again.
 std::set<std::string_view> names_to_watch(const Activation& activation) {
-    const auto watched = plan::watched_variables();
+    const auto watched = watched_variables();
     std::set<std::string_view> names(watched.begin(), watched.end());
     if (activation.situation.config.compilers() && activation.choice.toolkit) {
         names.insert({"CC", "CXX"}); // the user's own decide about the rest
     }
-    if (activation.situation.config.purpose() != plan::Purpose::Build) {
+    if (activation.situation.config.purpose() != pins::Purpose::Build) {
         return names;
     }
     names.insert("CUDA_VISIBLE_DEVICES"); // which GPUs are built for
-    for (const plan::SetVariable& variable : activation.composition.patch.variables) {
+    for (const patch::SetVariable& variable : activation.composition.patch.variables) {
         names.insert(variable.name);
     }
-    for (const plan::AddEntry& entry : activation.composition.patch.entries) {
+    for (const patch::AddEntry& entry : activation.composition.patch.entries) {
         names.insert(entry.list);
     }
     return names;
@@ -109,18 +108,17 @@ std::set<std::string_view> names_to_watch(const Activation& activation) {
 
 } // namespace
 
-shellhooks::WatchedFile watched_file(const std::string& path, const Comparing& comparing) {
+hooks::WatchedFile watched_file(const std::string& path, const Comparing& comparing) {
     host::DiskFileSystem files;
-    const host::PathState state = host::observe(files, path);
-    shellhooks::WatchedFile file{
-        path, state.modified_ns.has_value(), {}, state.modified_ns.value_or(0)};
-    if (state.modified_ns && !host::is_settled(state, comparing.asked, comparing.clock)) {
+    const watch::PathState state = watch::observe(files, path);
+    hooks::WatchedFile file{path, state.modified_ns.has_value(), {}, state.modified_ns.value_or(0)};
+    if (state.modified_ns && !watch::is_settled(state, comparing.asked, comparing.clock)) {
         // It changed while it was being read, or so shortly before that another change could leave
         // the same time. Zero is no time that a file has: the shell asks again.
         file.modified_ns = 0;
     } else if (state.modified_ns && !comparing.runtime_directory.empty()) {
         const auto stamp_at = [&](std::int64_t ns) {
-            return host::stamp_of(comparing.runtime_directory, {path, ns}).value_or("");
+            return watch::stamp_of(comparing.runtime_directory, {path, ns}).value_or("");
         };
         file.stamp = stamp_at(*state.modified_ns);
         file.stamp_before = stamp_at(*state.modified_ns - 1);
@@ -129,10 +127,10 @@ shellhooks::WatchedFile watched_file(const std::string& path, const Comparing& c
     return file;
 }
 
-void ask_again(shellhooks::Watch& watch) {
+void ask_again(hooks::Watch& watch) {
     // Zero is no time that a file has.
-    for (shellhooks::WatchedFile& file : watch.files) {
-        if (file.exists && file.seen == shellhooks::WatchedFile::Seen::Newer) {
+    for (hooks::WatchedFile& file : watch.files) {
+        if (file.exists && file.seen == hooks::WatchedFile::Seen::Newer) {
             file.modified_ns = 0;
             file.stamp.clear();
             file.stamp_before.clear();
@@ -142,9 +140,9 @@ void ask_again(shellhooks::Watch& watch) {
     }
 }
 
-shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller& caller,
-                           const std::string& program, const Comparing& comparing) {
-    shellhooks::Watch watch;
+hooks::Watch watch_of(const Activation& activation, const protocol::Caller& caller,
+                      const std::string& program, const Comparing& comparing) {
+    hooks::Watch watch;
     watch.directory = caller.cwd;
     for (const std::string_view name : names_to_watch(activation)) {
         if (std::ranges::find(activation.situation.kept, name) != activation.situation.kept.end()) {
@@ -164,31 +162,29 @@ shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller&
         // but for a downgrade, which shows with the next change of anything: half the price at
         // every prompt. A file of the user's may be replaced by an older one.
         if (!path.ends_with(".toml") && !path.ends_with("/pyvenv.cfg")) {
-            watch.files.back().seen = shellhooks::WatchedFile::Seen::Newer;
+            watch.files.back().seen = hooks::WatchedFile::Seen::Newer;
         }
     }
     // `cudaenv config` is followed by an update in every shell; what an editor writes, and what the
     // administrator's file says, shows in bash and zsh with the next change of anything: looking at
     // a file that hardly ever changes would cost them up to 3 microseconds at every prompt.
-    // One on a file server is left out everywhere: a shell that looks there may be stuck.
     if (const auto config = project::config_paths(caller.environment);
-        !config.user.empty() && !host::may_be_silent(config.user)) {
+        !config.user.empty() && is_local(config.user)) {
         watch.files.push_back(watched_file(config.user, comparing));
-        watch.files.back().seen = shellhooks::WatchedFile::Seen::WhereFree;
+        watch.files.back().seen = hooks::WatchedFile::Seen::WhereFree;
     }
     const Comparing existence{{}, comparing.asked, comparing.clock};
-    if (activation.choice.toolkit && !host::may_be_silent(activation.choice.toolkit->path)) {
-        // What matters of a toolkit that was chosen is that it is there. A shell that looks at a
-        // file server which does not answer is stuck.
+    if (activation.choice.toolkit && is_local(activation.choice.toolkit->path)) {
+        // What matters of a toolkit that was chosen is that it is there.
         const std::string nvcc = activation.choice.toolkit->path + "/bin/nvcc";
         watch.files.push_back(watched_file(nvcc, existence));
-        watch.files.back().seen = shellhooks::WatchedFile::Seen::Existence;
+        watch.files.back().seen = hooks::WatchedFile::Seen::Existence;
     }
     // An upgrade of the driver takes libcuda.so.580.95.05 away; the prompt that misses it asks, and
-    // is told that the loaded module is another.
+    // reports that the loaded module is another.
     if (!activation.driver.library.empty()) {
         watch.files.push_back(watched_file(activation.driver.library, existence));
-        watch.files.back().seen = shellhooks::WatchedFile::Seen::Existence;
+        watch.files.back().seen = hooks::WatchedFile::Seen::Existence;
     }
     return watch;
 }

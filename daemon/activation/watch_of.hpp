@@ -3,7 +3,7 @@
 
 #include "daemon/activation/activation.hpp"
 #include "host/watch/path_state.hpp"
-#include "shellhooks/render.hpp"
+#include "shellhooks/hooks/prompt_watch.hpp"
 
 #include <cstdint>
 #include <string>
@@ -16,16 +16,16 @@ namespace cudaenv::daemon {
 struct Comparing {
     std::string runtime_directory;
     std::int64_t asked = 0;
-    host::Clock clock = host::Clock::Nanoseconds;
+    watch::Clock clock = watch::Clock::Nanoseconds;
 };
 
-shellhooks::WatchedFile watched_file(const std::string& path, const Comparing& comparing);
+hooks::WatchedFile watched_file(const std::string& path, const Comparing& comparing);
 
 // `program` is the client's own path: a new binary is a reason to ask.
-shellhooks::Watch watch_of(const Activation& activation, const protocol::Caller& caller,
-                           const std::string& program, const Comparing& comparing);
+hooks::Watch watch_of(const Activation& activation, const protocol::Caller& caller,
+                      const std::string& program, const Comparing& comparing);
 
 // The shell asks at its next prompt as well, whatever changes.
-void ask_again(shellhooks::Watch& watch);
+void ask_again(hooks::Watch& watch);
 
 } // namespace cudaenv::daemon

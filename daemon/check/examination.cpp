@@ -1,21 +1,23 @@
 #include "daemon/check/examination.hpp"
 
+#include "base/percent.hpp"
 #include "base/real_path.hpp"
 #include "base/shell_word.hpp"
 #include "base/state_directory.hpp"
 #include "base/text.hpp"
+#include "check/extensions/read_extensions.hpp"
+#include "check/inventory/examine.hpp"
+#include "check/repair/kept_store.hpp"
+#include "check/repair/restore_kept.hpp"
+#include "check/rules/origin.hpp"
 #include "daemon/environment_of_request.hpp"
 #include "daemon/host_of_request.hpp"
 #include "host/examine.hpp"
-#include "host/extensions/read_extensions.hpp"
-#include "host/inventory/examine.hpp"
 #include "host/probe/machine_stamp.hpp"
-#include "host/repair/kept_store.hpp"
-#include "host/repair/restore_kept.hpp"
 #include "protocol/json_field.hpp"
-#include "solver/plan/check/origin.hpp"
 #include "solver/specs/channel_name.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <unistd.h>
 
@@ -23,9 +25,9 @@ namespace cudaenv::daemon {
 
 namespace {
 
-// The pin of CUDA that holds for the environment; null where there is none.
-const plan::Pin* cuda_pin(const Activation& activation) {
-    const plan::EffectivePin* found = activation.project.pins.find("cuda");
+// The pin of CUDA that holds for the environment; null: CUDA is not pinned.
+const pins::Pin* cuda_pin(const Activation& activation) {
+    const pins::EffectivePin* found = activation.project.pins.find("cuda");
     return found == nullptr ? nullptr : &found->pin;
 }
 
@@ -45,30 +47,54 @@ std::string constraints_named_in(std::string_view pip_conf) {
     const auto equals = line.find('=');
     const auto value = trim(equals == std::string_view::npos ? line : line.substr(equals + 1));
     constexpr std::string_view k_scheme = "file://";
-    return value.starts_with(k_scheme) ? specs::percent_decode(value.substr(k_scheme.size()))
+    return value.starts_with(k_scheme) ? percent_decode(value.substr(k_scheme.size()))
                                        : std::string(value);
 }
 
-plan::PipConstraints constraints_of(const std::string& prefix) {
+rules::PipConstraints constraints_of(const std::string& prefix) {
     constexpr std::size_t k_most_bytes = 1U << 20U;
     host::DiskFileSystem files;
-    plan::PipConstraints told;
+    rules::PipConstraints constraints;
     const std::string own = prefix + '/' + k_constraints;
-    told.named =
+    constraints.named =
         constraints_named_in(files.read_file(prefix + "/pip.conf", k_most_bytes).value_or(""));
-    if (!told.named.empty()) {
-        const auto text = files.read_file(told.named, k_most_bytes);
-        told.is_there = text.has_value();
-        told.is_own = told.named == own || real_path(told.named) == real_path(own);
-        told.text = text.value_or("");
+    if (!constraints.named.empty()) {
+        const auto text = files.read_file(constraints.named, k_most_bytes);
+        constraints.is_there = text.has_value();
+        constraints.is_own =
+            constraints.named == own || real_path(constraints.named) == real_path(own);
+        constraints.text = text.value_or("");
     }
-    return told;
+    return constraints;
 }
 
 // A prefix of Python's that is no environment of its own: a system's, a build's, ~/.local.
 bool has_python_sites(const std::string& prefix, Inventories& inventories) {
     const auto loan = inventories.lend(prefix);
     return loan && !loan->inventory().sites.empty();
+}
+
+// The cuDNNs in the directories of LD_LIBRARY_PATH, in their order.
+std::vector<rules::SearchedLibrary> searched_libraries(std::string_view library_path,
+                                                       const std::string& prefix) {
+    constexpr std::size_t k_most_directories = 64;
+    std::vector<rules::SearchedLibrary> found;
+    auto directories = split(library_path, ':');
+    directories.resize(std::min(directories.size(), k_most_directories));
+    for (const std::string_view directory : directories) {
+        for (const char* const name : {"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so.7"}) {
+            const std::string path = std::string(directory) + '/' + name;
+            if (!directory.starts_with('/') || ::access(path.c_str(), F_OK) != 0) {
+                continue;
+            }
+            const std::string real = real_path(path);
+            const auto at = real.rfind(".so.");
+            found.push_back({name, std::string(directory),
+                             at == std::string::npos ? std::string() : real.substr(at + 4),
+                             real.starts_with(prefix + '/')});
+        }
+    }
+    return found;
 }
 
 // The directory that closes `path`: itself, or one above it that may not be gone through.
@@ -103,8 +129,8 @@ Result<void> check_readable(const facts::Inventory& inventory) {
 
 } // namespace
 
-host::EnvironmentMemories memories_of(const protocol::Caller& caller) {
-    return host::EnvironmentMemories(
+memory::EnvironmentMemories memories_of(const protocol::Caller& caller) {
+    return memory::EnvironmentMemories(
         state_directory([&](const char* name) { return caller.variable(name); }));
 }
 
@@ -117,10 +143,10 @@ Result<std::unique_ptr<Examination>> Examination::of(const std::string& prefix,
                                                      const GoesOn& wanted) {
     CUDAENV_TRY(auto loan, inventories.lend(prefix, wanted));
     std::unique_ptr<Examination> made(new Examination(std::move(loan)));
-    const host::EnvironmentMemories memories = memories_of(caller);
+    const memory::EnvironmentMemories memories = memories_of(caller);
     made->m_memory = memories.read(made->inventory().prefix);
-    for (auto& kept : host::KeptStore(memories.directory()).list(made->inventory().prefix)) {
-        if (host::can_be_put_back(kept, made->inventory())) {
+    for (auto& kept : repair::KeptStore(memories.directory()).list(made->inventory().prefix)) {
+        if (repair::can_be_put_back(kept, made->inventory())) {
             made->m_kept.push_back({std::move(kept.name), std::move(kept.version)});
         }
     }
@@ -129,8 +155,8 @@ Result<std::unique_ptr<Examination>> Examination::of(const std::string& prefix,
 
 Result<std::unique_ptr<Examination>> Examination::of(const nlohmann::json& params,
                                                      const protocol::Caller& caller,
-                                                     Machine& machine, plan::CheckDepth depth,
-                                                     const GoesOn& wanted) {
+                                                     Machine& machine, rules::CheckDepth depth,
+                                                     const GoesOn& wanted, const Earlier& earlier) {
     std::string prefix;
     auto activation = activation_of(params, caller, machine);
     if (activation) {
@@ -162,10 +188,13 @@ Result<std::unique_ptr<Examination>> Examination::of(const nlohmann::json& param
     made->m_activation = std::move(*activation);
     made->m_depth = depth;
     made->m_is_named = params.contains("prefix") || params.contains("name");
-    if (depth == plan::CheckDepth::Everything) {
+    if (depth == rules::CheckDepth::Everything && earlier.files_unchanged &&
+        !made->m_loan.changed()) {
+        made->m_seen = *earlier.seen;
+    } else if (depth == rules::CheckDepth::Everything) {
         made->look_at_files(caller, wanted);
         if (goes_on(wanted)) {
-            made->look_at_cuda(params, caller, wanted);
+            made->look_at_cuda(params, caller, wanted, earlier);
         }
         if (!goes_on(wanted)) {
             return stopped();
@@ -176,53 +205,60 @@ Result<std::unique_ptr<Examination>> Examination::of(const nlohmann::json& param
 
 void Examination::look_at_files(const protocol::Caller& caller, const GoesOn& wanted) {
     host::DiskFileSystem files;
-    host::DigestCache digests(
+    inventory::DigestCache digests(
         host::default_cache_directory(caller.environment, caller.variable("HOME").value_or("")),
-        host::name_of_machine(files));
-    m_examined = host::examine(inventory(), m_claims, digests, 0, nullptr, wanted);
+        probe::name_of_machine(files));
+    m_seen.examined = inventory::examine(inventory(), m_claims, digests, 0, nullptr, wanted);
     digests.save(); // also where it was stopped: the next look begins there
 }
 
 void Examination::look_at_cuda(const nlohmann::json& params, const protocol::Caller& caller,
-                               const GoesOn& wanted) {
+                               const GoesOn& wanted, const Earlier& earlier) {
     Looks looks(caller);
-    if (auto host = host_of(params, caller, looks)) {
-        m_host = std::move(*host);
+    if (earlier.seen != nullptr) {
+        m_seen.host = earlier.seen->host;
+    } else if (auto host = host_of(params, caller, looks)) {
+        m_seen.host = std::move(*host);
     }
-    m_extensions = host::read_extensions(inventory(), wanted);
+    m_seen.extensions = extensions::read_extensions(inventory(), wanted);
+    m_seen.library_path = caller.variable("LD_LIBRARY_PATH").value_or("");
+    m_seen.searched = searched_libraries(m_seen.library_path, inventory().prefix);
 }
 
-std::vector<plan::CheckFinding> Examination::findings() const {
-    plan::CheckScene scene{inventory(), m_claims, m_ownership};
-    scene.examined = m_examined ? &*m_examined : nullptr;
-    if (m_depth == plan::CheckDepth::Everything) {
+std::vector<rules::CheckFinding> Examination::findings() const {
+    rules::CheckContext context{inventory(), m_claims, m_ownership};
+    context.examined = m_seen.examined ? &*m_seen.examined : nullptr;
+    if (m_depth == rules::CheckDepth::Everything) {
         const auto& environment = m_activation.situation.environment;
-        scene.environment = environment ? &*environment : nullptr;
-        scene.host = m_host ? &*m_host : nullptr;
-        scene.toolkit = m_activation.choice.toolkit ? &*m_activation.choice.toolkit : nullptr;
-        if (const plan::Pin* pin = cuda_pin(m_activation)) {
-            scene.cuda = pin->constraint;
-            scene.cuda_origin = pin->origin;
+        context.environment = environment ? &*environment : nullptr;
+        context.host = m_seen.host ? &*m_seen.host : nullptr;
+        context.toolkit = m_activation.choice.toolkit ? &*m_activation.choice.toolkit : nullptr;
+        if (const pins::Pin* pin = cuda_pin(m_activation)) {
+            context.cuda = pin->constraint;
+            context.cuda_origin = pin->origin;
         }
-        scene.extensions = m_extensions;
-        scene.constraints = constraints_of(inventory().prefix);
+        context.extensions = m_seen.extensions;
+        context.library_path = m_seen.library_path;
+        context.searched = m_seen.searched;
+        context.constraints = constraints_of(inventory().prefix);
     }
-    scene.seen = m_memory.seen;
-    scene.kept = m_kept;
-    scene.is_named = m_is_named;
-    return plan::check(scene, m_depth);
+    context.seen = m_memory.seen;
+    context.kept = m_kept;
+    context.is_named = m_is_named;
+    return rules::check(context, m_depth);
 }
 
-host::EnvironmentMemory Examination::memory_now() const {
-    host::EnvironmentMemory memory = m_memory;
+memory::EnvironmentMemory Examination::memory_now() const {
+    memory::EnvironmentMemory memory = m_memory;
     const auto now = std::chrono::system_clock::now().time_since_epoch();
-    memory.seen = plan::remember(m_memory.seen, plan::seen_in(inventory(), m_ownership),
-                                 std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+    memory.seen =
+        rules::remember(m_memory.seen, rules::seen_in(inventory(), m_ownership),
+                        std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
     return memory;
 }
 
-host::EnvironmentMemory Examination::memory_with_kept(const facts::Distribution& kept) const {
-    host::EnvironmentMemory memory = memory_now();
+memory::EnvironmentMemory Examination::memory_with_kept(const facts::Distribution& kept) const {
+    memory::EnvironmentMemory memory = memory_now();
     for (facts::SeenDistribution& seen : memory.seen) {
         if (seen.name == kept.name && seen.origin == facts::Origin::Wheel) {
             seen.origin = facts::Origin::Kept;

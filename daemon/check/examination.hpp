@@ -1,12 +1,12 @@
-// One environment, looked at for its findings: everything that a scene refers to, kept together.
+// One environment, examined for its findings: owns everything that a CheckContext refers to.
 #pragma once
 
 #include "base/goes_on.hpp"
 #include "base/result.hpp"
+#include "check/memory/environment_memory.hpp"
+#include "check/rules/check.hpp"
 #include "daemon/activation/activation.hpp"
 #include "daemon/check/inventories.hpp"
-#include "host/memory/environment_memory.hpp"
-#include "solver/plan/check/check.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -18,6 +18,22 @@
 
 namespace cudaenv::daemon {
 
+// What an examination read beside the records.
+struct Seen {
+    std::optional<facts::Examined> examined;
+    std::optional<facts::Host> host;
+    std::vector<facts::ExtensionModule> extensions;
+    std::string library_path; // LD_LIBRARY_PATH
+    std::vector<rules::SearchedLibrary> searched;
+};
+
+// An examination by the same client a moment before: this machine is as it was, and where the
+// client's files are unchanged and no record has changed, so is all that was read.
+struct Earlier {
+    const Seen* seen = nullptr;
+    bool files_unchanged = false;
+};
+
 class Examination {
 public:
     // Params: those of activation_of. `Records` reads the environment's records and what is
@@ -25,48 +41,46 @@ public:
     // as well. Errors: those of activation_of and read_inventory; "no-environment"; k_stopped;
     // "records-unreadable", where a directory of records cannot be read: nothing can be said of the
     // environment then.
-    static Result<std::unique_ptr<Examination>> of(const nlohmann::json& params,
-                                                   const protocol::Caller& caller, Machine& machine,
-                                                   plan::CheckDepth depth,
-                                                   const GoesOn& wanted = {});
+    static Result<std::unique_ptr<Examination>>
+    of(const nlohmann::json& params, const protocol::Caller& caller, Machine& machine,
+       rules::CheckDepth depth, const GoesOn& wanted = {}, const Earlier& earlier = {});
     // Of an environment whose activation is at hand: by the records.
     static Result<std::unique_ptr<Examination>> of(const std::string& prefix,
                                                    const protocol::Caller& caller,
                                                    Inventories& inventories,
                                                    const GoesOn& wanted = {});
 
-    [[nodiscard]] std::vector<plan::CheckFinding> findings() const;
+    [[nodiscard]] std::vector<rules::CheckFinding> findings() const;
+    [[nodiscard]] const Seen& seen() const { return m_seen; }
     [[nodiscard]] const facts::Inventory& inventory() const { return m_loan.inventory(); }
     [[nodiscard]] const facts::Claims& claims() const { return m_claims; }
-    [[nodiscard]] const plan::Ownership& ownership() const { return m_ownership; }
-    [[nodiscard]] const plan::Config& config() const { return m_activation.project.config; }
-    // What is remembered of the environment from before this look.
-    [[nodiscard]] const host::EnvironmentMemory& memory() const { return m_memory; }
-    // The same as it is after it: kept by whoever has told what it found.
-    [[nodiscard]] host::EnvironmentMemory memory_now() const;
-    // That a copy of it is kept from now on: it counts as replaced when another takes its place.
-    [[nodiscard]] host::EnvironmentMemory memory_with_kept(const facts::Distribution& kept) const;
+    [[nodiscard]] const rules::Ownership& ownership() const { return m_ownership; }
+    [[nodiscard]] const pins::Config& config() const { return m_activation.project.config; }
+    // What was remembered of the environment before this examination.
+    [[nodiscard]] const memory::EnvironmentMemory& memory() const { return m_memory; }
+    // What to remember after it: stored by whoever has reported what it found.
+    [[nodiscard]] memory::EnvironmentMemory memory_now() const;
+    // The same with a kept copy: the distribution counts as replaced when another takes its place.
+    [[nodiscard]] memory::EnvironmentMemory memory_with_kept(const facts::Distribution& kept) const;
 
 private:
     explicit Examination(Inventories::Loan loan);
     void look_at_files(const protocol::Caller& caller, const GoesOn& wanted);
     void look_at_cuda(const nlohmann::json& params, const protocol::Caller& caller,
-                      const GoesOn& wanted);
+                      const GoesOn& wanted, const Earlier& earlier);
 
     Inventories::Loan m_loan;
     facts::Claims m_claims;
-    plan::Ownership m_ownership;
-    host::EnvironmentMemory m_memory;
-    std::vector<plan::KeptCopy> m_kept; // what `cudaenv keep` can put back
-    plan::CheckDepth m_depth = plan::CheckDepth::Records;
-    std::optional<facts::Examined> m_examined;
+    rules::Ownership m_ownership;
+    memory::EnvironmentMemory m_memory;
+    std::vector<rules::KeptCopy> m_kept; // what `cudaenv keep` can put back
+    rules::CheckDepth m_depth = rules::CheckDepth::Records;
+    Seen m_seen;
     Activation m_activation;
     bool m_is_named = false;
-    std::optional<facts::Host> m_host;
-    std::vector<facts::ExtensionModule> m_extensions;
 };
 
 // Where the caller's memories of environments are kept.
-host::EnvironmentMemories memories_of(const protocol::Caller& caller);
+memory::EnvironmentMemories memories_of(const protocol::Caller& caller);
 
 } // namespace cudaenv::daemon

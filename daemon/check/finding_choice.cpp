@@ -33,18 +33,18 @@ bool is_one_of(const std::string& code, const std::vector<std::string>& codes) {
     return std::ranges::find(codes, code) != codes.end();
 }
 
-Result<plan::Severity> severity_to_fail_on(const nlohmann::json& params) {
+Result<facts::Severity> severity_to_fail_on(const nlohmann::json& params) {
     CUDAENV_TRY(const auto word, protocol::string_field(params, "fail_on"));
     if (!word || *word == "error") {
-        return plan::Severity::Error;
+        return facts::Severity::Error;
     }
     if (*word == "warning") {
-        return plan::Severity::Warning;
+        return facts::Severity::Warning;
     }
     if (*word == "note") {
-        return plan::Severity::Note;
+        return facts::Severity::Note;
     }
-    return bad_input("bad-severity", '"' + *word + "\" is no severity",
+    return bad_input("bad-severity", '"' + *word + "\" is not a severity",
                      "--fail-on takes error, warning or note");
 }
 
@@ -58,7 +58,7 @@ Result<FindingChoice> FindingChoice::of(const nlohmann::json& params) {
     return choice;
 }
 
-bool FindingChoice::wants(const std::string& code, const plan::Config& config) const {
+bool FindingChoice::wants(const std::string& code, const pins::Config& config) const {
     return names_codes()
                ? is_one_of(code, m_wanted)
                : !is_one_of(code, m_ignored) && !is_one_of(code, config.ignored_findings());

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "solver/plan/config.hpp"
-#include "solver/plan/outcome.hpp"
+#include "solver/pins/config.hpp"
+#include "solver/resolve/outcome.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -18,17 +18,17 @@ public:
     // "bad-code", "bad-severity".
     static Result<FindingChoice> of(const nlohmann::json& params);
 
-    // What the configuration ignores is told where it is asked for by its code.
-    [[nodiscard]] bool wants(const std::string& code, const plan::Config& config) const;
-    // Whether codes were named: others are not told, nor counted as ignored.
+    // What the configuration ignores is reported where its code is named.
+    [[nodiscard]] bool wants(const std::string& code, const pins::Config& config) const;
+    // Whether codes were named: others are neither reported nor counted as ignored.
     [[nodiscard]] bool names_codes() const { return !m_wanted.empty(); }
     // Whether the answer is no where it is found.
-    [[nodiscard]] bool fails_on(plan::Severity severity) const { return severity <= m_fail_on; }
+    [[nodiscard]] bool fails_on(facts::Severity severity) const { return severity <= m_fail_on; }
 
 private:
     std::vector<std::string> m_wanted;
     std::vector<std::string> m_ignored;
-    plan::Severity m_fail_on = plan::Severity::Error;
+    facts::Severity m_fail_on = facts::Severity::Error;
 };
 
 } // namespace cudaenv::daemon

@@ -1,32 +1,13 @@
 #include "daemon/check/finding_json.hpp"
 
 #include "protocol/json_field.hpp"
-#include "solver/plan/outcome_json.hpp"
+#include "solver/resolve/outcome_json.hpp"
 
 namespace cudaenv::daemon {
 
-std::string words_of(const plan::Repair& repair, const facts::Inventory& inventory) {
-    switch (repair.kind) {
-    case plan::Repair::Kind::Remove:
-        return "remove " + repair.path;
-    case plan::Repair::Kind::RestoreKept:
-        return "put the kept copy of " + repair.distribution + " back";
-    case plan::Repair::Kind::RestoreConda: {
-        const facts::CondaPackage& package = inventory.conda[repair.package];
-        return "put the files of conda's " + package.name + ' ' + package.version + ' ' +
-               package.build + " back";
-    }
-    case plan::Repair::Kind::UninstallPip:
-        return "uninstall " + repair.distribution + ' ' + repair.version;
-    case plan::Repair::Kind::ReinstallPip:
-        break;
-    }
-    return "install " + repair.distribution + "==" + repair.version + " again";
-}
-
-nlohmann::json to_json(const plan::CheckFinding& found, const facts::Inventory& inventory,
+nlohmann::json to_json(const rules::CheckFinding& found, const facts::Inventory& inventory,
                        ListRoom& room) {
-    nlohmann::json object = plan::to_json(found.finding);
+    nlohmann::json object = resolve::to_json(found.finding);
     // A path is bytes.
     for (std::size_t i = 0; i < found.finding.evidence.size(); ++i) {
         const std::string& path = found.finding.evidence[i].path;
@@ -41,8 +22,8 @@ nlohmann::json to_json(const plan::CheckFinding& found, const facts::Inventory& 
         files.push_back(protocol::bytes_to_json(file));
     }
     nlohmann::json repairs = nlohmann::json::array();
-    for (const plan::Repair& repair : found.repairs) {
-        repairs.push_back(protocol::bytes_to_json(words_of(repair, inventory)));
+    for (const rules::Repair& repair : found.repairs) {
+        repairs.push_back(protocol::bytes_to_json(rules::words_of(repair, inventory)));
     }
     object["subject"] = found.subject;
     object["files"] = std::move(files);

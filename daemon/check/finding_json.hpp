@@ -1,7 +1,7 @@
 // The findings about an environment as JSON: `cudaenv.check/1`.
 #pragma once
 
-#include "solver/plan/check/check.hpp"
+#include "check/rules/check.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -11,12 +11,10 @@
 
 namespace cudaenv::daemon {
 
-// What one step of `--fix` does: "uninstall numpy 2.0.0".
-std::string words_of(const plan::Repair& repair, const facts::Inventory& inventory);
 // What the lists of one answer may take: an answer is one line of the protocol, of at most 1 MiB.
 class ListRoom {
 public:
-    // False where there is none for it any more.
+    // False where no room is left for it.
     bool takes(std::size_t bytes) {
         const std::size_t needed = bytes + k_around;
         m_left -= std::min(m_left, needed);
@@ -28,10 +26,10 @@ private:
     std::size_t m_left = std::size_t{400} * 1024;
 };
 
-// A finding as every command tells it (`cudaenv.finding/1`), and beside it what `check` knows:
+// A finding as every command reports it (`cudaenv.finding/1`), and beside it what `check` knows:
 // `subject`, `files` (relative to `prefix`, as many as there is room for, of `file_count`) and what
 // `--fix` would do, a line for each step.
-nlohmann::json to_json(const plan::CheckFinding& found, const facts::Inventory& inventory,
+nlohmann::json to_json(const rules::CheckFinding& found, const facts::Inventory& inventory,
                        ListRoom& room);
 
 } // namespace cudaenv::daemon

@@ -1,15 +1,12 @@
 #include "daemon/check/fixing.hpp"
 
 #include "base/fingerprint.hpp"
-#include "base/private_files.hpp"
-#include "base/shell_word.hpp"
+#include "base/printable.hpp"
+#include "check/repair/installer_at_work.hpp"
+#include "check/repair/package_caches.hpp"
 #include "daemon/check/finding_json.hpp"
 #include "host/environment.hpp"
-#include "host/repair/installer_at_work.hpp"
-#include "host/repair/package_caches.hpp"
 #include "protocol/json_field.hpp"
-#include "solver/plan/check/install_text.hpp"
-#include "solver/plan/printable.hpp"
 
 #include <algorithm>
 #include <unistd.h>
@@ -18,9 +15,7 @@ namespace cudaenv::daemon {
 
 namespace {
 
-using plan::Repair;
-
-// The program of that name on the caller's PATH; empty: there is none.
+// The program of that name on the caller's PATH; empty: not found.
 std::string on_path(const protocol::Caller& caller, const std::string& name) {
     for (const auto& directory : host::directories_of(caller.variable("PATH").value_or(""))) {
         std::string program = directory + '/';
@@ -51,51 +46,32 @@ std::string conda_of(const protocol::Caller& caller) {
 
 Fixing::Fixing(const Examination& examination, const FindingChoice& choice,
                const protocol::Caller& caller)
-    : m_examination(&examination), m_caller(&caller) {
-    for (plan::CheckFinding& found : examination.findings()) {
+    : m_examination(&examination),
+      m_caller(&caller), m_programs{on_path(caller, "uv"), conda_of(caller)} {
+    for (rules::CheckFinding& found : examination.findings()) {
         if (choice.wants(found.finding.code, examination.config())) {
             m_fails = m_fails || choice.names_codes() || !found.repairs.empty() ||
                       choice.fails_on(found.finding.severity);
             m_findings.push_back(std::move(found));
         }
     }
-    m_steps = host::steps_of(m_findings);
+    m_steps = repair::steps_of(m_findings);
     std::string whole = examination.inventory().prefix;
-    for (const host::RepairStep& step : m_steps) {
-        whole += '\n' + words_of(step.repair, examination.inventory()) + '\n' + step.repair.path;
-        for (const std::string& file : step.repair.files) {
-            whole += '\n' + file;
-        }
+    for (const repair::RepairStep& step : m_steps) {
+        whole += '\n' + rules::identity_of(step.repair, examination.inventory());
     }
     m_fingerprint = ::cudaenv::fingerprint(whole);
 }
 
-std::vector<std::string> Fixing::install_command(const Repair& repair) const {
-    const facts::Inventory& inventory = m_examination->inventory();
-    const std::string python = inventory.prefix + '/' + inventory.python;
-    const std::string what = repair.distribution + "==" + repair.version;
-    const bool has_pip = std::ranges::any_of(inventory.distributions,
-                                             [](const auto& one) { return one.name == "pip"; });
-    if (has_pip) {
-        return {python, "-m", "pip", "install", "--no-deps", "--force-reinstall", what};
+std::set<std::string> Fixing::files() const {
+    std::set<std::string> files;
+    for (const rules::CheckFinding& found : m_findings) {
+        files.insert(found.files.begin(), found.files.end());
     }
-    const std::string uv = on_path(*m_caller, "uv");
-    if (uv.empty()) {
-        return {};
-    }
-    return {uv, "pip", "install", "--python", python, "--no-deps", "--reinstall", what};
+    return files;
 }
 
-std::string Fixing::conda_command(const Repair& repair) const {
-    const facts::CondaPackage& package = m_examination->inventory().conda[repair.package];
-    const auto what = plan::conda_requirement(package.name, package.version, package.build);
-    return what.empty() ? std::string()
-                        : conda_of(*m_caller) + " install -p " +
-                              shell_word(m_examination->inventory().prefix) +
-                              " --force-reinstall " + shell_word(what);
-}
-
-nlohmann::json Fixing::step_object(const host::RepairStep& step) const {
+nlohmann::json Fixing::step_object(const repair::RepairStep& step) const {
     nlohmann::json codes = nlohmann::json::array();
     for (const std::size_t finding : step.findings) {
         const std::string& code = m_findings[finding].finding.code;
@@ -105,24 +81,20 @@ nlohmann::json Fixing::step_object(const host::RepairStep& step) const {
     }
     nlohmann::json object = {{"code", codes.front()},
                              {"codes", codes},
-                             {"text", protocol::bytes_to_json(plan::printable(
-                                          words_of(step.repair, m_examination->inventory())))},
+                             {"text", protocol::bytes_to_json(printable(rules::words_of(
+                                          step.repair, m_examination->inventory())))},
                              {"done", false},
                              {"error", nullptr},
                              {"note", nullptr},
                              {"way_out", nullptr},
                              {"command", nullptr}};
-    if (step.repair.kind == Repair::Kind::ReinstallPip) {
-        const facts::Inventory& inventory = m_examination->inventory();
-        const auto command = install_command(step.repair);
-        if (is_anothers_place(inventory.prefix + '/' + inventory.python)) {
-            object["error"] = "it runs the Python of another user's environment, which root does "
-                              "not do; its owner can";
-        } else if (command.empty()) {
-            object["error"] = "the environment has no pip, and uv is not on PATH";
+    if (auto command =
+            repair::client_command(step.repair, m_examination->inventory(), m_programs)) {
+        if (!command->problem.empty()) {
+            object["error"] = std::move(command->problem);
         } else {
             object["command"] = nlohmann::json::array();
-            for (const std::string& word : command) {
+            for (const std::string& word : command->words) {
                 object["command"].push_back(protocol::bytes_to_json(word));
             }
         }
@@ -132,12 +104,12 @@ nlohmann::json Fixing::step_object(const host::RepairStep& step) const {
 
 nlohmann::json Fixing::object() const {
     nlohmann::json steps = nlohmann::json::array();
-    for (const host::RepairStep& step : m_steps) {
+    for (const repair::RepairStep& step : m_steps) {
         steps.push_back(step_object(step));
     }
     nlohmann::json left = nlohmann::json::array();
     ListRoom room;
-    for (const plan::CheckFinding& found : m_findings) {
+    for (const rules::CheckFinding& found : m_findings) {
         left.push_back(to_json(found, m_examination->inventory(), room));
     }
     return {{"schema", "cudaenv.fix/1"},
@@ -149,23 +121,23 @@ nlohmann::json Fixing::object() const {
 
 Result<nlohmann::json> Fixing::carry_out(const GoesOn& wanted) {
     const facts::Inventory& inventory = m_examination->inventory();
-    if (const auto installer = host::installer_at_work(inventory.prefix)) {
+    if (const auto installer = repair::installer_at_work(inventory.prefix)) {
         return unavailable("installer-at-work",
-                           installer->name + " is at work in this environment (process " +
+                           installer->name + " is running in this environment (process " +
                                installer->process + "): nothing was changed",
-                           "`cudaenv check --fix` again when it is done");
+                           "run `cudaenv check --fix` again when it has ended");
     }
-    host::RepairPlaces places{memories_of(*m_caller).directory(),
-                              host::package_caches(m_caller->environment,
-                                                   m_caller->variable("HOME").value_or(""),
-                                                   inventory.prefix),
-                              {.groups = m_examination->config().trusted_groups()}};
+    repair::RepairPlaces places{memories_of(*m_caller).directory(),
+                                repair::package_caches(m_caller->environment,
+                                                       m_caller->variable("HOME").value_or(""),
+                                                       inventory.prefix),
+                                {.groups = m_examination->config().trusted_groups()}};
     places.trust.add_owner_of(inventory.prefix);
     CUDAENV_TRY(const auto outcomes,
-                host::carry_out(inventory, m_examination->claims(), m_steps, places, wanted));
+                repair::carry_out(inventory, m_examination->claims(), m_steps, places, wanted));
     nlohmann::json done = object();
     std::vector<bool> failed(m_findings.size(), false);
-    const auto blocked = [&](const host::RepairStep& step) {
+    const auto blocked = [&](const repair::RepairStep& step) {
         return std::ranges::any_of(step.findings,
                                    [&](std::size_t finding) { return failed[finding]; });
     };
@@ -178,17 +150,16 @@ Result<nlohmann::json> Fixing::carry_out(const GoesOn& wanted) {
         nlohmann::json& step = done["steps"][i];
         step["done"] = outcomes[i].done;
         if (!outcomes[i].error.empty()) {
-            step["error"] = protocol::bytes_to_json(plan::printable(outcomes[i].error));
-            if (m_steps[i].repair.kind == Repair::Kind::RestoreConda) {
-                if (auto command = conda_command(m_steps[i].repair); !command.empty()) {
-                    step["way_out"] = std::move(command);
-                }
+            step["error"] = protocol::bytes_to_json(printable(outcomes[i].error));
+            if (auto command = repair::way_out(m_steps[i].repair, inventory, m_programs);
+                !command.empty()) {
+                step["way_out"] = std::move(command);
             }
         } else if (!outcomes[i].done && blocked(m_steps[i])) {
-            step["note"] = "left: it belongs with a step that failed";
+            step["note"] = "not done: another step for the same finding failed";
             step["command"] = nullptr;
         } else if (!outcomes[i].note.empty()) {
-            step["note"] = protocol::bytes_to_json(plan::printable(outcomes[i].note));
+            step["note"] = protocol::bytes_to_json(printable(outcomes[i].note));
         }
     }
     return done;

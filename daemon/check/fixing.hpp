@@ -4,12 +4,13 @@
 
 #include "base/goes_on.hpp"
 #include "base/result.hpp"
+#include "check/repair/repair.hpp"
 #include "daemon/check/examination.hpp"
 #include "daemon/check/finding_choice.hpp"
-#include "host/repair/repair.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,19 +28,20 @@ public:
     // Whether a finding is there that was named, that could be fixed, or that the request fails on.
     [[nodiscard]] bool fails() const { return m_fails; }
     [[nodiscard]] const std::string& fingerprint() const { return m_fingerprint; }
+    // That the findings name, relative to the prefix.
+    [[nodiscard]] std::set<std::string> files() const;
     // Does all but what is a command of the client's; the same object, with what was done. Errors:
-    // those of host::carry_out.
+    // those of carry_out.
     Result<nlohmann::json> carry_out(const GoesOn& wanted);
 
 private:
-    [[nodiscard]] nlohmann::json step_object(const host::RepairStep& step) const;
-    [[nodiscard]] std::vector<std::string> install_command(const plan::Repair& repair) const;
-    [[nodiscard]] std::string conda_command(const plan::Repair& repair) const;
+    [[nodiscard]] nlohmann::json step_object(const repair::RepairStep& step) const;
 
     const Examination* m_examination;
     const protocol::Caller* m_caller;
-    std::vector<plan::CheckFinding> m_findings;
-    std::vector<host::RepairStep> m_steps;
+    repair::UserPrograms m_programs;
+    std::vector<rules::CheckFinding> m_findings;
+    std::vector<repair::RepairStep> m_steps;
     std::string m_fingerprint;
     bool m_fails = false;
 };

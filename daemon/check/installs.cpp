@@ -57,15 +57,15 @@ bool is_one_of(const std::string& text, const std::vector<std::string>& list) {
 
 // What is unsaid and not ignored: empty where there is nothing, or where the memory cannot be
 // written, so that it would be said at each prompt.
-std::string unsaid_line(const Activation& activation, const host::EnvironmentMemories& memories,
+std::string unsaid_line(const Activation& activation, const memory::EnvironmentMemories& memories,
                         const std::string& stamp) {
     const std::string& prefix = activation.project.prefix;
-    const host::EnvironmentMemory memory = memories.read(prefix);
+    const memory::EnvironmentMemory memory = memories.read(prefix);
     if (memory.stamp != stamp) {
         return {};
     }
-    std::vector<const host::UnsaidFinding*> said;
-    for (const host::UnsaidFinding& one : memory.unsaid) {
+    std::vector<const memory::UnsaidFinding*> said;
+    for (const memory::UnsaidFinding& one : memory.unsaid) {
         if (!is_one_of(one.code, activation.project.config.ignored_findings())) {
             said.push_back(&one);
         }
@@ -90,21 +90,21 @@ Installs::Outcome Installs::read(const std::string& prefix, const protocol::Call
     if (is_being_written((*examination)->inventory())) {
         return Outcome::BeingWritten;
     }
-    host::EnvironmentMemory memory = (*examination)->memory_now();
+    memory::EnvironmentMemory memory = (*examination)->memory_now();
     memory.stamp = stamp;
     memory.unsaid.clear();
     // What is no longer found may be said again.
-    const auto before = std::exchange(memory.told, {});
-    for (const plan::CheckFinding& found : (*examination)->findings()) {
-        if (!found.told_at_prompt || found.line.empty()) {
+    const auto before = std::exchange(memory.reported, {});
+    for (const rules::CheckFinding& found : (*examination)->findings()) {
+        if (!found.said_at_prompt) {
             continue;
         }
         const std::string& code = found.finding.code;
-        std::string key = fingerprint(code + '\n' + found.subject + '\n' + found.line);
+        std::string key = fingerprint(code + '\n' + found.subject + '\n' + found.finding.title);
         if (is_one_of(key, before)) {
-            memory.told.push_back(std::move(key));
+            memory.reported.push_back(std::move(key));
         } else {
-            memory.unsaid.push_back({std::move(key), code, found.line});
+            memory.unsaid.push_back({std::move(key), code, found.finding.title});
         }
     }
     return memories_of(caller).write(prefix, memory) ? Outcome::Kept : Outcome::Failed;
@@ -124,7 +124,7 @@ InstallNews Installs::news(const Activation& activation, const protocol::Caller&
     }
     const bool says = activation.project.config.warns();
     const std::string stamp = stamp_of(activation);
-    const host::EnvironmentMemories memories = memories_of(caller);
+    const memory::EnvironmentMemories memories = memories_of(caller);
     const auto now = std::chrono::steady_clock::now();
     auto until = now + (says ? patience : std::chrono::milliseconds(0));
     const std::string key = memories.directory() + '\n' + prefix;
@@ -155,7 +155,7 @@ InstallNews Installs::news(const Activation& activation, const protocol::Caller&
                 return {{}, {}, says}; // no thread to be had
             }
         }
-        // Also where another state is being read: to let go of that would be to wait for its end.
+        // Also while another state is being read: dropping that future would block until its end.
         const auto reading = look.reading;
         lock.unlock();
         const bool ready = reading.wait_until(until) == std::future_status::ready;
@@ -184,12 +184,12 @@ InstallNews Installs::news(const Activation& activation, const protocol::Caller&
 
 void Installs::said(const std::string& prefix, const std::string& stamp,
                     const protocol::Caller& caller) {
-    const host::EnvironmentMemories memories = memories_of(caller);
-    host::EnvironmentMemory memory = memories.read(prefix);
+    const memory::EnvironmentMemories memories = memories_of(caller);
+    memory::EnvironmentMemory memory = memories.read(prefix);
     const std::lock_guard lock(m_mutex);
     if (memory.stamp == stamp) {
-        for (host::UnsaidFinding& one : std::exchange(memory.unsaid, {})) {
-            memory.told.push_back(std::move(one.key));
+        for (memory::UnsaidFinding& one : std::exchange(memory.unsaid, {})) {
+            memory.reported.push_back(std::move(one.key));
         }
         static_cast<void>(memories.write(prefix, memory)); // else it is said again
     }

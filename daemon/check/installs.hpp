@@ -1,6 +1,6 @@
-// What installs have mixed, for the first prompt after them: in whatever terminal, with whatever
-// tool. Law: a prompt waits no longer than it is told to; what is not known by then is known at the
-// next one. Each finding is said once for as long as it is there.
+// What installs have mixed, for the first prompt after them, in any terminal and with any tool.
+// Law: a prompt waits no longer than its patience; what is not known by then is known at the next
+// one. Each finding is said once for as long as it is there.
 #pragma once
 
 #include "daemon/activation/activation.hpp"
@@ -35,7 +35,7 @@ public:
 
 private:
     enum class Outcome { Kept, BeingWritten, Failed };
-    // The last future of a thread waits for its end where it is let go of: none is before that.
+    // Destroying the last future of a thread blocks until its end: none is destroyed before that.
     struct Look {
         std::string stamp;
         std::shared_future<Outcome> reading; // none: it is done

@@ -5,7 +5,7 @@
 
 #include "base/goes_on.hpp"
 #include "base/result.hpp"
-#include "host/inventory/kept_inventory.hpp"
+#include "check/inventory/kept_inventory.hpp"
 
 #include <list>
 #include <memory>
@@ -18,7 +18,7 @@ class Inventories {
     struct Entry {
         explicit Entry(const std::string& prefix) : inventory(prefix) {}
         std::timed_mutex guard;
-        host::KeptInventory inventory;
+        inventory::KeptInventory inventory;
     };
 
 public:
@@ -30,6 +30,8 @@ public:
         [[nodiscard]] const facts::Inventory& inventory() const {
             return m_entry->inventory.inventory();
         }
+        // Whether a record is another than when it was lent before.
+        [[nodiscard]] bool changed() const { return m_entry->inventory.changed(); }
 
     private:
         friend class Inventories;

@@ -1,4 +1,6 @@
+#include "base/printable.hpp"
 #include "base/runtime_directory.hpp"
+#include "base/variables.hpp"
 #include "daemon/activation/activation.hpp"
 #include "daemon/activation/watch_of.hpp"
 #include "daemon/check/installs.hpp"
@@ -7,10 +9,8 @@
 #include "daemon/probe/background_probe.hpp"
 #include "daemon/probe/kept_verdict.hpp"
 #include "protocol/json_field.hpp"
-#include "shellhooks/render.hpp"
-#include "solver/plan/activation/journal_compare.hpp"
-#include "solver/plan/activation/managed.hpp"
-#include "solver/plan/printable.hpp"
+#include "shellhooks/hooks/shell.hpp"
+#include "shellhooks/patch/journal_compare.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -41,41 +41,41 @@ std::string runtime_directory_of(const protocol::Caller& caller) {
     return directory ? directory->path : std::string();
 }
 
-bool only_the_journal(const std::vector<plan::Change>& changes) {
-    return std::ranges::all_of(changes, [](const plan::Change& change) {
-        return change.name == plan::k_journal_variable || plan::is_snapshot(change.name);
+bool only_the_journal(const std::vector<patch::Change>& changes) {
+    return std::ranges::all_of(changes, [](const patch::Change& change) {
+        return change.name == patch::k_journal_variable || patch::is_snapshot(change.name);
     });
 }
 
 // Something put directories of ours elsewhere on a list, or took them off it.
-bool only_lists(const std::vector<plan::Change>& changes) {
-    return std::ranges::all_of(changes, [](const plan::Change& change) {
-        return change.name == plan::k_journal_variable || plan::is_snapshot(change.name) ||
-               plan::is_managed_list(change.name);
+bool only_lists(const std::vector<patch::Change>& changes) {
+    return std::ranges::all_of(changes, [](const patch::Change& change) {
+        return change.name == patch::k_journal_variable || patch::is_snapshot(change.name) ||
+               is_managed_list(change.name);
     });
 }
 
 // What the shell's last answer was; an empty one where there was none. `was`: what was taken back
 // since, before a wrapped command or a wait.
-plan::Journal journal_before(const protocol::Caller& caller,
-                             const std::optional<std::string>& was) {
-    const auto text = was ? was : caller.variable(plan::k_journal_variable);
-    return (text ? plan::read_journal(*text) : bad_input("none", "")).value_or(plan::Journal{});
+patch::Journal journal_before(const protocol::Caller& caller,
+                              const std::optional<std::string>& was) {
+    const auto text = was ? was : caller.variable(patch::k_journal_variable);
+    return (text ? patch::read_journal(*text) : bad_input("none", "")).value_or(patch::Journal{});
 }
 
 // What the user should know of a change beside it, the most important first.
 Lines concerns_of(const Activation& activation, const nlohmann::json& object,
                   const protocol::Caller& caller, bool entered, bool heard) {
     Lines concerns;
-    const auto journal = caller.variable(plan::k_journal_variable);
-    if (journal && !plan::read_journal(*journal)) {
+    const auto journal = caller.variable(patch::k_journal_variable);
+    if (journal && !patch::read_journal(*journal)) {
         concerns.emplace_back("__CUDAENV_UNDO was changed by something else: what was set before "
                               "stays in this shell; a new one is clean");
     }
     if (entered) {
         Lines notes = activation.project.notes;
         std::string skipped;
-        for (const host::SkippedFile& file : activation.project.skipped) {
+        for (const trusted::SkippedFile& file : activation.project.skipped) {
             skipped += file.text() + '\n';
         }
         // Below /tmp, say, it would be repeated at each `cd`.
@@ -103,9 +103,9 @@ nlohmann::json lines_to_say(const Activation& activation, const nlohmann::json& 
                             const protocol::Caller& caller, const std::optional<std::string>& was,
                             bool heard) {
     nlohmann::json say = nlohmann::json::array();
-    const plan::Journal before = journal_before(caller, was);
+    const patch::Journal before = journal_before(caller, was);
     const bool entered = activation.applied.journal.context != before.context;
-    const bool is_same = plan::is_same_patch(before, activation.applied.journal);
+    const bool is_same = patch::is_same_patch(before, activation.applied.journal);
     const bool has_it = only_lists(activation.changes) && is_same;
     const bool changed =
         was ? !is_same : !only_the_journal(activation.changes) && (entered || !has_it);
@@ -116,8 +116,8 @@ nlohmann::json lines_to_say(const Activation& activation, const nlohmann::json& 
     } else if ((changed || (entered && !activation.choice.toolkit)) && !object["line"].is_null()) {
         say.push_back(object["line"]);
     }
-    const auto journal = caller.variable(plan::k_journal_variable);
-    if (changed || entered || (journal && !plan::read_journal(*journal))) {
+    const auto journal = caller.variable(patch::k_journal_variable);
+    if (changed || entered || (journal && !patch::read_journal(*journal))) {
         const Lines concerns = concerns_of(activation, object, caller, entered, heard);
         if (!concerns.empty()) {
             const std::string more = caller.utf8 ? " · cudaenv status" : " - cudaenv status";
@@ -129,7 +129,7 @@ nlohmann::json lines_to_say(const Activation& activation, const nlohmann::json& 
             is_news(runtime_directory_of(caller), "cuda-home", inherited)) {
             say.push_back(protocol::bytes_to_json(inherited));
         }
-    } else if (const std::string driver = host::tell_change(activation.driver);
+    } else if (const std::string driver = probe::tell_change(activation.driver);
                !driver.empty() && is_news(runtime_directory_of(caller), "driver", driver)) {
         say.push_back(protocol::bytes_to_json(driver)); // upgraded while the shell stood here
     }
@@ -139,24 +139,23 @@ nlohmann::json lines_to_say(const Activation& activation, const nlohmann::json& 
 // A pin or project file that cannot be read: nothing is decided from it and what was active is
 // taken back, because it may no longer be what is meant.
 protocol::Reply refused(const Error& error, const nlohmann::json& params,
-                        const protocol::Caller& caller, shellhooks::Shell shell,
+                        const protocol::Caller& caller, const hooks::Shell& shell,
                         const std::string& program, const Comparing& comparing) {
     Activation activation;
     activation.disabled = true;
     activation.situation.kept = protocol::strings_field(params, "keep").value_or(Lines());
-    activation.applied.environment = plan::undo(caller.environment);
-    activation.changes = plan::difference(caller.environment, activation.applied.environment);
-    const std::string line = plan::one_line(error);
-    shellhooks::Watch watch = watch_of(activation, caller, program, comparing);
+    activation.applied.environment = patch::undo(caller.environment);
+    activation.changes = patch::difference(caller.environment, activation.applied.environment);
+    const std::string line = one_line(error);
+    hooks::Watch watch = watch_of(activation, caller, program, comparing);
     if (error.path.starts_with('/')) {
         watch.files.push_back(watched_file(error.path, comparing));
     }
-    return {
-        0,
-        {{"schema", "cudaenv.env/1"},
-         {"text", protocol::bytes_to_json(shellhooks::render_changes(shell, activation.changes) +
-                                          shellhooks::render_watch(shell, watch))},
-         {"say", nlohmann::json::array({protocol::bytes_to_json(line)})}}};
+    return {0,
+            {{"schema", "cudaenv.env/1"},
+             {"text", protocol::bytes_to_json(shell.render_changes(activation.changes) +
+                                              shell.render_watch(watch))},
+             {"say", nlohmann::json::array({protocol::bytes_to_json(line)})}}};
 }
 
 // Params beside those of activation_of: `shell`, for whom the text is to be; `program`, the
@@ -176,20 +175,16 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
     CUDAENV_TRY(const bool whole_seconds, protocol::bool_field(params, "whole_seconds", false));
     if (watches) {
         comparing.runtime_directory = runtime_directory_of(caller);
-        comparing.clock = whole_seconds ? host::Clock::Seconds : host::Clock::Nanoseconds;
+        comparing.clock = whole_seconds ? watch::Clock::Seconds : watch::Clock::Nanoseconds;
     }
-    std::optional<shellhooks::Shell> shell;
-    if (shell_name) {
-        shell = shellhooks::shell_named(*shell_name);
-        if (!shell) {
-            return bad_input("bad-shell",
-                             '"' + *shell_name + "\" is not a shell that cudaenv knows",
-                             "known are bash, zsh, fish, tcsh, xonsh and sh");
-        }
+    const hooks::Shell* const shell = shell_name ? hooks::shell_named(*shell_name) : nullptr;
+    if (shell_name && shell == nullptr) {
+        return bad_input("bad-shell", "cudaenv does not support the shell \"" + *shell_name + '"',
+                         "expected one of " + std::string(hooks::names_of_all_shells()));
     }
     auto activation = activation_of(params, caller, *machine);
     if (!activation) {
-        if (watches && shell && activation.error().kind == ErrorKind::BadInput) {
+        if (watches && shell != nullptr && activation.error().kind == ErrorKind::BadInput) {
             return refused(activation.error(), params, caller, *shell, program.value_or(""),
                            comparing);
         }
@@ -204,14 +199,14 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
                                                      : k_prompt_patience);
     }
     nlohmann::json object = activation_to_json(*activation, caller.utf8);
-    if (shell) {
-        std::string text = shellhooks::render_changes(*shell, activation->changes);
+    if (shell != nullptr) {
+        std::string text = shell->render_changes(activation->changes);
         if (watches) {
             auto watch = watch_of(*activation, caller, program.value_or(""), comparing);
             if (news.pending) {
                 ask_again(watch);
             }
-            text += shellhooks::render_watch(*shell, watch);
+            text += shell->render_watch(watch);
         }
         object["text"] = protocol::bytes_to_json(text);
     }

@@ -16,13 +16,13 @@ Result<protocol::Reply> check(const nlohmann::json& params, const protocol::Call
     CUDAENV_TRY(const auto choice, FindingChoice::of(params));
     Heartbeat heartbeat(waiter, "files");
     CUDAENV_TRY(const auto examination,
-                Examination::of(params, caller, machine, plan::CheckDepth::Everything,
+                Examination::of(params, caller, machine, rules::CheckDepth::Everything,
                                 heartbeat.goes_on()));
     nlohmann::json findings = nlohmann::json::array();
     std::size_t left_out = 0;
     ListRoom room;
     bool fails = false;
-    for (const plan::CheckFinding& found : examination->findings()) {
+    for (const rules::CheckFinding& found : examination->findings()) {
         if (!choice.wants(found.finding.code, examination->config())) {
             left_out += choice.names_codes() ? 0 : 1;
             continue;

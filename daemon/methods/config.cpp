@@ -10,7 +10,7 @@ namespace cudaenv::daemon {
 
 namespace {
 
-// Lists are shown and sent around; `config get` alone tells a channel's token.
+// Lists are shown and sent around; only `config get` shows a channel's token.
 void redact(nlohmann::json& value) {
     if (value.is_string()) {
         value = redact_secrets(value.get_ref<const std::string&>());
@@ -21,7 +21,7 @@ void redact(nlohmann::json& value) {
     }
 }
 
-nlohmann::json setting_to_json(const plan::EffectiveSetting& setting) {
+nlohmann::json setting_to_json(const pins::EffectiveSetting& setting) {
     return {{"key", setting.key},
             {"value",
              std::visit([](const auto& value) { return nlohmann::json(value); }, setting.value)},
@@ -31,9 +31,9 @@ nlohmann::json setting_to_json(const plan::EffectiveSetting& setting) {
 
 protocol::Reply config_reply(std::string_view action, nlohmann::json settings,
                              const project::ConfigPaths& paths,
-                             const std::vector<host::SkippedFile>& skipped = {}) {
+                             const std::vector<trusted::SkippedFile>& skipped = {}) {
     nlohmann::json notes = nlohmann::json::array();
-    for (const host::SkippedFile& file : skipped) {
+    for (const trusted::SkippedFile& file : skipped) {
         notes.push_back(file.text());
     }
     return {0,
@@ -83,13 +83,13 @@ Result<protocol::Reply> config(const nlohmann::json& params, const protocol::Cal
             }
         }
         CUDAENV_TRY_VOID(
-            project::change_config(paths, arguments.words[1], plan::ConfigAction::Set, words));
+            project::change_config(paths, arguments.words[1], pins::ConfigAction::Set, words));
     } else if (action == "get" ? count != 2 : count != 1) {
         return tl::unexpected(wrong_count(arguments, action == "get" ? "get KEY" : "list"));
     }
     CUDAENV_TRY(const auto loaded, project_of(params, caller));
     nlohmann::json settings = nlohmann::json::array();
-    for (const plan::EffectiveSetting& setting : loaded.config.settings()) {
+    for (const pins::EffectiveSetting& setting : loaded.config.settings()) {
         if (action == "list" || setting.key == arguments.words[1]) {
             settings.push_back(setting_to_json(setting));
             if (action != "get") {
@@ -98,7 +98,7 @@ Result<protocol::Reply> config(const nlohmann::json& params, const protocol::Cal
         }
     }
     if (action == "get" && settings.empty()) {
-        Error unknown = plan::unknown_setting(arguments.words[1]);
+        Error unknown = pins::unknown_setting(arguments.words[1]);
         unknown.path = arguments.origin(1);
         return tl::unexpected(std::move(unknown));
     }

@@ -1,4 +1,4 @@
-#include "solver/plan/constraints.hpp"
+#include "check/rules/constraints.hpp"
 
 #include "daemon/check/examination.hpp"
 #include "daemon/methods/json_values.hpp"
@@ -13,11 +13,11 @@ namespace {
 nlohmann::json pip_of(const facts::Inventory& inventory) {
     for (const facts::Distribution& one : inventory.distributions) {
         if (one.name == "pip") {
-            const plan::BuildsApart apart = plan::builds_apart(one.version);
+            const rules::BuildsApart apart = rules::builds_apart(one.version);
             return {{"version", protocol::bytes_to_json(one.version)},
-                    {"builds_apart", apart == plan::BuildsApart::Never       ? "never"
-                                     : apart == plan::BuildsApart::ByFeature ? "by_feature"
-                                                                             : "always"}};
+                    {"builds_apart", apart == rules::BuildsApart::Never       ? "never"
+                                     : apart == rules::BuildsApart::ByFeature ? "by_feature"
+                                                                              : "always"}};
         }
     }
     return nullptr;
@@ -36,9 +36,9 @@ Result<protocol::Reply> constraints(const nlohmann::json& params, const protocol
                                 {"conda_lines", nlohmann::json::array()}}};
     }
     CUDAENV_TRY(const auto examination,
-                Examination::of(params, caller, machine, plan::CheckDepth::Records));
-    const plan::Constraints found =
-        plan::constraints_of(examination->inventory(), examination->ownership(), project.pins.pins);
+                Examination::of(params, caller, machine, rules::CheckDepth::Records));
+    const rules::Constraints found = rules::constraints_of(
+        examination->inventory(), examination->ownership(), project.pins.pins);
     return protocol::Reply{0,
                            {{"schema", "cudaenv.constraints/1"},
                             {"setting", project.config.constraints()},

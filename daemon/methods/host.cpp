@@ -1,25 +1,23 @@
 #include "daemon/activation/activation.hpp"
 #include "daemon/host_of_request.hpp"
 #include "daemon/measured.hpp"
+#include "daemon/methods/json_values.hpp"
 #include "daemon/methods/methods.hpp"
 #include "daemon/probe/kept_verdict.hpp"
-#include "daemon/toolkit_fit.hpp"
 #include "protocol/json_field.hpp"
 #include "solver/facts/host_json.hpp"
+#include "solver/knowledge/fit.hpp"
+#include "solver/knowledge/toolkits.hpp"
 
 namespace cudaenv::daemon {
 
 namespace {
 
-nlohmann::json fit_to_json(const Fit& fit) {
-    return {{"state", name_of(fit.state)}, {"text", fit.text}};
-}
-
 // The host's toolkits as JSON, each with "fits": made from what is in the object, so that the order
 // is the same.
 void add_fits(nlohmann::json& toolkits, const facts::Host& host) {
     for (std::size_t i = 0; i < host.toolkits.size(); ++i) {
-        toolkits[i]["fits"] = fit_to_json(fit_of(host.toolkits[i], host));
+        toolkits[i]["fits"] = fit_to_json(knowledge::toolkit_fit(host.toolkits[i], host));
     }
 }
 
@@ -76,7 +74,7 @@ Result<protocol::Reply> toolkits(const nlohmann::json& params, const protocol::C
     add_fits(list, found);
     for (std::size_t i = 0; i < found.toolkits.size(); ++i) {
         facts::Host only_compilers;
-        only_compilers.compilers = accepted_compilers(found.toolkits[i], found);
+        only_compilers.compilers = knowledge::compilers_for(found.toolkits[i], found);
         list[i]["compilers_here"] = facts::to_json(only_compilers)["compilers"];
     }
     return protocol::Reply{0, {{"schema", "cudaenv.toolkits/1"}, {"toolkits", std::move(list)}}};

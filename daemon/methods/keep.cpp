@@ -1,15 +1,15 @@
-#include "host/repair/keep.hpp"
+#include "check/repair/keep.hpp"
 
+#include "base/printable.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
+#include "check/rules/evidence.hpp"
+#include "check/rules/origin.hpp"
 #include "daemon/check/examination.hpp"
 #include "daemon/heartbeat.hpp"
 #include "daemon/methods/json_values.hpp"
 #include "daemon/methods/methods.hpp"
 #include "protocol/json_field.hpp"
-#include "solver/plan/check/evidence.hpp"
-#include "solver/plan/check/origin.hpp"
-#include "solver/plan/printable.hpp"
 #include "solver/specs/requirement.hpp"
 
 #include <chrono>
@@ -24,23 +24,23 @@ std::int64_t seconds_now() {
         .count();
 }
 
-nlohmann::json to_json(const host::KeptDistribution& kept, const host::KeptStore& store) {
+nlohmann::json to_json(const repair::KeptDistribution& kept, const repair::KeptStore& store) {
     const std::string files = store.files_of(kept);
     return {{"name", protocol::bytes_to_json(kept.name)},
             {"version", protocol::bytes_to_json(kept.version)},
             {"files", kept.files.size()},
             {"bytes", kept.bytes()},
-            {"kept_at", plan::utc(kept.kept_at * 1'000'000'000)},
+            {"kept_at", rules::utc(kept.kept_at * 1'000'000'000)},
             {"source", bytes_or_null(kept.source)},
             {"editable", kept.editable},
             {"path", protocol::bytes_to_json(files.substr(0, files.rfind('/')))}};
 }
 
 nlohmann::json object_of(const Examination& examination, const char* action,
-                         const std::vector<host::KeptDistribution>& kept,
-                         const host::KeptStore& store) {
+                         const std::vector<repair::KeptDistribution>& kept,
+                         const repair::KeptStore& store) {
     nlohmann::json list = nlohmann::json::array();
-    for (const host::KeptDistribution& one : kept) {
+    for (const repair::KeptDistribution& one : kept) {
         list.push_back(to_json(one, store));
     }
     return {{"schema", "cudaenv.kept/1"},
@@ -48,11 +48,6 @@ nlohmann::json object_of(const Examination& examination, const char* action,
             {"action", action},
             {"kept", std::move(list)},
             {"notes", nlohmann::json::array()}};
-}
-
-std::string near_hint(const std::string& name, const std::vector<std::string>& names) {
-    const auto near = nearest(name, names);
-    return near ? "did you mean \"" + *near + "\"?" : "";
 }
 
 // Of several of that name the one that is imported.
@@ -67,69 +62,70 @@ Result<std::uint32_t> distribution_named(const Examination& examination, const s
         names.push_back(all[i].name);
     }
     return bad_input("no-such-distribution",
-                     plan::quoted(word) + " is not installed in " +
-                         plan::printable(examination.inventory().prefix),
-                     near_hint(name, names));
+                     cudaenv::quoted(word) + " is not installed in " +
+                         printable(examination.inventory().prefix),
+                     did_you_mean(name, names));
 }
 
 // What an index or a channel has can be had from there again.
 Result<void> check_worth(const Examination& examination, std::uint32_t number, bool insists) {
     const facts::Distribution& one = examination.inventory().distributions[number];
-    const bool of_conda = examination.ownership().of(number).owner == plan::Owner::Conda;
-    const bool of_system = examination.ownership().of(number).owner == plan::Owner::System;
-    const bool of_index = plan::origin_of(one) == facts::Origin::Wheel && plan::is_of_an_index(one);
+    const bool of_conda = examination.ownership().of(number).owner == rules::Owner::Conda;
+    const bool of_system = examination.ownership().of(number).owner == rules::Owner::System;
+    const bool of_index =
+        rules::origin_of(one) == facts::Origin::Wheel && rules::is_of_an_index(one);
     if (insists || (!of_conda && !of_system && !of_index)) {
         return {};
     }
     return bad_input("can-be-had-again",
-                     plan::title_of(one) + " can be had again from " +
+                     rules::title_of(one) + " can be installed again from " +
                          (of_conda    ? "its conda channel"
                           : of_system ? "the system's packages"
                                       : "its index"),
-                     "`cudaenv keep --yes " + shell_word(one.name) + "` keeps it all the same");
+                     "`cudaenv keep --yes " + shell_word(one.name) + "` keeps it anyway");
 }
 
 std::string counted_files(std::size_t number) {
-    return plan::counted(number, "file");
+    return rules::counted(number, "file");
 }
 
-Result<protocol::Reply> keep_one(const Examination& examination, const host::KeptStore& store,
+Result<protocol::Reply> keep_one(const Examination& examination, const repair::KeptStore& store,
                                  const protocol::Caller& caller, const std::string& word,
                                  bool insists, const GoesOn& wanted) {
     CUDAENV_TRY(const auto number, distribution_named(examination, word));
     CUDAENV_TRY_VOID(check_worth(examination, number, insists));
     const facts::Distribution& one = examination.inventory().distributions[number];
-    const std::string source = plan::source_of(one);
+    const std::string source = rules::source_of(one);
     CUDAENV_TRY(const auto keeping,
-                host::keep(store, examination.inventory(), one, source, seconds_now(), wanted));
+                keep(store, examination.inventory(), one, source, seconds_now(), wanted));
     memories_of(caller).write(examination.inventory().prefix, examination.memory_with_kept(one));
     nlohmann::json object = object_of(examination, "kept", {keeping.kept}, store);
     if (keeping.kept.editable) {
-        object["notes"].push_back("editable: its records are kept; the source in " +
-                                  plan::printable(source) + " is yours to keep");
+        object["notes"].push_back("editable: its records are kept; its source stays in " +
+                                  printable(source));
     }
     if (!keeping.changed.empty()) {
         object["notes"].push_back(counted_files(keeping.changed.size()) +
-                                  " kept as found, which is not what its RECORD says: " +
-                                  plan::printable(keeping.changed.front()));
+                                  " kept with a content that RECORD does not have: " +
+                                  printable(keeping.changed.front()));
     }
     if (!keeping.outside.empty()) {
         object["notes"].push_back(
             counted_files(keeping.outside.size()) +
-            " outside of the environment not kept: " + plan::printable(keeping.outside.front()));
+            " outside the environment not kept: " + printable(keeping.outside.front()));
     }
     return protocol::Reply{0, std::move(object)};
 }
 
 // NAME: all versions of it; NAME==VERSION.
-Result<protocol::Reply> forget(const Examination& examination, const host::KeptStore& store,
+Result<protocol::Reply> forget(const Examination& examination, const repair::KeptStore& store,
                                const std::string& word) {
     const auto equals = word.find("==");
     const std::string name = specs::normalize_project_name(word.substr(0, equals));
     const std::string version = equals == std::string::npos ? "" : word.substr(equals + 2);
-    std::vector<host::KeptDistribution> gone;
+    std::vector<repair::KeptDistribution> gone;
     std::vector<std::string> names;
-    for (host::KeptDistribution& kept : store.list(examination.inventory().prefix)) {
+    for (repair::KeptDistribution& kept : store.list(examination.inventory().prefix)) {
         names.push_back(kept.name);
         if (kept.name == name && (version.empty() || kept.version == version)) {
             CUDAENV_TRY_VOID(store.forget(kept));
@@ -138,9 +134,9 @@ Result<protocol::Reply> forget(const Examination& examination, const host::KeptS
     }
     if (gone.empty()) {
         return bad_input("not-kept",
-                         "nothing is kept of " + plan::quoted(word) + " in " +
-                             plan::printable(examination.inventory().prefix),
-                         near_hint(name, names));
+                         "there is no kept copy of " + cudaenv::quoted(word) + " in " +
+                             printable(examination.inventory().prefix),
+                         did_you_mean(name, names));
     }
     return protocol::Reply{0, object_of(examination, "forgotten", gone, store)};
 }
@@ -156,14 +152,14 @@ Result<protocol::Reply> keep(const nlohmann::json& params, const protocol::Calle
     if (static_cast<int>(!words.empty()) + static_cast<int>(lists) +
             static_cast<int>(forgotten.has_value()) >
         1) {
-        return bad_input("two-wishes", "more than one thing is asked for",
+        return bad_input("two-wishes", "more than one action was requested",
                          "expected one of DIST, --list and --forget DIST");
     }
     Heartbeat heartbeat(waiter, "copies");
     CUDAENV_TRY(
         const auto examination,
-        Examination::of(params, caller, machine, plan::CheckDepth::Records, heartbeat.goes_on()));
-    const host::KeptStore store(memories_of(caller).directory());
+        Examination::of(params, caller, machine, rules::CheckDepth::Records, heartbeat.goes_on()));
+    const repair::KeptStore store(memories_of(caller).directory());
     if (forgotten) {
         return forget(*examination, store, *forgotten);
     }

@@ -13,7 +13,7 @@ Service make_service(Control* control) {
     add_host_methods(service, machine);
     add_keep_methods(service, machine);
     add_oracle_methods(service);
-    add_pin_methods(service);
+    add_pin_methods(service, machine);
     add_probe_methods(service, machine);
     add_resolve_methods(service);
     add_schema_methods(service);

@@ -20,7 +20,7 @@ void add_daemon_methods(Service& service, Control& control); // daemon.status, d
 void add_host_methods(Service& service, const std::shared_ptr<Machine>& machine);  // host, toolkits
 void add_keep_methods(Service& service, const std::shared_ptr<Machine>& machine);  // keep
 void add_oracle_methods(Service& service);                                         // debug.oracle
-void add_pin_methods(Service& service);                                            // pin, unpin
+void add_pin_methods(Service& service, const std::shared_ptr<Machine>& machine);   // pin, unpin
 void add_probe_methods(Service& service, const std::shared_ptr<Machine>& machine); // probe
 void add_resolve_methods(Service& service); // resolve, explain
 void add_schema_methods(Service& service);  // schema

@@ -7,16 +7,16 @@
 #include "daemon/project_of_request.hpp"
 #include "host/project/pin_change.hpp"
 #include "protocol/json_field.hpp"
-#include "solver/plan/pins.hpp"
+#include "solver/pins/pins.hpp"
 
 namespace cudaenv::daemon {
 
 namespace {
 
-nlohmann::json lines_to_json(const std::vector<Fit>& lines) {
+nlohmann::json lines_to_json(const std::vector<knowledge::CudaFit>& lines) {
     nlohmann::json list = nlohmann::json::array();
-    for (const Fit& line : lines) {
-        list.push_back({{"state", name_of(line.state)}, {"text", line.text}});
+    for (const knowledge::CudaFit& line : lines) {
+        list.push_back(fit_to_json(line));
     }
     return list;
 }
@@ -40,7 +40,7 @@ Result<protocol::Reply> show_pins(const nlohmann::json& params, const protocol::
     object["file"] = text_or_null(loaded.search.found ? loaded.search.found->file : std::string());
     object["pins"] = pins_to_json(loaded.pins);
     std::vector<std::string> notes = loaded.notes;
-    for (const plan::PinOverride& lost : loaded.pins.overridden) {
+    for (const pins::PinOverride& lost : loaded.pins.overridden) {
         notes.push_back(lost.text);
     }
     object["notes"] = notes;
@@ -52,7 +52,7 @@ Result<protocol::Reply> show_pins(const nlohmann::json& params, const protocol::
 Result<project::PinTarget> target_of(const nlohmann::json& params, const protocol::Caller& caller) {
     CUDAENV_TRY(const bool here, protocol::bool_field(params, "here", false));
     CUDAENV_TRY(const bool global, protocol::bool_field(params, "global", false));
-    const bool environment = params.contains("prefix") || params.contains("name");
+    const bool environment = names_environment(params);
     if (static_cast<int>(here) + static_cast<int>(global) + static_cast<int>(environment) > 1) {
         return bad_input("two-places", "more than one place for the pins is named",
                          "expected one of --here, --global, --prefix and --name");
@@ -95,16 +95,32 @@ nlohmann::json changed_object(const project::PinChange& change) {
     return object;
 }
 
-Result<protocol::Reply> pin(const nlohmann::json& params, const protocol::Caller& caller) {
+// What the pins mean in the caller's shell.
+activation::Situation situation_of(const nlohmann::json& params, const protocol::Caller& caller,
+                                   const project::LoadedProject& loaded, facts::Host host,
+                                   Machine& machine) {
+    activation::Situation situation;
+    situation.base = patch::undo(caller.environment);
+    situation.host = std::move(host);
+    situation.environment = machine.environment(loaded.prefix);
+    situation.environment_named = names_environment(params);
+    situation.pins = loaded.pins;
+    situation.config = loaded.config;
+    return situation;
+}
+
+Result<protocol::Reply> pin(const nlohmann::json& params, const protocol::Caller& caller,
+                            Machine& machine) {
     CUDAENV_TRY(const auto arguments, arguments_of(params));
     if (arguments.words.empty()) {
         return show_pins(params, caller);
     }
     CUDAENV_TRY(const bool strict, protocol::bool_field(params, "strict", false));
     // The host first: where it cannot be read (--host FILE), nothing is written.
-    CUDAENV_TRY(const auto host, host_of(params, caller));
+    Looks looks(caller);
+    CUDAENV_TRY(auto host, host_of(params, caller, looks));
     for (const std::string& word : arguments.words) {
-        for (const auto& pin : plan::parse_pin(word, {}).value_or(std::vector<plan::Pin>{})) {
+        for (const auto& pin : pins::parse_pin(word, {}).value_or(std::vector<pins::Pin>{})) {
             if (pin.name == "cuda") {
                 CUDAENV_TRY_VOID(check_release(pin.constraint, [&] { return host.toolkits; }));
             }
@@ -112,17 +128,19 @@ Result<protocol::Reply> pin(const nlohmann::json& params, const protocol::Caller
     }
     CUDAENV_TRY(const auto changed, change(params, caller, arguments, project::PinAction::Set));
     nlohmann::json object = changed_object(changed);
-    CUDAENV_TRY(const auto loaded, project_of(params, caller));
-    CUDAENV_TRY(const auto meaning, meaning_of(loaded.pins.list(), host));
+    CUDAENV_TRY(const auto loaded, project_of(params, caller)); // as it is now
+    CUDAENV_TRY(const auto meaning,
+                meaning_of(situation_of(params, caller, loaded, std::move(host), machine)));
     object["pins"] = pins_to_json(loaded.pins);
-    for (const plan::PinOverride& lost : loaded.pins.overridden) {
-        if (lost.severity == plan::Severity::Warning) {
+    for (const pins::PinOverride& lost : loaded.pins.overridden) {
+        if (lost.severity == facts::Severity::Warning) {
             object["notes"].push_back(lost.text);
         }
     }
     object["meaning"] = lines_to_json(meaning.lines);
     object["possible"] = meaning.possible;
-    object["next"] = "cudaenv resolve torch torchvision";
+    object["next"] =
+        meaning.nvcc_command.empty() ? "cudaenv resolve torch torchvision" : meaning.nvcc_command;
     return protocol::Reply{strict && !meaning.possible ? 1 : 0, std::move(object)};
 }
 
@@ -147,9 +165,11 @@ Result<protocol::Reply> release(const nlohmann::json& params, const protocol::Ca
 
 } // namespace
 
-void add_pin_methods(Service& service) {
+void add_pin_methods(Service& service, const std::shared_ptr<Machine>& machine) {
     service.add("release", release);
-    service.add("pin", pin);
+    service.add("pin", [machine](const nlohmann::json& params, const protocol::Caller& caller) {
+        return pin(params, caller, *machine);
+    });
     service.add("unpin", unpin);
 }
 

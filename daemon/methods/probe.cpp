@@ -13,21 +13,21 @@ namespace cudaenv::daemon {
 
 namespace {
 
-std::string_view name_of(plan::StepStatus status) {
+std::string_view name_of(judge::StepStatus status) {
     switch (status) {
-    case plan::StepStatus::Ok:
+    case judge::StepStatus::Ok:
         return "ok";
-    case plan::StepStatus::Warns:
+    case judge::StepStatus::Warns:
         return "warns";
-    case plan::StepStatus::Fails:
+    case judge::StepStatus::Fails:
         return "fails";
-    case plan::StepStatus::Skipped:
+    case judge::StepStatus::Skipped:
         break;
     }
     return "skipped";
 }
 
-nlohmann::json step_to_json(const plan::JudgedStep& step) {
+nlohmann::json step_to_json(const judge::JudgedStep& step) {
     nlohmann::json fix;
     if (step.fix) {
         fix = {{"text", step.fix->text}, {"command", text_or_null(step.fix->command)}};
@@ -44,18 +44,18 @@ nlohmann::json step_to_json(const plan::JudgedStep& step) {
 }
 
 void add_version(nlohmann::json& object, const char* name,
-                 const std::optional<plan::ProbeVersion>& found) {
+                 const std::optional<judge::ProbeVersion>& found) {
     object[name] = found ? nlohmann::json(found->version.str()) : nlohmann::json();
     object[std::string(name) + "_path"] = found ? bytes_or_null(found->path) : nlohmann::json();
 }
 
-nlohmann::json outcome_to_json(const plan::ProbeOutcome& outcome) {
+nlohmann::json outcome_to_json(const judge::ProbeOutcome& outcome) {
     nlohmann::json steps = nlohmann::json::array();
-    for (const plan::JudgedStep& step : outcome.steps) {
+    for (const judge::JudgedStep& step : outcome.steps) {
         steps.push_back(step_to_json(step));
     }
     nlohmann::json object = {{"schema", "cudaenv.probe/1"},
-                             {"verdict", plan::name_of(outcome.verdict)},
+                             {"verdict", name_of(outcome.verdict)},
                              {"summary", outcome.summary},
                              {"steps", std::move(steps)},
                              {"driver_cuda", outcome.driver_cuda
@@ -68,20 +68,20 @@ nlohmann::json outcome_to_json(const plan::ProbeOutcome& outcome) {
 }
 
 // What was tried with --build is there without a GPU as well.
-bool builds_fail(const plan::ProbeOutcome& outcome) {
-    return std::ranges::any_of(outcome.steps, [](const plan::JudgedStep& step) {
-        return step.status == plan::StepStatus::Fails &&
+bool builds_fail(const judge::ProbeOutcome& outcome) {
+    return std::ranges::any_of(outcome.steps, [](const judge::JudgedStep& step) {
+        return step.status == judge::StepStatus::Fails &&
                (step.name == "build" || step.name == "torch-extension");
     });
 }
 
-int exit_status(const plan::ProbeOutcome& outcome, bool allow_missing) {
+int exit_status(const judge::ProbeOutcome& outcome, bool allow_missing) {
     switch (outcome.verdict) {
-    case plan::ProbeVerdict::Ok:
-    case plan::ProbeVerdict::Warns:
+    case judge::ProbeVerdict::Ok:
+    case judge::ProbeVerdict::Warns:
         return 0;
-    case plan::ProbeVerdict::NoDriver:
-    case plan::ProbeVerdict::NoGpu:
+    case judge::ProbeVerdict::NoDriver:
+    case judge::ProbeVerdict::NoGpu:
         return allow_missing && !builds_fail(outcome) ? 0 : 1;
     default:
         return 1;

@@ -1,6 +1,6 @@
 #include "daemon/methods/methods.hpp"
 #include "daemon/resolution.hpp"
-#include "solver/plan/outcome_json.hpp"
+#include "solver/resolve/outcome_json.hpp"
 
 namespace cudaenv::daemon {
 
@@ -19,12 +19,25 @@ nlohmann::json driver_to_json(const std::optional<facts::Driver>& driver) {
             {"source", driver->source.empty() ? nlohmann::json() : nlohmann::json(driver->source)}};
 }
 
+nlohmann::json environment_to_json(const resolve::KnownEnvironment& environment) {
+    if (!environment.exists()) {
+        return nullptr;
+    }
+    const bool conda = environment.target.kind == knowledge::Target::Kind::Conda;
+    return {{"prefix", environment.target.prefix},
+            {"kind", conda ? "conda" : "venv"},
+            {"shown", environment.shown},
+            {"python",
+             environment.python ? nlohmann::json(environment.python->str()) : nlohmann::json()}};
+}
+
 // `resolve` and `explain` give the same object: what differs is how much of it is shown.
 Result<protocol::Reply> resolve(const nlohmann::json& params, const protocol::Caller& caller,
                                 bool told_in_full) {
     CUDAENV_TRY(const auto resolution, resolve_for(params, caller, told_in_full));
-    nlohmann::json object = plan::to_json(resolution.outcome);
+    nlohmann::json object = resolve::to_json(resolution.outcome);
     object["driver"] = driver_to_json(resolution.driver);
+    object["environment"] = environment_to_json(resolution.environment);
     object["remarks"] = resolution.notes;
     object["explain"] = told_in_full;
     return protocol::Reply{resolution.outcome.solved() ? 0 : 1, std::move(object)};

@@ -20,9 +20,9 @@ Result<protocol::Reply> schema(const nlohmann::json& params, const protocol::Cal
     if (!name) {
         return bad_input("no-schema-name", "no schema is named", all);
     }
-    const auto near = nearest(*name, names);
+    const std::string near = did_you_mean(*name, names);
     auto error = bad_input("no-such-schema", "there is no schema \"" + *name + '"',
-                           near ? "did you mean \"" + *near + "\"? " + all : all);
+                           near.empty() ? all : near + ' ' + all);
     return error;
 }
 

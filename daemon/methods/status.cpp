@@ -4,14 +4,15 @@
 #include "daemon/check/finding_json.hpp"
 #include "daemon/environment_of_request.hpp"
 #include "daemon/host_of_request.hpp"
+#include "daemon/methods/json_values.hpp"
 #include "daemon/methods/methods.hpp"
 #include "daemon/probe/kept_verdict.hpp"
 #include "daemon/project_of_request.hpp"
-#include "daemon/toolkit_fit.hpp"
 #include "host/names/environment_names.hpp"
 #include "protocol/json_field.hpp"
-#include "shellhooks/shell.hpp"
-#include "solver/plan/activation/journal_compare.hpp"
+#include "shellhooks/hooks/shell.hpp"
+#include "shellhooks/patch/journal_compare.hpp"
+#include "solver/knowledge/toolkits.hpp"
 
 #include <algorithm>
 
@@ -20,22 +21,21 @@ namespace cudaenv::daemon {
 namespace {
 
 nlohmann::json environment_to_json(const MeantEnvironment& environment,
-                                   const protocol::Caller& caller) {
+                                   const protocol::Caller& caller, Looks& looks) {
     const std::string& prefix = environment.prefix;
     if (prefix.empty()) {
         return nullptr;
     }
-    host::DiskFileSystem files;
-    const host::PrefixKind kind = host::kind_of_prefix(files, prefix);
+    const names::PrefixKind kind = names::kind_of_prefix(looks.disk, prefix);
     nlohmann::json notes = nlohmann::json::array();
     for (const std::string& note : environment.notes) {
         notes.push_back(protocol::bytes_to_json(note));
     }
     return {{"prefix", protocol::bytes_to_json(prefix)},
-            {"name", protocol::bytes_to_json(shown_name_of(prefix, caller))},
-            {"kind", kind == host::PrefixKind::Venv    ? "venv"
-                     : kind == host::PrefixKind::Conda ? "conda"
-                                                       : "other"},
+            {"name", protocol::bytes_to_json(shown_name_of(prefix, caller, looks))},
+            {"kind", kind == names::PrefixKind::Venv    ? "venv"
+                     : kind == names::PrefixKind::Conda ? "conda"
+                                                        : "other"},
             {"active", prefix == project::active_prefix(caller.environment)},
             {"notes", std::move(notes)}};
 }
@@ -51,32 +51,31 @@ nlohmann::json project_to_json(const project::LoadedProject& loaded) {
         {"local_file", found.local_text ? nlohmann::json(found.local_file()) : nlohmann::json()}};
 }
 
-nlohmann::json toolkit_to_json(const plan::CudaChoice& choice, const facts::Host& host) {
+nlohmann::json toolkit_to_json(const activation::CudaChoice& choice, const facts::Host& host) {
     if (!choice.toolkit) {
         return nullptr;
     }
-    const Fit fit = fit_of(*choice.toolkit, host);
     const auto& version = choice.toolkit->version;
     return {{"path", protocol::bytes_to_json(choice.toolkit->path)},
             {"version", version ? version->str() : "unknown"},
             {"why", choice.reason},
-            {"fits", {{"state", name_of(fit.state)}, {"text", fit.text}}}};
+            {"fits", fit_to_json(knowledge::toolkit_fit(*choice.toolkit, host))}};
 }
 
-nlohmann::json cuda_to_json(const plan::CudaChoice& choice) {
+nlohmann::json cuda_to_json(const activation::CudaChoice& choice) {
     if (choice.none()) {
         return nullptr;
     }
     return {{"version", choice.cuda},
-            {"rung", plan::name_of(*choice.rung)},
+            {"rung", activation::name_of(*choice.rung)},
             {"reason", protocol::bytes_to_json(choice.reason)},
             {"origin", protocol::bytes_to_json(choice.origin)}};
 }
 
 // Whether the shell already has what is decided for it.
 bool is_applied(const Activation& activation) {
-    return std::ranges::all_of(activation.changes, [](const plan::Change& change) {
-        return change.name == plan::k_journal_variable;
+    return std::ranges::all_of(activation.changes, [](const patch::Change& change) {
+        return change.name == patch::k_journal_variable;
     });
 }
 
@@ -84,8 +83,8 @@ bool is_applied(const Activation& activation) {
 const facts::Toolkit* newest_fitting(const facts::Host& host) {
     const facts::Toolkit* newest = nullptr;
     for (const facts::Toolkit& toolkit : host.toolkits) {
-        const FitState state = fit_of(toolkit, host).state;
-        if (!host.gpus.empty() && toolkit.version && toolkit.nvcc && state != FitState::Breaks &&
+        if (!host.gpus.empty() && knowledge::can_compile(toolkit) &&
+            knowledge::toolkit_fit(toolkit, host).verdict != knowledge::Verdict::Fails &&
             (newest == nullptr || *toolkit.version > *newest->version)) {
             newest = &toolkit;
         }
@@ -95,31 +94,28 @@ const facts::Toolkit* newest_fitting(const facts::Host& host) {
 
 // The shell has the hook: it says so where it calls the program, or has its journal.
 bool has_hook(const protocol::Caller& caller) {
-    return caller.variable("__cudaenv_found_home") || caller.variable(plan::k_journal_variable);
+    return caller.variable("__cudaenv_found_home") || caller.variable(patch::k_journal_variable);
 }
 
 std::string step_without_hook(const protocol::Caller& caller) {
-    const std::string shell = caller.variable("SHELL").value_or("");
-    const auto known = shellhooks::shell_named(shell.substr(shell.rfind('/') + 1));
-    const bool hooked = known && known != shellhooks::Shell::Posix;
-    return "cudaenv init " +
-           std::string(shellhooks::name_of(hooked ? *known : shellhooks::Shell::Bash));
+    const std::string path = caller.variable("SHELL").value_or("");
+    return "cudaenv init " + std::string(hooks::hooked_shell_at(path).name);
 }
 
 // Where what is chosen was never released: the same choice with what was.
 std::string step_to_nearest(const Activation& activation) {
     const std::string& nearest = activation.choice.nearest;
     const auto* const pin = activation.project.pins.find("cuda");
-    switch (pin == nullptr ? plan::PinSource::Shell : pin->source) {
-    case plan::PinSource::Project:
+    switch (pin == nullptr ? pins::PinSource::Shell : pin->source) {
+    case pins::PinSource::Project:
         return "cudaenv pin " + nearest;
-    case plan::PinSource::Environment:
+    case pins::PinSource::Environment:
         return "cudaenv pin -p " + shell_word(activation.project.prefix) + ' ' + nearest;
-    case plan::PinSource::User:
+    case pins::PinSource::User:
         return "cudaenv pin --global " + nearest;
-    case plan::PinSource::Shell:
-    case plan::PinSource::ProjectLocal: // edited by hand alone
-    case plan::PinSource::System:
+    case pins::PinSource::Shell:
+    case pins::PinSource::ProjectLocal: // edited by hand alone
+    case pins::PinSource::System:
         break;
     }
     return "cudaenv use " + nearest;
@@ -165,7 +161,7 @@ std::string next_step(const Activation& activation, const facts::Host& host,
 
 // `sudo -E` keeps CUDA_HOME and the journal, and resets PATH.
 std::string lost_note(const protocol::Caller& caller) {
-    const auto lost = plan::lost_entries(caller.environment);
+    const auto lost = patch::lost_entries(caller.environment);
     if (lost.empty()) {
         return {};
     }
@@ -188,8 +184,8 @@ nlohmann::json findings_of(const Activation& activation, const protocol::Caller&
     }
     const auto& ignored = activation.project.config.ignored_findings();
     ListRoom room;
-    for (const plan::CheckFinding& found : (*examination)->findings()) {
-        if (found.finding.severity != plan::Severity::Note &&
+    for (const rules::CheckFinding& found : (*examination)->findings()) {
+        if (found.finding.severity != facts::Severity::Note &&
             std::ranges::find(ignored, found.finding.code) == ignored.end()) {
             findings.push_back(to_json(found, (*examination)->inventory(), room));
         }
@@ -199,13 +195,14 @@ nlohmann::json findings_of(const Activation& activation, const protocol::Caller&
 
 Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Caller& caller,
                                Machine& machine) {
-    CUDAENV_TRY(const auto loaded, project_of(params, caller)); // refuses what the prompt notes
-    CUDAENV_TRY(const auto meant, environment_of_request(params, caller));
     Looks looks(caller);
+    // Refuses what the prompt notes.
+    CUDAENV_TRY(const auto loaded, project_of(params, caller, looks));
+    CUDAENV_TRY(const auto meant, environment_of_request(params, caller, looks));
     CUDAENV_TRY(const auto host, host_of(params, caller, looks));
     CUDAENV_TRY(const auto activation, activation_of(params, caller, machine, looks));
     std::vector<std::string> notes = loaded.notes;
-    for (const plan::PinOverride& lost : loaded.pins.overridden) {
+    for (const pins::PinOverride& lost : loaded.pins.overridden) {
         notes.push_back(lost.text);
     }
     for (const auto* lines : {&activation.choice.warnings, &activation.composition.warnings,
@@ -244,7 +241,7 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
          {"directory", caller.cwd},
          {"project", project_to_json(loaded)},
          {"pins", pins_to_json(loaded.pins)},
-         {"environment", environment_to_json(meant, caller)},
+         {"environment", environment_to_json(meant, caller, looks)},
          {"driver", std::move(driver)},
          {"driver_absent", host.driver_absent},
          {"cuda", cuda_to_json(activation.choice)},

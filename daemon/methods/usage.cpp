@@ -4,9 +4,9 @@
 #include "host/probe/driver_files.hpp"
 #include "host/probe/gpu_usage.hpp"
 #include "host/process.hpp"
+#include "kernels/judge/judge.hpp"
 #include "protocol/json_field.hpp"
-#include "solver/plan/outcome_json.hpp"
-#include "solver/plan/probe/judge.hpp"
+#include "solver/resolve/outcome_json.hpp"
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ using nlohmann::json;
 // NVML answers in 30 ms on a sound machine.
 constexpr std::chrono::seconds k_deadline{5};
 
-json process_to_json(const host::GpuProcess& process) {
+json process_to_json(const probe::GpuProcess& process) {
     return {{"pid", process.pid},
             {"memory", value_or_null(process.memory)},
             {"kind", process.graphics ? "graphics" : "compute"},
@@ -28,9 +28,9 @@ json process_to_json(const host::GpuProcess& process) {
             {"environment", bytes_or_null(process.environment)}};
 }
 
-json gpu_to_json(const host::GpuUsage& gpu) {
+json gpu_to_json(const probe::GpuUsage& gpu) {
     json processes = json::array();
-    for (const host::GpuProcess& process : gpu.processes) {
+    for (const probe::GpuProcess& process : gpu.processes) {
         processes.push_back(process_to_json(process));
     }
     return {{"index", gpu.index},
@@ -47,13 +47,13 @@ json gpu_to_json(const host::GpuUsage& gpu) {
 
 // NVML's library and the kernel module are of two versions: what the probe would say of libcuda,
 // which is of the library's.
-std::optional<plan::Finding> why_not_started(const host::UsageNow& now, host::FileSystem& files) {
+std::optional<facts::Finding> why_not_started(const probe::UsageNow& now, host::FileSystem& files) {
     constexpr int k_nvml_mismatch = 18;
     constexpr int k_cuda_mismatch = 803;
     if (now.start_error != k_nvml_mismatch) {
         return std::nullopt;
     }
-    const host::DriverFiles driver = host::look_at_driver(files);
+    const probe::DriverFiles driver = probe::look_at_driver(files);
     facts::Host machine;
     machine.driver = facts::Driver{};
     machine.driver->version = driver.module;
@@ -65,24 +65,24 @@ std::optional<plan::Finding> why_not_started(const host::UsageNow& now, host::Fi
     as_if.rungs[1].result = facts::ProbeResult::Failed;
     as_if.rungs[1].call = "nvmlInit";
     as_if.rungs[1].error = k_cuda_mismatch;
-    plan::ProbeContext context;
+    judge::ProbeContext context;
     context.host = &machine;
-    const auto outcome = plan::judge_probe(as_if, context);
+    const auto outcome = judge::judge_probe(as_if, context);
     const auto step =
-        std::ranges::find(outcome.steps, plan::StepStatus::Fails, &plan::JudgedStep::status);
+        std::ranges::find(outcome.steps, judge::StepStatus::Fails, &judge::JudgedStep::status);
     if (step == outcome.steps.end()) {
         return std::nullopt;
     }
-    plan::Finding finding;
+    facts::Finding finding;
     finding.code = step->code;
-    finding.severity = plan::Severity::Error;
+    finding.severity = facts::Severity::Error;
     finding.title = driver.module && driver.library_version
                         ? "the driver's library is " + driver.library_version->str() +
                               ", the loaded kernel module " + driver.module->str()
                         : "the driver's library and the loaded kernel module are of two versions";
     finding.cause = step->cause;
     if (step->fix) {
-        finding.fix = plan::Fix{step->fix->text, step->fix->command};
+        finding.fix = facts::Fix{step->fix->text, step->fix->command};
     }
     return finding;
 }
@@ -106,16 +106,16 @@ Result<protocol::Reply> usage(const json& /*params*/, const protocol::Caller& ca
     if (!outcome.failure.empty()) {
         return unavailable("bad-probe-answer", "cudaenv-probe gave no answer: " + outcome.failure);
     }
-    CUDAENV_TRY(auto now, host::read_gpu_usage(outcome.output));
+    CUDAENV_TRY(auto now, probe::read_gpu_usage(outcome.output));
     host::DiskFileSystem files;
-    host::identify_processes(files, now);
+    probe::identify_processes(files, now);
     json gpus = json::array();
-    for (const host::GpuUsage& gpu : now.gpus) {
+    for (const probe::GpuUsage& gpu : now.gpus) {
         gpus.push_back(gpu_to_json(gpu));
     }
     json findings = json::array();
     if (const auto finding = why_not_started(now, files)) {
-        findings.push_back(plan::to_json(*finding));
+        findings.push_back(resolve::to_json(*finding));
     }
     const int status = now.gpus.empty() ? 1 : 0;
     return protocol::Reply{status,

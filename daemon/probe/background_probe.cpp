@@ -40,19 +40,19 @@ bool is_wanted(const Activation& activation) {
     return wanted != nullptr && *wanted;
 }
 
-// Of a GPU that is cut into instances NVML never tells how much it works, but who is on it.
-bool is_told(const host::GpuUsage& gpu) {
-    return gpu.processes_told && gpu.memory_used && (gpu.utilization || gpu.mig);
+// Of a GPU that is cut into instances NVML never says its load, but which processes are on it.
+bool is_known(const probe::GpuUsage& gpu) {
+    return gpu.lists_processes && gpu.memory_used && (gpu.utilization || gpu.mig);
 }
 
-bool is_idle(const host::GpuUsage& gpu) {
+bool is_idle(const probe::GpuUsage& gpu) {
     return gpu.processes.empty() && gpu.utilization.value_or(0) == 0 &&
            gpu.memory_used.value_or(0) <= k_idle_memory;
 }
 
 enum class GpuLoad { Idle, Busy, Unknown };
 
-GpuLoad look_at_gpus(const std::string& program, const plan::Variables& shell, int stop_event) {
+GpuLoad look_at_gpus(const std::string& program, const patch::Variables& shell, int stop_event) {
     std::vector<std::string> environment;
     for (const char* name : {"LD_LIBRARY_PATH", "PATH"}) {
         if (const auto found = shell.find(name); found != shell.end()) {
@@ -65,14 +65,14 @@ GpuLoad look_at_gpus(const std::string& program, const plan::Variables& shell, i
     if (!outcome.failure.empty()) {
         return GpuLoad::Unknown;
     }
-    const auto usage = host::read_gpu_usage(outcome.output);
+    const auto usage = probe::read_gpu_usage(outcome.output);
     if (!usage || usage->gpus.empty() || !usage->errors.empty()) {
         return GpuLoad::Unknown;
     }
     if (!std::ranges::all_of(usage->gpus, is_idle)) {
         return GpuLoad::Busy;
     }
-    return std::ranges::all_of(usage->gpus, is_told) ? GpuLoad::Idle : GpuLoad::Unknown;
+    return std::ranges::all_of(usage->gpus, is_known) ? GpuLoad::Idle : GpuLoad::Unknown;
 }
 
 } // namespace
@@ -117,7 +117,7 @@ void BackgroundProbe::consider(const nlohmann::json& params, const protocol::Cal
         try {
             m_thread = std::thread([this] { work(); });
         } catch (const std::system_error&) {
-            return; // no room for one more of the user's: the prompt's answer is none the worse
+            return; // no room for one more of the user's: the prompt's answer is unaffected
         }
     }
     m_noted.insert_or_assign(std::pair(activation.project.prefix,
@@ -140,7 +140,7 @@ void BackgroundProbe::work() {
             try {
                 probe(job);
             } catch (const std::exception&) {
-                // Nobody waits for it; whoever asks for a probe is told.
+                // No client waits for it; a probe that is asked for reports it.
             }
             lock.lock();
         }
@@ -197,7 +197,7 @@ void BackgroundProbe::probe(const Job& job) {
     }
     keep_measured(measured_of(*run, caller), *run, quick, caller);
     const auto kept = kept_verdict(asker);
-    if (kept && !host::is_transient(kept->verdict)) {
+    if (kept && !probe::is_transient(kept->verdict)) {
         m_tried.erase(key); // what is kept says better what it rests on
     }
 }

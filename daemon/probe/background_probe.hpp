@@ -1,8 +1,9 @@
 // The quick probe after activations, for users who asked for it ([probe] background = true).
 //
 // Law: never on a prompt's path: one thread of its own, which begins a moment after the answer went
-// out. Never on a busy GPU, as NVML tells it, nor where NVML does not tell. Once for whatever a
-// verdict rests on, however that went. `stop` kills what runs: nobody who ends waits for a driver.
+// out. Never on a GPU that NVML shows as busy, nor where NVML does not say. Once for whatever a
+// verdict rests on, however that went. `stop` kills what runs, so that exiting does not wait for a
+// driver.
 #pragma once
 
 #include "base/fd.hpp"

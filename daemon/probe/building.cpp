@@ -67,7 +67,7 @@ const facts::Toolkit* broken_at_hand(const facts::Host& host, host::FileSystem& 
 }
 
 // The environment's programs before those of the shell, as where it is active.
-void put_bin_first(plan::Variables& variables, const std::string& prefix) {
+void put_bin_first(patch::Variables& variables, const std::string& prefix) {
     const std::string bin = prefix + "/bin";
     std::string& path = variables["PATH"];
     const auto entries = split(path, ':');
@@ -93,15 +93,15 @@ BuildTools build_tools_of(const Activation& activation, host::FileSystem& files,
         tools.toolkit = *broken;
         tools.layout = machine.layout(broken->path);
     } else if (const auto* toolkit = toolkit_at_hand(activation.situation.host)) {
-        plan::CudaChoice choice;
-        choice.rung = plan::Rung::System;
+        activation::CudaChoice choice;
+        choice.rung = activation::Rung::System;
         choice.cuda = toolkit->version->major_minor();
         choice.toolkit = *toolkit;
         tools.toolkit = *toolkit;
         tools.layout = machine.layout(toolkit->path);
-        const auto composition = plan::compose(activation.situation, choice, tools.layout);
+        const auto composition = activation::compose(activation.situation, choice, tools.layout);
         tools.host_compiler = composition.host_compiler;
-        for (const plan::SetVariable& variable : composition.patch.variables) {
+        for (const patch::SetVariable& variable : composition.patch.variables) {
             tools.variables[variable.name] = variable.value;
         }
     } else {
@@ -118,16 +118,16 @@ void add_build_rungs(facts::ProbeReport& report, const Activation& activation, B
                      host::ProcessRunner& processes, const Waiter& waiter) {
     const auto& environment = activation.situation.environment;
     const std::string place = caller.variable("TMPDIR").value_or("");
-    if (auto unfit = host::unfit_place(place)) {
+    if (auto unfit = probe::unfit_place(place)) {
         report.rungs.push_back(*std::move(unfit));
         return;
     }
     const auto directory = TrialDirectory::make(place);
     if (!directory) {
-        report.rungs.push_back(host::unwritten_trial(directory.error().message));
+        report.rungs.push_back(probe::unwritten_trial(directory.error().message));
         return;
     }
-    host::BuildTrial trial;
+    probe::BuildTrial trial;
     trial.directory = directory->path();
     trial.no_nvcc = tools.no_nvcc;
     if (tools.no_nvcc.empty()) {
@@ -141,11 +141,11 @@ void add_build_rungs(facts::ProbeReport& report, const Activation& activation, B
     }
     host::DiskFileSystem files;
     trial.environment =
-        child_environment(tools.variables, caller, host::loader_tokens(files, environment));
+        child_environment(tools.variables, caller, probe::loader_tokens(files, environment));
     trial.longest_run = ladder_deadline(false, gpus);
-    host::aim(trial, report);
+    probe::aim(trial, report);
     waiter.tell({"build", std::nullopt});
-    report.rungs.push_back(host::try_program(trial, processes, k_program_deadline));
+    report.rungs.push_back(probe::try_program(trial, processes, k_program_deadline));
     if (waiter.is_gone()) {
         return;
     }
@@ -155,8 +155,8 @@ void add_build_rungs(facts::ProbeReport& report, const Activation& activation, B
         });
     if (has_torch) {
         waiter.tell({"torch-extension", std::nullopt});
-        report.rungs.push_back(host::try_torch_extension(trial, environment->prefix + "/bin/python",
-                                                         processes, k_extension_deadline));
+        report.rungs.push_back(probe::try_torch_extension(
+            trial, environment->prefix + "/bin/python", processes, k_extension_deadline));
     }
 }
 

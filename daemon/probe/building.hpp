@@ -24,7 +24,7 @@ struct BuildTools {
     std::optional<facts::Toolkit> toolkit;
     std::optional<facts::ToolkitLayout> layout;
     std::optional<facts::Compiler> host_compiler;
-    plan::Variables variables; // activated
+    patch::Variables variables; // activated
     std::string no_nvcc;
 };
 

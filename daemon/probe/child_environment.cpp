@@ -26,11 +26,11 @@ std::string with_absolute_paths(const std::string& list, std::string_view separa
 
 } // namespace
 
-std::vector<std::string> child_environment(plan::Variables variables,
+std::vector<std::string> child_environment(patch::Variables variables,
                                            const protocol::Caller& caller,
-                                           const host::LoaderTokens& tokens) {
+                                           const probe::LoaderTokens& tokens) {
     if (const auto found = variables.find("LD_LIBRARY_PATH"); found != variables.end()) {
-        found->second = join(host::loader_directories(found->second, caller.cwd, tokens), ":");
+        found->second = join(probe::loader_directories(found->second, caller.cwd, tokens), ":");
     }
     for (const auto& [name, separators] : {std::pair("LD_PRELOAD", ": "), {"LD_AUDIT", ":"}}) {
         if (const auto found = variables.find(name); found != variables.end()) {

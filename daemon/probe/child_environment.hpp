@@ -3,7 +3,7 @@
 
 #include "host/probe/loader_directories.hpp"
 #include "protocol/caller.hpp"
-#include "solver/plan/activation/patch.hpp"
+#include "shellhooks/patch/patch.hpp"
 
 #include <string>
 #include <vector>
@@ -13,8 +13,8 @@ namespace cudaenv::daemon {
 // What has to do with this program alone is not the children's. They run in another directory than
 // the shell: what LD_LIBRARY_PATH, LD_PRELOAD and LD_AUDIT have of relative paths is made absolute,
 // and LD_LIBRARY_PATH's tokens are what they are to the environment's programs.
-std::vector<std::string> child_environment(plan::Variables variables,
+std::vector<std::string> child_environment(patch::Variables variables,
                                            const protocol::Caller& caller,
-                                           const host::LoaderTokens& tokens);
+                                           const probe::LoaderTokens& tokens);
 
 } // namespace cudaenv::daemon

@@ -3,7 +3,7 @@
 #include "base/fd.hpp"
 #include "base/text.hpp"
 #include "host/examine.hpp"
-#include "solver/plan/probe/full_rungs.hpp"
+#include "solver/facts/probe_rungs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@ bool is_answered_by(std::string_view name) {
     return name == "LD_LIBRARY_PATH" || protocol::is_read_by_cuda(name);
 }
 
-const host::LoaderTokens k_as_they_are{"$ORIGIN", "$LIB"};
+const probe::LoaderTokens k_as_they_are{"$ORIGIN", "$LIB"};
 
 // What chooses nvcc and the host compiler, and what they read; sorted.
 constexpr auto k_built_by = std::to_array<std::string_view>(
@@ -38,14 +38,14 @@ bool is_built_by(std::string_view name) {
 // One line for each that is set: set and empty is not unset. What LD_LIBRARY_PATH names depends on
 // where the shell is; $ORIGIN and the like on the environment, by which whoever asks tells apart
 // what depends on it.
-std::string told(bool (*counts)(std::string_view), const plan::Variables& shell,
-                 const std::string& cwd) {
+std::string lines_of(bool (*counts)(std::string_view), const patch::Variables& shell,
+                     const std::string& cwd) {
     std::string text;
     for (const auto& [name, value] : shell) {
         if (counts(name)) {
             text += name + '=' +
                     (name == "LD_LIBRARY_PATH"
-                         ? join(host::loader_directories(value, cwd, k_as_they_are), ":")
+                         ? join(probe::loader_directories(value, cwd, k_as_they_are), ":")
                          : value) +
                     '\n';
         }
@@ -55,32 +55,32 @@ std::string told(bool (*counts)(std::string_view), const plan::Variables& shell,
 
 // `environment`: what programs there are started with; `base`: without our changes, from which what
 // is built follows by pins and settings.
-host::VerdictQuestion question_of(const project::LoadedProject& project,
-                                  const plan::Variables& environment, const plan::Variables& base,
-                                  const std::string& cwd) {
-    host::VerdictQuestion question;
+probe::VerdictQuestion question_of(const project::LoadedProject& project,
+                                   const patch::Variables& environment,
+                                   const patch::Variables& base, const std::string& cwd) {
+    probe::VerdictQuestion question;
     question.prefix = project.prefix;
     question.shell = shell_text(environment, cwd);
-    question.building = told(is_built_by, base, cwd);
-    for (const plan::EffectivePin& pin : project.pins.pins) {
+    question.building = lines_of(is_built_by, base, cwd);
+    for (const pins::EffectivePin& pin : project.pins.pins) {
         question.building += pin.pin.name + ' ' + pin.pin.constraint + '\n';
     }
-    for (const plan::EffectiveSetting& setting : project.config.settings()) {
-        question.building += setting.key + ' ' + plan::to_toml(setting.value) + '\n';
+    for (const pins::EffectiveSetting& setting : project.config.settings()) {
+        question.building += setting.key + ' ' + pins::to_toml(setting.value) + '\n';
     }
     return question;
 }
 
-host::VerdictQuestion question_of(const Asker& asker) {
+probe::VerdictQuestion question_of(const Asker& asker) {
     return question_of(asker.project, asker.caller.environment, asker.base, asker.caller.cwd);
 }
 
 // What was found, and where something else may be found the next time. A quick probe opens no more
 // than the runtime.
-std::vector<std::string> files_looked_for(const host::ProbeLibraries& libraries, bool full) {
+std::vector<std::string> files_looked_for(const probe::ProbeLibraries& libraries, bool full) {
     std::vector<std::string> paths;
     for (const auto& [step, files] : libraries.files) {
-        if (full || step <= facts::ProbeStep::Kernel) {
+        if (full || facts::is_quick(step)) {
             paths.insert(paths.end(), files.begin(), files.end());
         }
     }
@@ -93,7 +93,7 @@ std::vector<std::string> files_looked_for(const host::ProbeLibraries& libraries,
 std::vector<std::string> files_of_ladder(const ProbeRun& run, bool full) {
     std::vector<std::string> paths = files_looked_for(run.libraries, full);
     for (const facts::ProbeRung& rung : run.report.rungs) {
-        if (!rung.path.empty() && rung.step < facts::ProbeStep::Build) {
+        if (!rung.path.empty() && !facts::is_built(rung.step)) {
             paths.push_back(rung.path);
         }
     }
@@ -105,7 +105,7 @@ std::vector<std::string> files_of_ladder(const ProbeRun& run, bool full) {
 std::vector<std::string> files_of_build(const ProbeRun& run) {
     std::vector<std::string> paths;
     for (const facts::ProbeRung& rung : run.report.rungs) {
-        if (!rung.path.empty() && rung.step >= facts::ProbeStep::Build) {
+        if (!rung.path.empty() && facts::is_built(rung.step)) {
             paths.push_back(rung.path);
         }
     }
@@ -134,44 +134,44 @@ std::string age_text(std::int64_t seconds) {
                              : std::to_string(seconds / k_day) + " d ago";
 }
 
-const plan::JudgedStep* first_with(const std::vector<plan::JudgedStep>& steps,
-                                   plan::StepStatus status) {
-    const auto found = std::ranges::find(steps, status, &plan::JudgedStep::status);
+const judge::JudgedStep* first_with(const std::vector<judge::JudgedStep>& steps,
+                                    judge::StepStatus status) {
+    const auto found = std::ranges::find(steps, status, &judge::JudgedStep::status);
     return found != steps.end() ? &*found : nullptr;
 }
 
 // What failed; a GPU that is in use only where nothing else did, a warning where nothing at all.
-const plan::JudgedStep* what_to_tell(const std::vector<plan::JudgedStep>& steps) {
-    const auto broken = std::ranges::find_if(steps, [](const plan::JudgedStep& step) {
-        return step.status == plan::StepStatus::Fails && !step.in_use;
+const judge::JudgedStep* worst_of(const std::vector<judge::JudgedStep>& steps) {
+    const auto broken = std::ranges::find_if(steps, [](const judge::JudgedStep& step) {
+        return step.status == judge::StepStatus::Fails && !step.in_use;
     });
     if (broken != steps.end()) {
         return &*broken;
     }
-    const plan::JudgedStep* failed = first_with(steps, plan::StepStatus::Fails);
-    return failed != nullptr ? failed : first_with(steps, plan::StepStatus::Warns);
+    const judge::JudgedStep* failed = first_with(steps, judge::StepStatus::Fails);
+    return failed != nullptr ? failed : first_with(steps, judge::StepStatus::Warns);
 }
 
-// Of the rungs beyond the quick ladder one that left some out tells only what was wrong there.
-host::VerdictDepth depth_of(const plan::ProbeOutcome& ladder, const host::KeptVerdict& kept,
-                            const ProbeWishes& wishes) {
-    const bool wrong_beyond = plan::is_beyond_quick(kept.step);
-    const bool whole = std::ranges::none_of(ladder.not_looked_at, plan::is_beyond_quick);
-    return wishes.full && (whole || wrong_beyond) ? host::VerdictDepth::Full
-                                                  : host::VerdictDepth::Quick;
+// A full ladder that left out rungs beyond the quick one says only what failed there.
+probe::VerdictDepth depth_of(const judge::ProbeOutcome& ladder, const probe::KeptVerdict& kept,
+                             const ProbeWishes& wishes) {
+    const bool wrong_beyond = facts::is_beyond_quick(kept.step);
+    const bool whole = std::ranges::none_of(ladder.not_looked_at, facts::is_beyond_quick);
+    return wishes.full && (whole || wrong_beyond) ? probe::VerdictDepth::Full
+                                                  : probe::VerdictDepth::Quick;
 }
 
-host::KeptVerdict ladder_verdict(const plan::ProbeOutcome& ladder, const ProbeWishes& wishes) {
-    host::KeptVerdict kept;
-    kept.verdict = plan::name_of(ladder.verdict);
+probe::KeptVerdict ladder_verdict(const judge::ProbeOutcome& ladder, const ProbeWishes& wishes) {
+    probe::KeptVerdict kept;
+    kept.verdict = judge::name_of(ladder.verdict);
     kept.summary = ladder.summary;
     kept.left_out = ladder.not_looked_at;
-    if (const plan::JudgedStep* told = what_to_tell(ladder.steps)) {
-        kept.step = told->name;
-        kept.code = told->code;
-        kept.of_the_moment = told->of_the_moment;
-        if (ladder.verdict == plan::ProbeVerdict::Warns) {
-            kept.summary = told->detail;
+    if (const judge::JudgedStep* worst = worst_of(ladder.steps)) {
+        kept.step = worst->name;
+        kept.code = worst->code;
+        kept.of_the_moment = worst->of_the_moment;
+        if (ladder.verdict == judge::ProbeVerdict::Warns) {
+            kept.summary = worst->detail;
         }
     }
     kept.depth = depth_of(ladder, kept, wishes);
@@ -179,19 +179,19 @@ host::KeptVerdict ladder_verdict(const plan::ProbeOutcome& ladder, const ProbeWi
 }
 
 // What cannot be written now can be once there is room again, or another TMPDIR.
-bool is_unwritten(const plan::JudgedStep& step) {
+bool is_unwritten(const judge::JudgedStep& step) {
     return step.code == "CE364";
 }
 
 // The rungs that the ladder alone does not have. None where there was no nvcc to try, and where
 // nothing but the place to build in is wrong.
-std::optional<host::KeptVerdict> built_verdict(const ProbeRun& run) {
+std::optional<probe::KeptVerdict> built_verdict(const ProbeRun& run) {
     if (files_of_build(run).empty()) {
         return std::nullopt;
     }
-    host::KeptVerdict kept;
-    std::vector<plan::JudgedStep> built;
-    for (const plan::JudgedStep& step : run.outcome.steps) {
+    probe::KeptVerdict kept;
+    std::vector<judge::JudgedStep> built;
+    for (const judge::JudgedStep& step : run.outcome.steps) {
         if (step.name == "build" || step.name == "torch-extension") {
             is_unwritten(step) ? kept.left_out.push_back(step.name) : built.push_back(step);
         }
@@ -199,9 +199,9 @@ std::optional<host::KeptVerdict> built_verdict(const ProbeRun& run) {
     if (built.empty()) {
         return std::nullopt;
     }
-    kept.depth = host::VerdictDepth::Build;
+    kept.depth = probe::VerdictDepth::Build;
     kept.verdict = "ok";
-    if (const auto* failed = first_with(built, plan::StepStatus::Fails)) {
+    if (const auto* failed = first_with(built, judge::StepStatus::Fails)) {
         kept.verdict = "fails";
         kept.step = failed->name;
         kept.code = failed->code;
@@ -213,19 +213,20 @@ std::optional<host::KeptVerdict> built_verdict(const ProbeRun& run) {
 
 } // namespace
 
-host::VerdictQuestion question_of_shell(const protocol::Caller& caller) {
-    host::VerdictQuestion question;
+probe::VerdictQuestion question_of_shell(const protocol::Caller& caller) {
+    probe::VerdictQuestion question;
     question.shell = shell_text(caller.environment, caller.cwd);
     return question;
 }
 
-std::string shell_text(const plan::Variables& shell, const std::string& cwd) {
-    return told(is_answered_by, shell, cwd);
+std::string shell_text(const patch::Variables& shell, const std::string& cwd) {
+    return lines_of(is_answered_by, shell, cwd);
 }
 
-host::VerdictGrounds grounds_before(host::FileSystem& files, const host::ProbeLibraries& libraries,
-                                    bool full, const std::string& nvcc,
-                                    const std::vector<facts::Compiler>& compilers) {
+probe::VerdictGrounds grounds_before(host::FileSystem& files,
+                                     const probe::ProbeLibraries& libraries, bool full,
+                                     const std::string& nvcc,
+                                     const std::vector<facts::Compiler>& compilers) {
     std::vector<std::string> paths = files_looked_for(libraries, full);
     paths.push_back(nvcc);
     for (const facts::Compiler& compiler : compilers) {
@@ -234,18 +235,18 @@ host::VerdictGrounds grounds_before(host::FileSystem& files, const host::ProbeLi
     timespec now{};
     // Files' times may lag by 10 ms: what was changed that early is what the probe then loaded.
     ::clock_gettime(CLOCK_REALTIME, &now);
-    auto grounds =
-        host::grounds_of(files, full ? host::VerdictDepth::Full : host::VerdictDepth::Quick, paths);
+    auto grounds = probe::grounds_of(
+        files, full ? probe::VerdictDepth::Full : probe::VerdictDepth::Quick, paths);
     grounds.began_ns = nanoseconds(now);
     return grounds;
 }
 
-host::VerdictStore verdicts_of(const protocol::Caller& caller) {
-    return host::VerdictStore(
+probe::VerdictStore verdicts_of(const protocol::Caller& caller) {
+    return probe::VerdictStore(
         host::default_cache_directory(caller.environment, caller.variable("HOME").value_or("")));
 }
 
-bool changed_since(const host::VerdictGrounds& grounds, const std::vector<std::string>& loaded) {
+bool changed_since(const probe::VerdictGrounds& grounds, const std::vector<std::string>& loaded) {
     return std::ranges::any_of(loaded, [&](const std::string& path) {
         struct stat status {};
         // An installer gives a file the time of its archive, but not this one.
@@ -256,8 +257,8 @@ bool changed_since(const host::VerdictGrounds& grounds, const std::vector<std::s
 
 bool keep_verdict(const ProbeRun& run, const ProbeWishes& wishes, const Asker& asker) {
     host::DiskFileSystem files;
-    const host::VerdictStore store = verdicts_of(asker.caller);
-    const host::VerdictQuestion question = question_of(asker);
+    const probe::VerdictStore store = verdicts_of(asker.caller);
+    const probe::VerdictQuestion question = question_of(asker);
     const std::int64_t now = std::time(nullptr);
     if (auto built = built_verdict(run)) {
         built->at = now;
@@ -265,63 +266,64 @@ bool keep_verdict(const ProbeRun& run, const ProbeWishes& wishes, const Asker& a
     }
     auto verdict = ladder_verdict(run.ladder, wishes);
     verdict.at = now;
-    const bool full = verdict.depth == host::VerdictDepth::Full;
+    const bool full = verdict.depth == probe::VerdictDepth::Full;
     return !changed_since(run.grounds, run.report.loaded) &&
            store.keep(files, question, run.grounds, files_of_ladder(run, full), verdict);
 }
 
-Looks::Looks(const protocol::Caller& caller) : verdicts(files, verdicts_of(caller)) {}
+Looks::Looks(const protocol::Caller& caller)
+    : verdicts(files, verdicts_of(caller)), m_caller(caller) {}
 
-std::optional<host::KeptVerdict> kept_verdict(const Asker& asker, Looks& looks) {
+std::optional<probe::KeptVerdict> kept_verdict(const Asker& asker, Looks& looks) {
     return looks.verdicts.find(question_of(asker), std::time(nullptr));
 }
 
-std::optional<host::KeptVerdict> kept_verdict(const Asker& asker) {
+std::optional<probe::KeptVerdict> kept_verdict(const Asker& asker) {
     Looks looks(asker.caller);
     return kept_verdict(asker, looks);
 }
 
-std::optional<host::KeptVerdict> bad_verdict(const Activation& activation,
-                                             const protocol::Caller& caller, Looks& looks) {
+std::optional<probe::KeptVerdict> bad_verdict(const Activation& activation,
+                                              const protocol::Caller& caller, Looks& looks) {
     auto question = question_of(activation.project, activation.applied.environment,
                                 activation.situation.base, caller.cwd);
     question.driver = activation.driver;
     auto kept =
-        looks.verdicts.find(question, std::time(nullptr), host::VerdictReader::Wanted::NotWell);
+        looks.verdicts.find(question, std::time(nullptr), probe::VerdictReader::Wanted::NotWell);
     return kept && is_bad(*kept) ? std::move(kept) : std::nullopt;
 }
 
 std::string verdict_key(const Asker& asker) {
     host::DiskFileSystem files;
-    return host::VerdictStore::key(files, question_of(asker));
+    return probe::VerdictStore::key(files, question_of(asker));
 }
 
-bool is_bad(const host::KeptVerdict& kept) {
+bool is_bad(const probe::KeptVerdict& kept) {
     return kept.verdict == "fails" || kept.verdict == "driver-broken" ||
            kept.verdict == "crashed" || kept.verdict == "timeout";
 }
 
-std::string in_short(const host::KeptVerdict& kept) {
+std::string in_short(const probe::KeptVerdict& kept) {
     std::string text = kept.verdict;
     text += kept.step.empty() ? "" : " at " + kept.step;
     return kept.code.empty() ? text : text + " (" + kept.code + ')';
 }
 
-std::string command_for(const host::KeptVerdict& kept) {
+std::string command_for(const probe::KeptVerdict& kept) {
     // One that looks less far would not meet it again.
-    return kept.depth == host::VerdictDepth::Quick
+    return kept.depth == probe::VerdictDepth::Quick
                ? "cudaenv probe"
-               : "cudaenv probe --" + std::string(host::name_of(kept.depth));
+               : "cudaenv probe --" + std::string(probe::name_of(kept.depth));
 }
 
-nlohmann::json kept_to_json(const std::optional<host::KeptVerdict>& kept) {
+nlohmann::json kept_to_json(const std::optional<probe::KeptVerdict>& kept) {
     if (!kept) {
         return nullptr;
     }
     const std::int64_t age = std::max<std::int64_t>(0, std::time(nullptr) - kept->at);
     // A warning has a cause and a way out, which are nowhere else.
-    const std::string tells = command_for(*kept) + (kept->verdict == "warns" ? " tells more" : "");
-    const std::string depth(host::name_of(kept->depth));
+    const std::string how = command_for(*kept) + (kept->verdict == "warns" ? " shows more" : "");
+    const std::string depth(probe::name_of(kept->depth));
     return {{"verdict", kept->verdict},
             {"depth", depth},
             {"step", kept->step.empty() ? nlohmann::json() : nlohmann::json(kept->step)},
@@ -329,9 +331,9 @@ nlohmann::json kept_to_json(const std::optional<host::KeptVerdict>& kept) {
             {"summary", kept->summary},
             {"age_seconds", age},
             {"text", in_short(*kept) + ", " +
-                         (kept->depth == host::VerdictDepth::Quick ? "" : "--" + depth + ", ") +
+                         (kept->depth == probe::VerdictDepth::Quick ? "" : "--" + depth + ", ") +
                          age_text(age) +
-                         (kept->verdict == "ok" ? "" : ": " + kept->summary + "; " + tells)}};
+                         (kept->verdict == "ok" ? "" : ": " + kept->summary + "; " + how)}};
 }
 
 bool is_news(const std::string& directory, const std::string& topic, const std::string& text) {
@@ -340,13 +342,13 @@ bool is_news(const std::string& directory, const std::string& topic, const std::
     }
     const Fd file(::open((directory + '/' + topic + "-told").c_str(),
                          O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
-    std::string told(4096, '\0');
-    const ssize_t size = file ? ::read(file.get(), told.data(), told.size()) : -1;
+    std::string last(4096, '\0');
+    const ssize_t size = file ? ::read(file.get(), last.data(), last.size()) : -1;
     if (size < 0) {
         return false;
     }
-    told.resize(static_cast<std::size_t>(size));
-    return told != text && ::ftruncate(file.get(), 0) == 0 &&
+    last.resize(static_cast<std::size_t>(size));
+    return last != text && ::ftruncate(file.get(), 0) == 0 &&
            ::pwrite(file.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 

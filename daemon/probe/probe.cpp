@@ -38,7 +38,7 @@ public:
     std::vector<host::ChildOutcome> run_all(std::span<const host::ChildCommand> commands,
                                             std::chrono::milliseconds) override {
         host::ChildOutcome outcome;
-        outcome.failure = "not asked: the probe itself will tell";
+        outcome.failure = "not asked: the probe itself finds out";
         return std::vector<host::ChildOutcome>(commands.size(), outcome);
     }
 };
@@ -59,14 +59,12 @@ facts::Host host_of_files(host::FileSystem& files, const protocol::Caller& calle
     return host;
 }
 
-// The library that was taken in a broken link's place is not the one that somebody meant.
-void tell_broken_links(plan::ProbeOutcome& outcome, const host::ProbeLibraries& libraries) {
-    for (plan::JudgedStep& step : outcome.steps) {
-        const auto library = std::ranges::find_if(
-            facts::k_probed_libraries, [&](const facts::ProbedLibrary& probed) {
-                return step.name == facts::k_probe_steps.at(static_cast<std::size_t>(probed.step));
-            });
-        if (library == facts::k_probed_libraries.end()) {
+// The library that was loaded in place of a broken link is not the intended one.
+void name_broken_links(judge::ProbeOutcome& outcome, const probe::ProbeLibraries& libraries) {
+    for (judge::JudgedStep& step : outcome.steps) {
+        const auto rung = facts::step_of_word(step.name);
+        const auto* const library = rung ? facts::probed_library(*rung) : nullptr;
+        if (library == nullptr) {
             continue;
         }
         const std::string begin = '/' + std::string(library->file) + ".so.";
@@ -80,11 +78,11 @@ void tell_broken_links(plan::ProbeOutcome& outcome, const host::ProbeLibraries& 
 }
 
 // What the report is judged by besides itself; it points into `run` and `environment`.
-plan::ProbeContext context_of(const ProbeRun& run,
-                              const std::optional<facts::EnvironmentFacts>& environment,
-                              const ProbeWishes& wishes, const protocol::Caller& caller,
-                              const std::vector<std::string>& library_path, bool device_files) {
-    plan::ProbeContext context;
+judge::ProbeContext context_of(const ProbeRun& run,
+                               const std::optional<facts::EnvironmentFacts>& environment,
+                               const ProbeWishes& wishes, const protocol::Caller& caller,
+                               const std::vector<std::string>& library_path, bool device_files) {
+    judge::ProbeContext context;
     context.host = &run.host;
     if (environment) {
         context.environment = &*environment;
@@ -102,14 +100,14 @@ plan::ProbeContext context_of(const ProbeRun& run,
             context.preloads = name;
         }
     }
-    context.closed_devices = host::closed_devices();
-    context.closed_libraries = host::closed_libraries(run.libraries, library_path);
+    context.closed_devices = probe::closed_devices();
+    context.closed_libraries = probe::closed_libraries(run.libraries, library_path);
     return context;
 }
 
 tl::unexpected<Error> stopped() {
-    return unavailable("stopped", "the probe was stopped: nobody waited for it any more, or "
-                                  "cudaenvd was told to end");
+    return unavailable("stopped", "the probe was stopped: its client is gone, or cudaenvd was "
+                                  "stopped");
 }
 
 } // namespace
@@ -132,7 +130,7 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     const std::string program = probe_beside_this_program();
     if (program.empty()) {
         return unavailable("no-probe", "cudaenv-probe is not beside cudaenvd",
-                           "install cudaenv anew: it comes with cudaenvd");
+                           "reinstall cudaenv: it comes with cudaenvd");
     }
     if (waiter.is_gone()) { // while it waited for its turn
         return stopped();
@@ -140,8 +138,8 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     host::DiskFileSystem files;
     host::ChildProcessRunner processes(waiter.stop_event);
     const auto& environment = activation.situation.environment;
-    const auto tokens = host::loader_tokens(files, environment);
-    const auto library_path = host::loader_directories(
+    const auto tokens = probe::loader_tokens(files, environment);
+    const auto library_path = probe::loader_directories(
         caller.variable("LD_LIBRARY_PATH").value_or(""), caller.cwd, tokens);
     BuildTools tools = build_tools_of(activation, files, machine, caller);
 
@@ -149,41 +147,42 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     run.host = host_of_files(files, caller);
     run.host.compilers = activation.situation.host.compilers;
     run.host.toolkits = activation.situation.host.toolkits;
-    run.libraries = host::probe_libraries(files, environment, tools.layout, library_path);
+    run.libraries = probe::probe_libraries(files, environment, tools.layout, library_path);
     run.grounds =
         grounds_before(files, run.libraries, wishes.full,
                        tools.layout ? tools.layout->bin + "/nvcc" : "", run.host.compilers);
     // Before the child runs: libcuda makes nodes for root.
     const bool device_files = host::has_gpu_device(files);
-    const host::ProbeRequest request{wishes.full ? host::ProbeDepth::Full : host::ProbeDepth::Quick,
-                                     wishes.all_gpus, run.libraries, ::getpid()};
-    host::LadderProgress progress([&waiter](std::string_view step, std::optional<int> gpu) {
+    const probe::ProbeRequest request{wishes.full ? probe::ProbeDepth::Full
+                                                  : probe::ProbeDepth::Quick,
+                                      wishes.all_gpus, run.libraries, ::getpid()};
+    probe::LadderProgress progress([&waiter](std::string_view step, std::optional<int> gpu) {
         waiter.tell({std::string(step), gpu});
     });
-    run.report = host::read_probe_report(processes.run(
-        {{program, "--ladder", host::write_probe_request(request)},
+    run.report = probe::read_probe_report(processes.run(
+        {{program, "--ladder", probe::write_probe_request(request)},
          child_environment({caller.environment.begin(), caller.environment.end()}, caller, tokens),
          [&progress](std::string_view part) { progress.read(part); }},
         ladder_deadline(wishes.full, run.host.gpus.size())));
     if (waiter.is_gone()) {
         return stopped();
     }
-    const plan::ProbeContext context =
+    const judge::ProbeContext context =
         context_of(run, environment, wishes, caller, library_path, device_files);
-    host::learn_mig_mode(processes, program, {"LD_LIBRARY_PATH=" + join(library_path, ":")},
-                         run.report, run.host.gpus);
-    run.ladder = plan::judge_probe(run.report, context);
+    probe::learn_mig_mode(processes, program, {"LD_LIBRARY_PATH=" + join(library_path, ":")},
+                          run.report, run.host.gpus);
+    run.ladder = judge::judge_probe(run.report, context);
     if (wishes.build) {
         add_build_rungs(run.report, activation, std::move(tools), caller, run.host.gpus.size(),
                         processes, waiter);
         if (waiter.is_gone()) {
             return stopped();
         }
-        run.outcome = plan::judge_probe(run.report, context);
+        run.outcome = judge::judge_probe(run.report, context);
     } else {
         run.outcome = run.ladder;
     }
-    tell_broken_links(run.outcome, run.libraries);
+    name_broken_links(run.outcome, run.libraries);
     return run;
 }
 

@@ -7,8 +7,8 @@
 #include "daemon/waiter.hpp"
 #include "host/probe/probe_request.hpp"
 #include "host/probe/verdict_store.hpp"
+#include "kernels/judge/judge.hpp"
 #include "solver/facts/probe.hpp"
-#include "solver/plan/probe/judge.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -31,16 +31,16 @@ std::chrono::seconds ladder_deadline(bool full, std::size_t gpus);
 
 struct ProbeRun {
     facts::Host host; // the driver and the GPUs as the machine's files show them
-    host::ProbeLibraries libraries;
-    host::VerdictGrounds grounds; // as they were before the child was started
+    probe::ProbeLibraries libraries;
+    probe::VerdictGrounds grounds; // as they were before the child was started
     facts::ProbeReport report;
-    plan::ProbeOutcome ladder;  // what cudaenv-probe alone showed
-    plan::ProbeOutcome outcome; // with what was built
+    judge::ProbeOutcome ladder;  // what cudaenv-probe alone showed
+    judge::ProbeOutcome outcome; // with what was built
 };
 
 // Tells the waiter each rung as it is begun. Once it is gone children are killed
 // (host/process.hpp), what was written is removed, and nothing more is begun. Errors (Unavailable):
-// "no-probe", cudaenv-probe is not there; "stopped", nobody waits any more.
+// "no-probe", cudaenv-probe is not there; "stopped", no client waits for it.
 Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wishes,
                            const protocol::Caller& caller, Machine& machine,
                            const Waiter& waiter = {});

@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::string_view k_prefix = "cudaenv-trial-";
 constexpr std::string_view k_pattern = "cudaenv-trial-XXXXXX";
-// One that is removed between its making and its locking is made anew.
+// A directory that is removed between its creation and its locking is created again.
 constexpr int k_most_tries = 8;
-// Compilers nest two or three; deeper is nobody's trial.
+// Compilers nest two or three; a deeper directory is not a trial's.
 constexpr int k_deepest = 64;
 
 bool is_our_name(std::string_view name) {
@@ -104,7 +104,7 @@ Result<TrialDirectory> TrialDirectory::make(const std::string& parent) {
             }
             Fd held = open_directory(AT_FDCWD, path.c_str());
             if (held && ::flock(held.get(), LOCK_EX) != 0) {
-                held.reset(); // nobody can lock there: nobody will find it abandoned either
+                held.reset(); // locks do not work there, so it cannot be found abandoned either
                 return TrialDirectory(std::move(path), {});
             }
             if (held && is_still(held.get(), AT_FDCWD, path.c_str())) {

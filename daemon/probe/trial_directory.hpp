@@ -1,6 +1,6 @@
 // A private directory for what the build rungs write; gone with the value, whatever is in it.
 //
-// Law: it is locked (flock) for as long as it is used. One that nobody holds any more is a killed
+// Law: it is locked (flock) for as long as it is used. One that no process holds is a killed
 // process's: the next `make` in the same place removes it, if it is this user's own, private and
 // named as ours are. No link is ever followed.
 #pragma once

@@ -1,6 +1,7 @@
 #include "host/channels/channel_location.hpp"
 
 #include "base/ascii.hpp"
+#include "base/percent.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -27,31 +28,6 @@ std::string_view scheme_of(std::string_view text) {
     return fits ? scheme : std::string_view{};
 }
 
-Result<std::string> percent_decoded(std::string_view text, std::size_t first_column) {
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            out += text[i];
-            continue;
-        }
-        unsigned value = 0;
-        const auto digits = text.substr(i + 1, 2);
-        const auto [end, error] =
-            std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-        if (digits.size() != 2 || error != std::errc() || end != digits.data() + 2 || value == 0) {
-            auto bad = bad_input("bad-channel",
-                                 "\"" + std::string(text.substr(i, 3)) +
-                                     "\" is not a percent escape of a path",
-                                 "expected % and two hexadecimal digits, as in %20 for a space");
-            bad.value().column = static_cast<int>(first_column + i + 1);
-            return bad;
-        }
-        out += static_cast<char>(value);
-        i += 2;
-    }
-    return out;
-}
-
 Result<std::string> path_of_file_url(std::string_view url) {
     const auto after_scheme = url.find(':') + 1;
     std::string_view rest = url.substr(after_scheme);
@@ -66,9 +42,18 @@ Result<std::string> path_of_file_url(std::string_view url) {
         }
         rest.remove_prefix(slash);
     }
+    const std::size_t start = url.size() - rest.size();
     // What follows ? or # is no part of the path.
     rest = rest.substr(0, rest.find_first_of("?#"));
-    return percent_decoded(rest, url.size() - rest.size());
+    if (const std::size_t fault = percent_fault(rest); fault != std::string_view::npos) {
+        auto error = bad_input("bad-channel",
+                               "\"" + std::string(rest.substr(fault, 3)) +
+                                   "\" is not a percent escape of a path",
+                               "expected % and two hexadecimal digits, as in %20 for a space");
+        error.value().column = static_cast<int>(start + fault + 1);
+        return error;
+    }
+    return percent_decode(rest);
 }
 
 } // namespace
@@ -103,20 +88,7 @@ Result<ChannelLocation> locate_channel(std::string_view url_or_directory) {
 }
 
 std::string file_url(std::string_view absolute_path) {
-    static constexpr std::string_view k_plain = "-._~/!$&'()*+,;=:@";
-    static constexpr std::string_view k_hex = "0123456789ABCDEF";
-    std::string out = "file://";
-    for (const char c : absolute_path) {
-        if (is_alnum(c) || k_plain.find(c) != std::string_view::npos) {
-            out += c;
-        } else {
-            const auto byte = static_cast<unsigned char>(c);
-            out += '%';
-            out += k_hex[byte >> 4];
-            out += k_hex[byte & 15U];
-        }
-    }
-    return out;
+    return "file://" + percent_encode(absolute_path, "-._~/!$&'()*+,;=:@");
 }
 
 } // namespace cudaenv::channels

@@ -25,7 +25,7 @@ struct FoundFile {
     std::uint64_t size = 0;
 };
 
-class DirectoryChannel final : public plan::Channel {
+class DirectoryChannel final : public resolve::Channel {
 public:
     DirectoryChannel(std::string name, std::vector<std::unique_ptr<RepodataFile>> files)
         : m_name(std::move(name)), m_files(std::move(files)) {}
@@ -183,8 +183,8 @@ Result<std::vector<FoundFile>> find_files(const ChannelLocation& location,
 
 } // namespace
 
-Result<std::unique_ptr<plan::Channel>> open_channel(std::string_view url_or_directory,
-                                                    const ChannelOptions& options) {
+Result<std::unique_ptr<resolve::Channel>> open_channel(std::string_view url_or_directory,
+                                                       const ChannelOptions& options) {
     CUDAENV_TRY(auto location, locate_channel(url_or_directory));
     const std::string directory = absolute(location.directory);
     CUDAENV_TRY(auto files, find_files(location, directory, options));

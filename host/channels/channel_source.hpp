@@ -3,7 +3,7 @@
 // plain).
 #pragma once
 
-#include "solver/plan/channel.hpp"
+#include "solver/resolve/channel.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -24,7 +24,7 @@ struct ChannelOptions {
 // channel when a record is wrong: BadInput "bad-repodata" or "bad-zstd" with path, line and column.
 // BadInput "no-channel" where the directory holds no channel; Unavailable "channel-not-local" for
 // what is on the network; Unavailable "cannot-read".
-Result<std::unique_ptr<plan::Channel>> open_channel(std::string_view url_or_directory,
-                                                    const ChannelOptions& options);
+Result<std::unique_ptr<resolve::Channel>> open_channel(std::string_view url_or_directory,
+                                                       const ChannelOptions& options);
 
 } // namespace cudaenv::channels

@@ -1,9 +1,9 @@
 #include "host/channels/index_cache.hpp"
 
 #include "base/private_files.hpp"
+#include "base/whole_io.hpp"
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ struct Header {
 static_assert(sizeof(Header) == k_cache_header_size);
 
 // 64 bits that any accidental change alters; four lanes, so that megabytes take less than a
-// millisecond. Not against forgery: nobody but the user may write these files.
+// millisecond. Not against forgery: only the user may write these files.
 std::uint64_t checksum(std::span<const char> bytes) {
     constexpr std::uint64_t k_first = 0x9E3779B185EBCA87U;
     constexpr std::uint64_t k_second = 0xC2B2AE3D27D4EB4FU;
@@ -134,37 +134,6 @@ std::optional<Mapping> Mapping::of(int fd, std::uint64_t offset, std::size_t siz
     return out;
 }
 
-bool write_all(int fd, std::span<const char> bytes, std::uint64_t offset) {
-    while (!bytes.empty()) {
-        const ssize_t n = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return false;
-        }
-        bytes = bytes.subspan(static_cast<std::size_t>(n));
-        offset += static_cast<std::uint64_t>(n);
-    }
-    return true;
-}
-
-bool read_exactly(int fd, char* to, std::size_t size, std::uint64_t offset) {
-    while (size > 0) {
-        const ssize_t n = ::pread(fd, to, size, static_cast<off_t>(offset));
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return false;
-        }
-        to += n;
-        size -= static_cast<std::size_t>(n);
-        offset += static_cast<std::uint64_t>(n);
-    }
-    return true;
-}
-
 std::string cache_header(const FileStamp& stamp, const IndexBuilder::Tables& tables,
                          bool with_text) {
     Header header;
@@ -245,7 +214,8 @@ std::optional<CachedIndex> IndexCache::load(const std::string& repodata_path,
         return std::nullopt;
     }
     std::array<char, k_cache_header_size> header{};
-    if (!read_exactly(out.file.get(), header.data(), header.size(), 0)) {
+    if (read_full(out.file.get(), header.data(), header.size(), 0) !=
+        static_cast<ssize_t>(header.size())) {
         return std::nullopt;
     }
     const auto layout =
@@ -268,40 +238,11 @@ std::optional<CachedIndex> IndexCache::load(const std::string& repodata_path,
 }
 
 std::optional<IndexCache::Draft> IndexCache::begin(const std::string& repodata_path) const {
-    static std::atomic<unsigned> s_serial{0};
     if (!enabled() || !make_private_directories(m_directory)) {
         return std::nullopt;
     }
-    Draft draft;
-    draft.m_final = file_for(repodata_path);
-    // Another process of the same number (another host, another PID namespace) makes O_EXCL fail:
-    // then this run keeps nothing.
-    draft.m_temporary = draft.m_final + '.' + std::to_string(::getpid()) + '.' +
-                        std::to_string(s_serial++) + ".new";
-    draft.m_file.reset(::open(draft.m_temporary.c_str(),
-                              O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!draft.m_file) {
-        draft.m_temporary.clear();
-        return std::nullopt;
-    }
-    return draft;
-}
-
-IndexCache::Draft::Draft(Draft&& other) noexcept
-    : m_file(std::move(other.m_file)), m_temporary(std::exchange(other.m_temporary, {})),
-      m_final(std::move(other.m_final)) {}
-
-IndexCache::Draft& IndexCache::Draft::operator=(Draft&& other) noexcept {
-    std::swap(m_file, other.m_file);
-    std::swap(m_temporary, other.m_temporary);
-    std::swap(m_final, other.m_final);
-    return *this;
-}
-
-IndexCache::Draft::~Draft() {
-    if (!m_temporary.empty()) {
-        ::unlink(m_temporary.c_str());
-    }
+    TemporaryFile file(AT_FDCWD, file_for(repodata_path));
+    return file ? std::optional(Draft(std::move(file))) : std::nullopt;
 }
 
 std::uint64_t IndexCache::Draft::text_offset() {
@@ -311,14 +252,10 @@ std::uint64_t IndexCache::Draft::text_offset() {
 bool IndexCache::Draft::commit(const FileStamp& stamp, const IndexBuilder::Tables& tables,
                                bool with_text) {
     const std::string header = cache_header(stamp, tables, with_text);
-    if (!write_all(m_file.get(), header, 0) ||
-        !write_all(m_file.get(), tables.bytes,
-                   tables_offset_of(with_text, tables.shape.text_size)) ||
-        ::rename(m_temporary.c_str(), m_final.c_str()) != 0) {
-        return false;
-    }
-    m_temporary.clear();
-    return true;
+    const std::string_view bytes(tables.bytes.data(), tables.bytes.size());
+    return write_full(m_file.fd(), header, 0) &&
+           write_full(m_file.fd(), bytes, tables_offset_of(with_text, tables.shape.text_size)) &&
+           m_file.replace();
 }
 
 } // namespace cudaenv::channels

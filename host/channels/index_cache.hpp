@@ -1,6 +1,6 @@
 // The index of one repodata file, kept in a file between runs.
 //
-// Law: what is read back is used only if it is a regular file of this very user that nobody else
+// Law: what is read back is used only if it is a regular file of this very user that no other user
 // may write, made for exactly this state of the repodata file, and whole (magic, version,
 // checksums, bounds); anything else counts as absent. Files appear by rename, so a reader sees an
 // old one or a new one.
@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base/fd.hpp"
+#include "base/temporary_file.hpp"
 #include "host/channels/record_index.hpp"
 
 #include <optional>
@@ -72,22 +73,16 @@ public:
     // A file being written; unless `commit` is called it is removed again.
     class Draft {
     public:
-        Draft() = default;
-        Draft(Draft&& other) noexcept;
-        Draft& operator=(Draft&& other) noexcept;
-        ~Draft();
-        [[nodiscard]] int fd() const { return m_file.get(); }
+        explicit Draft(TemporaryFile file) : m_file(std::move(file)) {}
+        [[nodiscard]] int fd() const { return m_file.fd(); }
         [[nodiscard]] static std::uint64_t text_offset(); // where its text begins, if it has one
         // Writes tables and header and makes it visible. False: could not; the next run tries
         // again.
         bool commit(const FileStamp& stamp, const IndexBuilder::Tables& tables, bool with_text);
-        [[nodiscard]] Fd take_file() { return std::move(m_file); }
+        [[nodiscard]] Fd take_file() { return m_file.take_fd(); }
 
     private:
-        friend class IndexCache;
-        Fd m_file;
-        std::string m_temporary;
-        std::string m_final;
+        TemporaryFile m_file;
     };
     // None where the directory cannot be written.
     [[nodiscard]] std::optional<Draft> begin(const std::string& repodata_path) const;
@@ -98,11 +93,6 @@ public:
 private:
     std::string m_directory;
 };
-
-// The whole of `bytes` at `offset`, or false.
-bool write_all(int fd, std::span<const char> bytes, std::uint64_t offset);
-// Exactly `size` bytes from `offset`, or false.
-bool read_exactly(int fd, char* to, std::size_t size, std::uint64_t offset);
 
 // The tables and where the text lies, of a cache file's bytes: what `load` does after it has the
 // file. For tests and fuzzing too.

@@ -1,6 +1,7 @@
 #include "host/channels/json_cursor.hpp"
 
 #include "base/ascii.hpp"
+#include "base/utf8.hpp"
 
 #include <bit>
 #include <charconv>
@@ -34,7 +35,7 @@ int hex_value(char c) {
     return -1;
 }
 
-// The four digits of \uXXXX; -1 where one is none. At least four bytes must be there.
+// The four digits of \uXXXX; -1 where one is not a digit. At least four bytes must be there.
 int hex4(const char* p) {
     int value = 0;
     for (int i = 0; i < 4; ++i) {
@@ -48,31 +49,6 @@ int hex4(const char* p) {
 }
 
 // First byte that is not part of well-formed UTF-8 (Unicode table 3-7); `end` where all is.
-const char* utf8_fault(const char* p, const char* end) {
-    const auto continues = [&](const char* q, unsigned low, unsigned high) {
-        return q < end && byte_at(q) >= low && byte_at(q) <= high;
-    };
-    while (p < end) {
-        const unsigned lead = byte_at(p);
-        if (lead < 0x80) {
-            ++p;
-        } else if (lead >= 0xC2 && lead <= 0xDF && continues(p + 1, 0x80, 0xBF)) {
-            p += 2;
-        } else if (lead >= 0xE0 && lead <= 0xEF &&
-                   continues(p + 1, lead == 0xE0 ? 0xA0 : 0x80, lead == 0xED ? 0x9F : 0xBF) &&
-                   continues(p + 2, 0x80, 0xBF)) {
-            p += 3;
-        } else if (lead >= 0xF0 && lead <= 0xF4 &&
-                   continues(p + 1, lead == 0xF0 ? 0x90 : 0x80, lead == 0xF4 ? 0x8F : 0xBF) &&
-                   continues(p + 2, 0x80, 0xBF) && continues(p + 3, 0x80, 0xBF)) {
-            p += 4;
-        } else {
-            return p;
-        }
-    }
-    return end;
-}
-
 void append_utf8(std::string& out, unsigned code) {
     const auto put = [&](unsigned value) { out += static_cast<char>(value); };
     if (code < 0x80) {
@@ -244,8 +220,9 @@ Step JsonCursor::string(JsonString& out) {
         }
     }
     if (high) {
-        if (const char* fault = utf8_fault(begin, p); fault != p) {
-            return bad(fault, "not UTF-8");
+        const std::string_view text(begin, static_cast<std::size_t>(p - begin));
+        if (const std::size_t end = utf8_end(text); end != text.size()) {
+            return bad(begin + end, "not UTF-8");
         }
     }
     out.raw = std::string_view(begin, static_cast<std::size_t>(p - begin));

@@ -35,7 +35,7 @@ public:
     [[nodiscard]] const std::string& fault() const { return m_fault; }
     Step bad(const char* where, std::string what);
 
-    // At the next byte that is not white space; NeedMore where there is none.
+    // At the next byte that is not white space; NeedMore at the end.
     Step skip_space();
     // The byte here; only after skip_space gave Ok.
     [[nodiscard]] char peek() const { return *m_at; }

@@ -1,6 +1,7 @@
 #include "host/channels/repodata_file.hpp"
 
 #include "base/text.hpp"
+#include "base/whole_io.hpp"
 #include "host/channels/repodata_scan.hpp"
 #include "host/channels/zstd_stream.hpp"
 
@@ -53,7 +54,7 @@ LineColumn line_and_column(int fd, std::uint64_t text_offset, std::uint64_t offs
     std::uint64_t line_begin = 0;
     for (std::uint64_t at = 0; at < offset;) {
         const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(k_window, offset - at));
-        if (!read_exactly(fd, window.data(), size, text_offset + at)) {
+        if (read_full(fd, window.data(), size, text_offset + at) != static_cast<ssize_t>(size)) {
             return {0, 0};
         }
         for (std::size_t i = 0; i < size; ++i) {
@@ -83,7 +84,7 @@ tl::unexpected<Error> fault_in(const RepodataFault& fault, const std::string& pa
     message += compressed ? " of the decompressed text)" : ")";
     const LineColumn place = line_and_column(text_fd, text_offset, fault.offset);
     std::string hint = fault.truncated || fault.record.empty()
-                           ? "fetch the file again, or make it anew with `conda index`"
+                           ? "fetch the file again, or create it again with `conda index`"
                            : "mend or remove that record, or fetch the file again";
     return tl::unexpected<Error>(Error{ErrorKind::BadInput, "bad-repodata", std::move(message),
                                        path, place.line, place.column, std::move(hint)});
@@ -215,10 +216,7 @@ RepodataFile::scan_plain(Fd file, const std::string& real_path, const FileStamp&
     std::vector<char> window(k_window);
     bool going = true;
     for (std::uint64_t at = 0; going && at <= m_largest_text;) {
-        const ssize_t n = ::pread(file.get(), window.data(), window.size(), static_cast<off_t>(at));
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
+        const ssize_t n = read_full(file.get(), window.data(), window.size(), at);
         if (n < 0) {
             return cannot_read(m_path, errno);
         }
@@ -270,7 +268,7 @@ RepodataFile::scan_compressed(Fd file, const std::string& real_path, const FileS
     bool write_failed = false;
     bool sound = true;
     auto end = decompress(file.get(), m_largest_text, [&](std::span<const char> window) {
-        write_failed = !write_all(text_fd, window, text_offset + written);
+        write_failed = !write_full(text_fd, {window.data(), window.size()}, text_offset + written);
         written += window.size();
         sound = !write_failed && repodata.feed(window);
         return sound;
@@ -351,8 +349,8 @@ Result<void> RepodataFile::decode(const Loaded& loaded, std::string_view name,
             ++behind;
         }
         text.resize(end - begin);
-        if (!read_exactly(loaded.text.get(), text.data(), text.size(),
-                          loaded.text_offset + begin)) {
+        if (read_full(loaded.text.get(), text.data(), text.size(), loaded.text_offset + begin) !=
+            static_cast<ssize_t>(text.size())) {
             return at_file(Error{ErrorKind::Unavailable,
                                  "channel-changed",
                                  "the channel changed while it was being read",

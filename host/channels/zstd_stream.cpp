@@ -1,5 +1,7 @@
 #include "host/channels/zstd_stream.hpp"
 
+#include "base/whole_io.hpp"
+
 #include <zstd.h>
 
 #include <cerrno>
@@ -40,11 +42,7 @@ Result<StreamEnd> decompress(int fd, std::uint64_t largest, const WindowSink& si
     std::uint64_t given = 0;
     std::size_t wanted = 1; // 0 exactly at the end of a frame
     for (std::uint64_t offset = 0;;) {
-        const ssize_t n =
-            ::pread(fd, compressed.data(), compressed.size(), static_cast<off_t>(offset));
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
+        const ssize_t n = read_full(fd, compressed.data(), compressed.size(), offset);
         if (n < 0) {
             return unavailable("cannot-read", std::string("cannot read: ") + std::strerror(errno));
         }

@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <string_view>
 
-namespace cudaenv::host {
+namespace cudaenv::environments {
 
 namespace {
 
@@ -55,7 +55,7 @@ int cores_by_affinity() {
 // What the cgroups of this process, up to the root of what it sees, leave it.
 class Limits {
 public:
-    explicit Limits(FileSystem& files) : m_files(&files) {
+    explicit Limits(host::FileSystem& files) : m_files(&files) {
         const auto groups = files.read_file("/proc/self/cgroup");
         if (!groups) {
             return; // no cgroups, no limits
@@ -172,14 +172,14 @@ private:
         }
     }
 
-    FileSystem* m_files;
+    host::FileSystem* m_files;
     std::optional<std::int64_t> m_cores;
     std::optional<std::int64_t> m_memory;
 };
 
 } // namespace
 
-facts::BuildMachine build_machine(FileSystem& files) {
+facts::BuildMachine build_machine(host::FileSystem& files) {
     facts::BuildMachine machine;
     const Limits limits(files);
     machine.cores = cores_by_affinity();
@@ -199,4 +199,4 @@ facts::BuildMachine build_machine(FileSystem& files) {
     return machine;
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::environments

@@ -7,7 +7,7 @@
 #include <array>
 #include <sys/utsname.h>
 
-namespace cudaenv::host {
+namespace cudaenv::environments {
 
 namespace {
 
@@ -93,7 +93,7 @@ std::vector<std::string> cuda_sonames(const std::vector<std::string>& names) {
     return sonames;
 }
 
-std::optional<facts::CudnnPlace> cudnn_at(FileSystem& files, const std::string& root,
+std::optional<facts::CudnnPlace> cudnn_at(host::FileSystem& files, const std::string& root,
                                           const std::vector<std::string>& includes,
                                           const std::vector<std::string>& libraries) {
     const auto absolute = [&](const std::string& directory) {
@@ -109,7 +109,7 @@ std::optional<facts::CudnnPlace> cudnn_at(FileSystem& files, const std::string& 
         // Version 7 and older have the numbers in cudnn.h itself.
         for (const auto* header : {"/cudnn_version.h", "/cudnn.h"}) {
             if (const auto text = files.read_file(directory + header)) {
-                place.version = parse_cudnn_header(*text);
+                place.version = host::parse_cudnn_header(*text);
             }
             if (place.version) {
                 break;
@@ -158,4 +158,4 @@ std::vector<std::string> target_directories(const std::string& machine) {
     return {"targets/" + machine + "-linux"};
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::environments

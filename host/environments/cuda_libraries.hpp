@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::environments {
 
 // "libcublas.so.12", "libcudnn_ops.so.9", "libnvrtc-builtins.so.12.4". False for the plain
 // libcudart.so that linkers use, and for the names mangled with a hash that old wheels carry
@@ -23,7 +23,7 @@ std::vector<std::string> cuda_sonames(const std::vector<std::string>& names);
 
 // cuDNN with cudnn.h in `root`/INCLUDE and its library in `root`/LIB, each the first of those named
 // that has it (relative, or absolute where they begin with a slash). None without the header.
-std::optional<facts::CudnnPlace> cudnn_at(FileSystem& files, const std::string& root,
+std::optional<facts::CudnnPlace> cudnn_at(host::FileSystem& files, const std::string& root,
                                           const std::vector<std::string>& includes,
                                           const std::vector<std::string>& libraries);
 
@@ -33,4 +33,4 @@ std::string machine_name();
 // "targets/x86_64-linux", and the like; empty at the end: none.
 std::vector<std::string> target_directories(const std::string& machine);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::environments

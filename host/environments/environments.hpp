@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-namespace cudaenv::host {
+namespace cudaenv::environments {
 
 // Nothing where `prefix` is no environment (neither conda-meta/ nor pyvenv.cfg), or not absolute.
 // A directory with both is conda's. Each directory is listed once and only a few files are opened:
@@ -18,14 +18,14 @@ namespace cudaenv::host {
 // (cupy-cuda12x, jax-cuda12-plugin: 12, which every 12.x begins with). `cpu` is also said of a
 // build for ROCm: it is known to have nothing of CUDA. What the user's own site-packages (~/.local)
 // hold is not looked at.
-std::optional<facts::EnvironmentFacts> read_environment(FileSystem& files,
+std::optional<facts::EnvironmentFacts> read_environment(host::FileSystem& files,
                                                         const std::string& prefix);
 
 // Where the parts of the toolkit at `path` are (a root as facts::Toolkit::path has it; Debian's
 // packages and conda's targets/ layouts too).
-facts::ToolkitLayout layout_of(FileSystem& files, const std::string& path);
+facts::ToolkitLayout layout_of(host::FileSystem& files, const std::string& path);
 
 // Cores (affinity and cgroup quota) and memory (MemAvailable and cgroup limit) of this process.
-facts::BuildMachine build_machine(FileSystem& files);
+facts::BuildMachine build_machine(host::FileSystem& files);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::environments

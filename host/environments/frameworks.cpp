@@ -1,17 +1,20 @@
 #include "host/environments/frameworks.hpp"
 
 #include "base/ascii.hpp"
+#include "base/percent.hpp"
 #include "base/text.hpp"
-#include "solver/specs/cuda_label.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <utility>
 
-namespace cudaenv::host {
+namespace cudaenv::environments {
 
 namespace {
+
+using knowledge::Build;
+using knowledge::BuildKind;
 
 constexpr std::size_t k_text_limit = std::size_t{64} * 1024;
 // conda writes a record's keys sorted, so that the dependencies come before the long lists of
@@ -48,42 +51,39 @@ std::optional<std::string_view> assigned(std::string_view module, std::string_vi
     return value;
 }
 
-// "cu118", "cpu", "rocm5.6", "cuda12.cudnn89": the local part of a version.
-ToldCuda told_by_label(std::string_view version) {
-    ToldCuda told;
-    told.version = version;
-    const auto plus = version.find('+');
-    if (plus == std::string_view::npos) {
-        return told;
+bool is_another_or_none(const Build& build) {
+    return build.kind == BuildKind::Cpu || build.other_gpu();
+}
+
+// The strings of a list in a conda record, which may be cut off behind it.
+void add_strings(std::string_view record, std::string_view name,
+                 std::vector<std::string>& strings) {
+    const auto key = record.find(name);
+    auto rest = record.substr(std::min(key, record.size()));
+    rest = rest.substr(std::min(rest.find('['), rest.size()));
+    rest = rest.substr(0, rest.find(']'));
+    for (auto begin = rest.find('"'); begin != std::string_view::npos;) {
+        const auto end = rest.find('"', begin + 1);
+        if (end == std::string_view::npos) {
+            break;
+        }
+        strings.emplace_back(rest.substr(begin + 1, end - begin - 1));
+        begin = rest.find('"', end + 1);
     }
-    const auto label = version.substr(plus + 1);
-    told.cuda = specs::cuda_in(label);
-    told.cpu = !told.cuda &&
-               (label.starts_with("cpu") || label.starts_with("rocm") || label.starts_with("xpu"));
-    return told;
 }
 
-ToldCuda told_by_build(const CondaRecord& record) {
-    ToldCuda told;
-    told.version = record.version;
-    told.cuda = specs::cuda_in(record.build);
-    const auto has = [&](std::string_view word) {
-        return record.build.starts_with(word) ||
-               record.build.find('_' + std::string(word)) != std::string::npos;
-    };
-    // Builds of tensorflow that are called after their CPU library.
-    const bool plain = record.name.starts_with("tensorflow") && (has("mkl") || has("eigen"));
-    told.cpu = !told.cuda && (has("cpu") || plain);
-    return told;
-}
-
-bool is_known(const ToldCuda& told) {
-    return told.cuda || told.cpu;
+// What it depends on, then what it only constrains: cupy-core names its CUDA there.
+std::vector<std::string> depends_of(std::string_view record) {
+    std::vector<std::string> depends;
+    add_strings(record, "\"depends\"", depends);
+    add_strings(record, "\"constrains\"", depends);
+    return depends;
 }
 
 class Search {
 public:
-    Search(FileSystem& files, const Packages& packages) : m_files(&files), m_packages(&packages) {}
+    Search(host::FileSystem& files, const Packages& packages)
+        : m_files(&files), m_packages(&packages) {}
 
     FrameworkFindings look() {
         find_torch();
@@ -94,31 +94,30 @@ public:
     }
 
 private:
-    void add(const char* name, ToldCuda told, std::string source) {
+    void add(const char* name, std::string version, Build build, std::string source) {
+        const bool without_cuda = is_another_or_none(build);
         m_found.frameworks.push_back(
-            {name, std::move(told.version), std::move(told.cuda), told.cpu, std::move(source)});
+            {name, std::move(version), std::move(build.cuda), without_cuda, std::move(source)});
     }
 
-    // As `read` finds it in the file; where that does not tell, by what is on record.
+    // As the file says it; false where it does not say.
     template <typename Parse>
     bool add_by_module(const char* name, const std::string& path, Parse parse,
                        const std::string& version) {
         const auto text = m_files->read_file(path, k_text_limit);
         if (!text) {
             if (text.error().code != k_not_found) {
-                m_found.notes.push_back(path + " cannot be read: " + reason_of(text.error()));
+                m_found.notes.push_back(path + " cannot be read: " + host::reason_of(text.error()));
             }
             return false;
         }
-        auto told = parse(*text);
-        if (!told) {
-            m_found.notes.push_back(path + " does not tell of CUDA");
+        BuildFile file = parse(*text);
+        if (!file.build.known()) {
+            m_found.notes.push_back(path + " does not say which CUDA it was built with");
             return false;
         }
-        if (told->version.empty()) {
-            told->version = version;
-        }
-        add(name, std::move(*told), path);
+        add(name, file.version.empty() ? version : std::move(file.version), std::move(file.build),
+            path);
         return true;
     }
 
@@ -134,21 +133,35 @@ private:
         return nullptr;
     }
 
+    // The record is opened only where its name does not say enough.
+    Build build_of(const CondaRecord& record) {
+        Build build = knowledge::build_by_conda(record.build, {});
+        if (build.cuda || is_another_or_none(build)) {
+            return build;
+        }
+        const auto text = m_files->read_file(record.path, k_record_limit);
+        if (!text) {
+            m_found.notes.push_back(record.path +
+                                    " cannot be read: " + host::reason_of(text.error()));
+            return build;
+        }
+        return knowledge::build_by_conda(record.build, depends_of(*text));
+    }
+
     bool add_by_conda(const char* name, const CondaRecord* record) {
         if (record == nullptr) {
             return false;
         }
-        auto told = told_by_build(*record);
-        if (!is_known(told)) {
-            if (const auto text = m_files->read_file(record->path, k_record_limit)) {
-                told.cuda = cuda_of_dependencies(*text);
-            } else {
-                m_found.notes.push_back(record->path +
-                                        " cannot be read: " + reason_of(text.error()));
-            }
-        }
-        add(name, std::move(told), record->path);
+        add(name, record->version, build_of(*record), record->path);
         return true;
+    }
+
+    void add_by_label(const char* name, const DistInfo& info) {
+        Build build = knowledge::build_by_name(info.name);
+        if (!build.known()) {
+            build = knowledge::build_by_label(info.version);
+        }
+        add(name, info.version, std::move(build), info.path);
     }
 
     void find_torch() {
@@ -180,7 +193,7 @@ private:
             return;
         }
         if (info != nullptr) {
-            add("torch", told_by_label(info->version), info->path);
+            add_by_label("torch", *info);
         }
     }
 
@@ -224,7 +237,7 @@ private:
         }
         const auto text = m_files->read_file(path, k_text_limit);
         if (!text) {
-            m_found.notes.push_back(path + " cannot be read: " + reason_of(text.error()));
+            m_found.notes.push_back(path + " cannot be read: " + host::reason_of(text.error()));
             return {};
         }
         if (!is_pth) {
@@ -264,20 +277,15 @@ private:
             return;
         }
         if (info != nullptr) {
-            auto told = told_by_label(info->version);
-            told.cpu = told.cpu || info->name == "tensorflow_cpu";
-            add("tensorflow", std::move(told), info->path);
+            add_by_label("tensorflow", *info);
         }
     }
 
     void find_jaxlib() {
         const auto* info = m_packages->dist_info("jaxlib");
         const auto* record = conda_record({"jaxlib"}, info);
-        if (record != nullptr && is_known(told_by_build(*record))) {
-            // conda's CPU build with a plugin of pip's beside it is decided by the plugin.
-            if (!told_by_build(*record).cpu || !add_by_jax_plugin(record->version)) {
-                add_by_conda("jaxlib", record);
-            }
+        if (record != nullptr && knowledge::build_by_conda(record->build, {}).cuda) {
+            add_by_conda("jaxlib", record);
             return;
         }
         if (info == nullptr && record == nullptr) {
@@ -287,9 +295,11 @@ private:
         if (add_by_jax_plugin(version) || add_by_conda("jaxlib", record)) {
             return;
         }
-        auto told = told_by_label(version);
-        told.cpu = !told.cuda; // PyPI's wheel without a label or plugin
-        add("jaxlib", std::move(told), info->path);
+        Build build = knowledge::build_by_label(version);
+        if (!build.known()) {
+            build.kind = BuildKind::Cpu; // an index's wheel without a plugin
+        }
+        add("jaxlib", version, std::move(build), info->path);
     }
 
     // jax_cuda12_plugin: built for a major, not for one release.
@@ -301,7 +311,7 @@ private:
                 if (!package.name.starts_with("jax_cuda") || !package.name.ends_with("_plugin")) {
                     continue;
                 }
-                auto of = specs::cuda_in(std::string_view(package.name).substr(4));
+                auto of = knowledge::build_by_name(package.name).cuda;
                 if (of && (!cuda || *of > *cuda)) {
                     cuda = std::move(of);
                     newest = &package;
@@ -311,7 +321,7 @@ private:
         if (newest == nullptr) {
             return false;
         }
-        add("jaxlib", {version, std::move(cuda), false}, newest->path);
+        add("jaxlib", version, {BuildKind::Cuda, std::move(cuda), {}}, newest->path);
         return true;
     }
 
@@ -319,15 +329,9 @@ private:
     void find_cupy() {
         for (const auto& site : m_packages->sites) {
             for (const auto& package : site.packages) {
-                if (package.name.starts_with("cupy_cuda")) {
-                    add("cupy",
-                        {package.version, specs::cuda_in(std::string_view(package.name).substr(5)),
-                         false},
-                        package.path);
-                    return;
-                }
-                if (package.name.starts_with("cupy_rocm")) {
-                    add("cupy", {package.version, std::nullopt, true}, package.path);
+                if (package.name.starts_with("cupy_") &&
+                    knowledge::build_by_name(package.name).known()) {
+                    add_by_label("cupy", package);
                     return;
                 }
             }
@@ -337,72 +341,56 @@ private:
             return;
         }
         if (info != nullptr) {
-            add("cupy", told_by_label(info->version), info->path);
+            add_by_label("cupy", *info);
         }
     }
 
-    FileSystem* m_files;
+    host::FileSystem* m_files;
     const Packages* m_packages;
     FrameworkFindings m_found;
 };
 
-std::string percent_decoded(std::string_view text) {
-    const auto digit = [](char c) {
-        return is_digit(c)              ? c - '0'
-               : (c >= 'a' && c <= 'f') ? c - 'a' + 10
-               : (c >= 'A' && c <= 'F') ? c - 'A' + 10
-                                        : -1;
-    };
-    std::string decoded;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 &&
-            digit(text[i + 2]) >= 0) {
-            decoded += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
-            i += 2;
-        } else {
-            decoded += text[i];
-        }
-    }
-    return decoded;
-}
-
 } // namespace
 
-FrameworkFindings find_frameworks(FileSystem& files, const Packages& packages) {
+FrameworkFindings find_frameworks(host::FileSystem& files, const Packages& packages) {
     return Search(files, packages).look();
 }
 
-std::optional<ToldCuda> parse_torch_version(std::string_view text) {
-    ToldCuda told;
+BuildFile parse_torch_version(std::string_view text) {
+    BuildFile file;
     if (const auto version = assigned(text, "__version__")) {
-        told = told_by_label(quoted(*version).value_or(""));
+        file.version = quoted(*version).value_or("");
     }
+    file.build = knowledge::build_by_label(file.version);
     const auto cuda = assigned(text, "cuda");
     if (!cuda) {
-        return is_known(told) ? std::optional(std::move(told)) : std::nullopt;
+        return file;
     }
-    const auto value = quoted(*cuda);
     if (*cuda == "None") {
-        told.cuda.reset();
-        told.cpu = true; // ROCm's builds too: nothing of CUDA
-    } else if (value) {
-        told.cuda = major_minor_of(*value);
-        told.cpu = false;
+        const bool other = file.build.other_gpu();
+        file.build = {other ? file.build.kind : BuildKind::Cpu, {}, {}};
+    } else if (const auto value = quoted(*cuda)) {
+        if (auto version = major_minor_of(*value)) {
+            file.build = {BuildKind::Cuda, std::move(version), {}};
+        }
     }
-    return is_known(told) ? std::optional(std::move(told)) : std::nullopt;
+    return file;
 }
 
-std::optional<ToldCuda> parse_tensorflow_build(std::string_view text) {
-    ToldCuda told;
+BuildFile parse_tensorflow_build(std::string_view text) {
+    BuildFile file;
     // ('is_cuda_build', True) or 'is_cuda_build': True since 2.3; `is_cuda_build = True` before.
     if (const auto at = text.find("is_cuda_build"); at != std::string_view::npos) {
         const auto rest = text.substr(at, 40);
         const auto no = rest.find("False");
-        told.cpu = no != std::string_view::npos && no < rest.find("True");
+        if (no != std::string_view::npos && no < rest.find("True")) {
+            file.build.kind = BuildKind::Cpu;
+            return file;
+        }
     }
     for (const std::string_view key : {"cuda_version_number", "cuda_version"}) {
         const auto at = text.find(key);
-        if (told.cpu || told.cuda || at == std::string_view::npos) {
+        if (at == std::string_view::npos) {
             continue;
         }
         auto rest = text.substr(at + key.size(), 60);
@@ -410,43 +398,12 @@ std::optional<ToldCuda> parse_tensorflow_build(std::string_view text) {
             rest.remove_prefix(1); // the key's own closing quote
         }
         const auto value = quoted(rest.substr(0, rest.find('\n')));
-        told.cuda = value ? major_minor_of(*value) : std::nullopt;
+        if (auto version = value ? major_minor_of(*value) : std::nullopt) {
+            file.build = {BuildKind::Cuda, std::move(version), {}};
+            return file;
+        }
     }
-    return is_known(told) ? std::optional(std::move(told)) : std::nullopt;
-}
-
-std::optional<DottedVersion> cuda_of_dependencies(std::string_view record) {
-    for (const std::string_view name : {"\"cudatoolkit ", "\"cuda-version "}) {
-        const auto at = record.find(name);
-        if (at == std::string_view::npos) {
-            continue;
-        }
-        const auto begin = at + name.size();
-        auto spec = record.substr(begin, record.find('"', begin) - begin);
-        spec = spec.substr(0, spec.find(' ')); // a build string
-        std::optional<DottedVersion> lowest;
-        std::optional<DottedVersion> end;
-        for (auto part : split(spec, ',')) {
-            const bool below = part.starts_with('<');
-            part = part.substr(std::min(part.find_first_of("0123456789"), part.size()));
-            // 10.1.*, 10.2.0a0
-            const auto stop = part.find_first_not_of("0123456789.");
-            part = part.substr(0, stop);
-            while (part.ends_with('.')) {
-                part.remove_suffix(1);
-            }
-            (below ? end : lowest) = major_minor_of(part);
-        }
-        if (!lowest) {
-            continue;
-        }
-        // >=11.2,<12 runs on every 11: only the major is told.
-        if (end && (end->major() != lowest->major())) {
-            return DottedVersion::of(std::to_string(lowest->major()));
-        }
-        return lowest;
-    }
-    return std::nullopt;
+    return file;
 }
 
 std::string parse_editable_finder(std::string_view text, std::string_view package) {
@@ -490,8 +447,8 @@ std::string parse_direct_url(std::string_view text) {
     while (address.size() > 1 && address.ends_with('/')) {
         address.remove_suffix(1);
     }
-    auto path = percent_decoded(address);
+    auto path = percent_decode(address);
     return path.starts_with('/') ? path : std::string();
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::environments

@@ -4,31 +4,19 @@
 
 #include "base/dotted_version.hpp"
 #include "host/file_system.hpp"
+#include "host/package_names.hpp"
 
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::environments {
 
-// cudatoolkit-11.3.1-ha36c431_9.json
-struct CondaRecord {
-    std::string name;
-    std::string version;
-    std::string build;
-    std::string path; // of the record
-};
-
-// torch-2.1.0+cu118.dist-info
-struct DistInfo {
-    std::string name; // lower case, '_' for every '-' and '.': nvidia_cuda_runtime_cu12
-    std::string version;
-    std::string path; // of the dist-info directory
-};
-
-std::optional<CondaRecord> parse_conda_record(std::string_view file_name);
-std::optional<DistInfo> parse_dist_info(std::string_view directory_name);
+using host::CondaRecord;
+using host::DistInfo;
+using host::parse_conda_record;
+using host::parse_dist_info;
 
 // One directory that Python imports from.
 struct Site {
@@ -44,11 +32,11 @@ struct Packages {
     std::vector<CondaRecord> conda;
     std::vector<Site> sites; // in the order in which Python looks
 
-    // The first of that name; null where there is none.
+    // The first of that name; null without one.
     [[nodiscard]] const CondaRecord* conda_record(std::string_view name) const;
     [[nodiscard]] const DistInfo* dist_info(std::string_view name) const;
 };
 
 bool matters_for_cuda(std::string_view package_name);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::environments

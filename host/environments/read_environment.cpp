@@ -5,42 +5,42 @@
 #include "host/environments/frameworks.hpp"
 #include "host/environments/packages.hpp"
 #include "host/toolkits.hpp"
+#include "solver/specs/requirement.hpp"
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
-namespace cudaenv::host {
+namespace cudaenv::environments {
 
 namespace {
-
-// An environment is read at a prompt: nothing is started.
-class NoProcesses final : public ProcessRunner {
-public:
-    std::vector<ChildOutcome> run_all(std::span<const ChildCommand> commands,
-                                      std::chrono::milliseconds) override {
-        ChildOutcome outcome;
-        outcome.failure = "not asked: an environment is read without starting programs";
-        return std::vector<ChildOutcome>(commands.size(), outcome);
-    }
-};
 
 // The keys of pyvenv.cfg that matter.
 struct VenvConfig {
     std::string home;    // the directory of the Python it was made with
-    std::string version; // "3.11" of that Python; empty: not told
+    std::string version; // "3.11.7" of that Python; empty: unknown
     bool system_sites = false;
+    bool uv = false;
 };
 
-// "3.11" of "3.11.7.final.0".
-std::string python_version(std::string_view text) {
-    const auto first = text.find('.');
+// "3.11" of "3.11.7".
+std::string minor_version(std::string_view python) {
+    const auto first = python.find('.');
     if (first == std::string_view::npos) {
         return {};
     }
-    const auto end = text.find_first_not_of("0123456789", first + 1);
-    return std::string(text.substr(0, end));
+    const auto end = python.find_first_not_of("0123456789", first + 1);
+    return std::string(python.substr(0, end));
+}
+
+// "3.11.7" of "3.11.7.final.0".
+std::string release_of(std::string_view version) {
+    auto release = version.substr(0, version.find_first_not_of("0123456789."));
+    while (release.ends_with('.')) {
+        release.remove_suffix(1);
+    }
+    return std::string(release);
 }
 
 VenvConfig parse_venv_config(std::string_view text) {
@@ -55,9 +55,11 @@ VenvConfig parse_venv_config(std::string_view text) {
         if (key == "home") {
             config.home = value;
         } else if (key == "version" || key == "version_info") { // venv's; virtualenv's and uv's
-            config.version = python_version(value);
+            config.version = release_of(value);
         } else if (key == "include-system-site-packages") {
             config.system_sites = to_lower_ascii(value) == "true";
+        } else if (key == "uv") { // the version of uv that made it
+            config.uv = true;
         }
     }
     return config;
@@ -65,7 +67,7 @@ VenvConfig parse_venv_config(std::string_view text) {
 
 class EnvironmentReader {
 public:
-    EnvironmentReader(FileSystem& files, const std::string& prefix) : m_files(&files) {
+    EnvironmentReader(host::FileSystem& files, const std::string& prefix) : m_files(&files) {
         m_facts.prefix = prefix;
     }
 
@@ -93,7 +95,7 @@ private:
     [[nodiscard]] bool is_conda() const { return m_facts.kind == facts::EnvironmentKind::Conda; }
 
     void note(const std::string& path, const Error& error) {
-        m_facts.notes.push_back(path + " cannot be read: " + reason_of(error));
+        m_facts.notes.push_back(path + " cannot be read: " + host::reason_of(error));
     }
 
     // Empty where it cannot be listed; what is not there is no complaint.
@@ -113,10 +115,10 @@ private:
         const auto config_path = in_prefix("pyvenv.cfg");
         const auto meta = in_prefix("conda-meta");
         const auto meta_status = m_files->status(meta);
-        const bool conda = meta_status && meta_status->kind == FileKind::Directory;
+        const bool conda = meta_status && meta_status->kind == host::FileKind::Directory;
         // A venv in a conda environment's own directory leaves that one conda's.
         const auto config_status = m_files->status(config_path);
-        const bool venv = config_status && config_status->kind == FileKind::Regular;
+        const bool venv = config_status && config_status->kind == host::FileKind::Regular;
         if (!conda && !venv) {
             return false;
         }
@@ -124,25 +126,29 @@ private:
         if (conda) {
             m_facts.watch.push_back(meta);
             for (const auto& name : names_in(meta)) {
-                if (!matters_for_cuda(name)) {
+                auto record = parse_conda_record(name);
+                if (!record) {
                     continue;
                 }
-                if (auto record = parse_conda_record(name)) {
+                m_facts.installed.push_back({record->name, record->version, true});
+                if (matters_for_cuda(record->name)) {
                     record->path = meta + '/' + name;
                     m_packages.conda.push_back(std::move(*record));
                 }
             }
             if (const auto* python = m_packages.conda_record("python")) {
-                m_python = python_version(python->version);
+                m_facts.python = python->version;
             }
         } else {
             if (const auto text = m_files->read_file(config_path, k_config_limit)) {
                 m_config = parse_venv_config(*text);
-                m_python = m_config.version;
+                m_facts.python = m_config.version;
+                m_facts.uv = m_config.uv;
             } else {
                 note(config_path, text.error());
             }
         }
+        m_python = minor_version(m_facts.python);
         m_facts.watch.push_back(config_path);
         return true;
     }
@@ -177,11 +183,11 @@ private:
 
     // What the Python that a venv was made with sees by itself.
     void add_system_sites() {
-        const auto base = std::string(parent_path(m_config.home));
+        const auto base = std::string(host::parent_path(m_config.home));
         auto python = m_python;
         if (python.empty() && !m_packages.sites.empty()) {
-            const auto own = parent_path(m_packages.sites.front().path);
-            const auto name = base_name(own);
+            const auto own = host::parent_path(m_packages.sites.front().path);
+            const auto name = host::base_name(own);
             python = name.starts_with("python") ? std::string(name.substr(6)) : std::string();
         }
         if (python.empty()) {
@@ -217,7 +223,7 @@ private:
     void add_site(const std::string& path) {
         const auto status = m_files->status(path);
         // lib64 is mostly a link to lib, and conda has python3.1 lead to python3.10.
-        if (!status || status->kind != FileKind::Directory ||
+        if (!status || status->kind != host::FileKind::Directory ||
             !m_seen.emplace(status->device, status->inode).second) {
             return;
         }
@@ -229,7 +235,12 @@ private:
                 continue;
             }
             auto info = parse_dist_info(name);
-            if (info && matters_for_cuda(info->name)) {
+            if (!info) {
+                continue;
+            }
+            m_facts.installed.push_back(
+                {specs::normalize_project_name(info->name), info->version, false});
+            if (matters_for_cuda(info->name)) {
                 info->path = path + '/' + name;
                 site.packages.push_back(std::move(*info));
             }
@@ -345,11 +356,11 @@ private:
             note(path, real.error());
             return;
         }
-        NoProcesses processes;
-        VersionCache cache("", 0);
-        const Environment environment;
-        const VersionAsker asker{processes, cache, environment};
-        auto toolkit = inspect_toolkit(*m_files, *real, m_machine, asker);
+        host::NoProcesses processes;
+        host::VersionCache cache("", 0);
+        const host::Environment environment;
+        const host::VersionAsker asker{processes, cache, environment};
+        auto toolkit = host::inspect_toolkit(*m_files, *real, m_machine, asker);
         toolkit.source = source;
         if (path != *real) {
             toolkit.aliases.push_back(path);
@@ -379,7 +390,7 @@ private:
         for (const auto* driver : drivers) {
             const auto path = in_prefix("bin/" + target + '-' + driver);
             const auto status = m_files->status(path);
-            if (!status || status->kind != FileKind::Regular || !status->executable) {
+            if (!status || status->kind != host::FileKind::Regular || !status->executable) {
                 continue;
             }
             facts::Compiler compiler;
@@ -477,7 +488,7 @@ private:
 
     static constexpr std::size_t k_config_limit = std::size_t{64} * 1024;
 
-    FileSystem* m_files;
+    host::FileSystem* m_files;
     facts::EnvironmentFacts m_facts;
     std::string m_machine = machine_name();
     VenvConfig m_config;
@@ -489,7 +500,7 @@ private:
 
 } // namespace
 
-std::optional<facts::EnvironmentFacts> read_environment(FileSystem& files,
+std::optional<facts::EnvironmentFacts> read_environment(host::FileSystem& files,
                                                         const std::string& prefix) {
     auto trimmed = prefix;
     while (trimmed.size() > 1 && trimmed.ends_with('/')) {
@@ -501,4 +512,4 @@ std::optional<facts::EnvironmentFacts> read_environment(FileSystem& files,
     return EnvironmentReader(files, trimmed).read();
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::environments

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace cudaenv::host {
+namespace cudaenv::environments {
 
 namespace {
 
@@ -13,7 +13,7 @@ constexpr const char* k_debian = "/usr/lib/nvidia-cuda-toolkit";
 constexpr const char* k_debian_links = "/usr/lib/cuda";
 
 // The first of `directories` in which one of `names` lies, the names in their order.
-std::string holder_of(FileSystem& files, const std::vector<std::string>& directories,
+std::string holder_of(host::FileSystem& files, const std::vector<std::string>& directories,
                       const std::vector<const char*>& names) {
     for (const auto* name : names) {
         for (const auto& directory : directories) {
@@ -25,7 +25,7 @@ std::string holder_of(FileSystem& files, const std::vector<std::string>& directo
     return {};
 }
 
-std::vector<std::string> sonames_in(FileSystem& files, const std::string& directory) {
+std::vector<std::string> sonames_in(host::FileSystem& files, const std::string& directory) {
     const auto names = files.list_directory(directory);
     return names ? cuda_sonames(*names) : std::vector<std::string>();
 }
@@ -35,17 +35,17 @@ bool is_of_the_system(const std::string& path) {
     return path.starts_with("/usr/local/cuda") || path.starts_with("/opt/cuda");
 }
 
-std::optional<DottedVersion> version_of(FileSystem& files, const std::string& include) {
+std::optional<DottedVersion> version_of(host::FileSystem& files, const std::string& include) {
     if (include.empty()) {
         return std::nullopt;
     }
     const auto header = files.read_file(include + "/cuda.h");
-    return header ? parse_cuda_define(*header, "CUDA_VERSION") : std::nullopt;
+    return header ? host::parse_cuda_define(*header, "CUDA_VERSION") : std::nullopt;
 }
 
 } // namespace
 
-facts::ToolkitLayout layout_of(FileSystem& files, const std::string& path) {
+facts::ToolkitLayout layout_of(host::FileSystem& files, const std::string& path) {
     facts::ToolkitLayout layout;
     layout.path = path;
     const auto machine = machine_name();
@@ -99,7 +99,7 @@ facts::ToolkitLayout layout_of(FileSystem& files, const std::string& path) {
         auto system = cudnn_at(files, "/usr", {"include", "include/" + multiarch},
                                {"lib/" + multiarch, "lib64", "lib"});
         if (system && (!system->version ||
-                       cudnn_serves(*system->version, version_of(files, layout.include)))) {
+                       host::cudnn_serves(*system->version, version_of(files, layout.include)))) {
             layout.cudnn = std::move(system);
         }
     } else if (layout.cudnn && debian) {
@@ -108,4 +108,4 @@ facts::ToolkitLayout layout_of(FileSystem& files, const std::string& path) {
     return layout;
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::environments

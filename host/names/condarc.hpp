@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::names {
 
 // In a comment behind a key or an item: #!final, #!top, #!bottom.
 enum class CondarcMark { None, Final, Top, Bottom };
@@ -33,4 +33,4 @@ Result<CondarcList> parse_condarc(std::string_view text);
 // is marked goes to the top or the bottom; a source marked final is the last that counts.
 std::vector<std::string> merge_condarc(const std::vector<CondarcList>& sources);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::names

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace cudaenv::host {
+namespace cudaenv::names {
 
 namespace {
 
@@ -13,13 +13,13 @@ struct Match {
     std::string prefix;
 };
 
-bool is_directory(FileSystem& files, const std::string& path) {
+bool is_directory(host::FileSystem& files, const std::string& path) {
     const auto status = files.status(path);
-    return status && status->kind == FileKind::Directory;
+    return status && status->kind == host::FileKind::Directory;
 }
 
 // As the tool itself finds it: the first directory of that name. Empty without one.
-std::string found_by(const SearchTool& tool, const std::string& name, FileSystem& files) {
+std::string found_by(const SearchTool& tool, const std::string& name, host::FileSystem& files) {
     if (!tool.root.empty() && (name == "base" || (name == "root" && tool.name == "conda"))) {
         return tool.root;
     }
@@ -32,7 +32,7 @@ std::string found_by(const SearchTool& tool, const std::string& name, FileSystem
 }
 
 // Each place once; two paths may lead to one.
-void add(std::vector<Match>& matches, Match match, FileSystem& files) {
+void add(std::vector<Match>& matches, Match match, host::FileSystem& files) {
     const auto place = [&](const std::string& path) {
         return files.real_path(path).value_or(path);
     };
@@ -85,14 +85,14 @@ tl::unexpected<Error> not_found(const std::string& name, const SearchTools& tool
 
 } // namespace
 
-PrefixKind kind_of_prefix(FileSystem& files, const std::string& prefix) {
+PrefixKind kind_of_prefix(host::FileSystem& files, const std::string& prefix) {
     return is_directory(files, prefix + "/conda-meta") ? PrefixKind::Conda
            : files.exists(prefix + "/pyvenv.cfg")      ? PrefixKind::Venv
                                                        : PrefixKind::None;
 }
 
 Result<std::string> prefix_named(const std::string& name, const SearchTools& tools,
-                                 FileSystem& files) {
+                                 host::FileSystem& files) {
     std::string no_environment; // a directory of this name, but not an environment
     if (name.empty() || name.find('/') != std::string::npos) {
         return not_found(name, tools, {});
@@ -116,7 +116,7 @@ Result<std::string> prefix_named(const std::string& name, const SearchTools& too
     }
     std::vector<Match> matches;
     for (const std::string& prefix : tools.registered) {
-        if (base_name(prefix) == name && kind_of_prefix(files, prefix) != PrefixKind::None) {
+        if (host::base_name(prefix) == name && kind_of_prefix(files, prefix) != PrefixKind::None) {
             add(matches, {"environments.txt", prefix}, files);
         }
     }
@@ -127,7 +127,7 @@ std::string name_of_prefix(const std::string& prefix, const SearchTools& tools) 
     const auto is_root = [&](const SearchTool& tool) { return tool.root == prefix; };
     return std::ranges::any_of(tools.active, is_root) || std::ranges::any_of(tools.others, is_root)
                ? "base"
-               : std::string(base_name(prefix));
+               : std::string(host::base_name(prefix));
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::names

@@ -9,18 +9,18 @@
 
 #include <string>
 
-namespace cudaenv::host {
+namespace cudaenv::names {
 
 // What makes a directory an environment, by the files in it.
 enum class PrefixKind { None, Conda, Venv };
-PrefixKind kind_of_prefix(FileSystem& files, const std::string& prefix);
+PrefixKind kind_of_prefix(host::FileSystem& files, const std::string& prefix);
 
 // The prefix. Tools of this shell are asked first, then those in the usual places, then
 // ~/.conda/environments.txt. Errors: "ambiguous-environment", "no-such-environment".
 Result<std::string> prefix_named(const std::string& name, const SearchTools& tools,
-                                 FileSystem& files);
+                                 host::FileSystem& files);
 
 // "base" for a tool's root, else the name of its directory.
 std::string name_of_prefix(const std::string& prefix, const SearchTools& tools);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::names

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <pwd.h>
 
-namespace cudaenv::host {
+namespace cudaenv::names {
 
 namespace {
 
@@ -14,7 +14,7 @@ bool is_name_character(char c) {
     return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-std::string with_variables(const std::string& text, const Environment& environment,
+std::string with_variables(const std::string& text, const host::Environment& environment,
                            std::set<std::string>& unset) {
     std::string expanded;
     std::size_t at = 0;
@@ -73,4 +73,4 @@ std::string expand_path(const std::string& written, const PathContext& context,
     return path;
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::names

@@ -6,10 +6,10 @@
 #include <set>
 #include <string>
 
-namespace cudaenv::host {
+namespace cudaenv::names {
 
 struct PathContext {
-    const Environment* environment = nullptr;
+    const host::Environment* environment = nullptr;
     std::string home;
     std::string directory; // what a relative path starts from
 };
@@ -19,4 +19,4 @@ struct PathContext {
 std::string expand_path(const std::string& written, const PathContext& context,
                         std::set<std::string>& unset);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::names

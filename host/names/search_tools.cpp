@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace cudaenv::host {
+namespace cudaenv::names {
 
 namespace {
 
@@ -32,7 +32,7 @@ public:
 
 private:
     [[nodiscard]] std::string variable(std::string_view name) const {
-        return value_of(*m_sources.context.environment, name);
+        return host::value_of(*m_sources.context.environment, name);
     }
     std::string expanded(const std::string& path) {
         return expand_path(path, m_sources.context, m_found.unset);
@@ -42,15 +42,15 @@ private:
     }
     [[nodiscard]] bool is_directory(const std::string& path) const {
         const auto status = m_sources.files->status(path);
-        return status && status->kind == FileKind::Directory;
+        return status && status->kind == host::FileKind::Directory;
     }
 
     // The first of these programs on PATH; empty without one.
     [[nodiscard]] std::string on_path(const Paths& names) const {
-        for (const std::string& directory : directories_of(variable("PATH"))) {
+        for (const std::string& directory : host::directories_of(variable("PATH"))) {
             for (const std::string& name : names) {
                 const auto status = m_sources.files->status(directory + '/' + name);
-                if (status && status->kind == FileKind::Regular && status->executable) {
+                if (status && status->kind == host::FileKind::Regular && status->executable) {
                     return directory + '/' + name;
                 }
             }
@@ -61,7 +61,7 @@ private:
     // ROOT of ROOT/bin/conda, which may be reached through a link; empty where it is no prefix.
     [[nodiscard]] std::string root_of_program(const std::string& program) const {
         for (const auto& path : {std::optional(program), optional_real_path(program)}) {
-            const std::string root(path ? parent_path(parent_path(*path)) : "");
+            const std::string root(path ? host::parent_path(host::parent_path(*path)) : "");
             if (!root.empty() && is_directory(root + "/conda-meta")) {
                 return root;
             }
@@ -99,7 +99,7 @@ private:
 
     // What is not trusted or cannot be read is said once and counts for nothing.
     std::optional<std::string> text_of(const std::string& path) {
-        const TrustedFile file = m_sources.read(path);
+        const trusted::TrustedFile file = m_sources.read(path);
         if (file.skipped) {
             add_once(m_found.notes, file.skipped->text());
         }
@@ -129,18 +129,18 @@ private:
         const std::string path = expanded(written);
         const auto status = m_sources.files->status(path);
         Paths files;
-        if (status && status->kind == FileKind::Directory) {
+        if (status && status->kind == host::FileKind::Directory) {
             for (const std::string& name :
                  m_sources.files->list_directory(path).value_or(Paths{})) {
                 if (is_yaml(name)) {
                     files.push_back(path + '/' + name);
                 }
             }
-        } else if (status && status->kind == FileKind::Regular) {
+        } else if (status && status->kind == host::FileKind::Regular) {
             files.push_back(path);
         }
         for (const std::string& file : files) {
-            const std::string_view name = base_name(file);
+            const std::string_view name = host::base_name(file);
             const bool has_its_name = name == ".condarc" || name == "condarc" ||
                                       name == ".mambarc" || name == "mambarc" || is_yaml(name);
             if (!has_its_name || std::ranges::find(seen, file) != seen.end()) {
@@ -282,7 +282,7 @@ private:
             if (candidate != global && exists(candidate + "/envs")) {
                 return std::string(directory);
             }
-            directory = parent_path(directory);
+            directory = host::parent_path(directory);
         }
         return {};
     }
@@ -324,13 +324,13 @@ private:
     void add_others() {
         const std::string active = variable("CONDA_PREFIX");
         if (!active.empty()) {
-            const std::string_view parent = parent_path(active);
-            const bool named = base_name(parent) == "envs";
-            const std::string root(named ? parent_path(parent) : active);
+            const std::string_view parent = host::parent_path(active);
+            const bool named = host::base_name(parent) == "envs";
+            const std::string root(named ? host::parent_path(parent) : active);
             const bool is_root = named || exists(root + "/condabin/conda");
             add_other({"conda", is_root ? root : std::string(), {root + "/envs"}});
         }
-        for (const std::string& root : usual_conda_roots(m_sources.context.home)) {
+        for (const std::string& root : host::usual_conda_roots(m_sources.context.home)) {
             if (is_directory(root + "/conda-meta") || is_directory(root + "/envs")) {
                 add_other({"conda", root, {root + "/envs"}});
             }
@@ -363,4 +363,4 @@ SearchTools search_tools(const NameSources& sources) {
     return Search(sources).take();
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::names

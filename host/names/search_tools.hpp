@@ -10,15 +10,15 @@
 #include <string>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::names {
 
 struct NameSources {
-    FileSystem* files = nullptr;
+    host::FileSystem* files = nullptr;
     PathContext context; // of the caller
     // Whether the caller may write a file; conda's order depends on it.
     std::function<bool(const std::string&)> may_write;
     // The text of a file that says where environments lie.
-    std::function<TrustedFile(const std::string&)> read;
+    std::function<trusted::TrustedFile(const std::string&)> read;
 };
 
 struct SearchTool {
@@ -37,4 +37,4 @@ struct SearchTools {
 
 SearchTools search_tools(const NameSources& sources);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::names

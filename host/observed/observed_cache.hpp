@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::observed {
 
 template <typename Value>
 class ObservedCache {
@@ -23,9 +23,9 @@ public:
     explicit ObservedCache(std::size_t most) : m_most(most) {}
 
     // The value of `key`: the kept one while it holds, else `compute(FileSystem&)`. `longest`: how
-    // long a value is believed whatever the files say, for what is not told by files.
+    // long a value is believed whatever the files say, for what files do not show.
     template <typename Compute>
-    Value get(const std::string& key, FileSystem& files, std::chrono::seconds longest,
+    Value get(const std::string& key, host::FileSystem& files, std::chrono::seconds longest,
               const Compute& compute) {
         const auto now = std::chrono::steady_clock::now();
         if (const auto kept = find(key);
@@ -89,4 +89,4 @@ private:
     std::map<std::string, Slot> m_slots;
 };
 
-} // namespace cudaenv::host
+} // namespace cudaenv::observed

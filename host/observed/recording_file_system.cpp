@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace cudaenv::host {
+namespace cudaenv::observed {
 
 namespace {
 
@@ -14,12 +14,12 @@ bool is_made_up(const std::string& path) {
     return path.starts_with("/proc/") || path.starts_with("/sys/");
 }
 
-std::string identity_of(const FileStatus& status) {
+std::string identity_of(const host::FileStatus& status) {
     return std::to_string(static_cast<int>(status.kind)) + ' ' + std::to_string(status.device) +
            ' ' + std::to_string(status.inode) + (status.executable ? " x" : "");
 }
 
-std::string answer_to(FileSystem& files, Question question, const std::string& path) {
+std::string answer_to(host::FileSystem& files, Question question, const std::string& path) {
     switch (question) {
     case Question::Contents: {
         if (is_made_up(path)) {
@@ -40,7 +40,7 @@ std::string answer_to(FileSystem& files, Question question, const std::string& p
         if (!status) {
             return status.error().code;
         }
-        return status->kind == FileKind::Directory || is_made_up(path)
+        return status->kind == host::FileKind::Directory || is_made_up(path)
                    ? identity_of(*status)
                    : identity_of(*status) + ' ' + std::to_string(status->size) + ' ' +
                          std::to_string(status->modified_ns);
@@ -86,7 +86,7 @@ Result<std::string> RecordingFileSystem::real_path(const std::string& path) {
     return m_files->real_path(path);
 }
 
-Result<FileStatus> RecordingFileSystem::status(const std::string& path) {
+Result<host::FileStatus> RecordingFileSystem::status(const std::string& path) {
     record(Question::Status, path);
     return m_files->status(path);
 }
@@ -112,7 +112,7 @@ Observations RecordingFileSystem::observations() const {
     return all;
 }
 
-bool hold(FileSystem& files, const Observations& observations) {
+bool hold(host::FileSystem& files, const Observations& observations) {
     if (!observations.answering.empty() && !files.silent(observations.answering).empty()) {
         return false;
     }
@@ -121,4 +121,4 @@ bool hold(FileSystem& files, const Observations& observations) {
     });
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::observed

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::observed {
 
 enum class Question { Contents, Status, RealPath, Link };
 
@@ -29,20 +29,20 @@ struct Observations {
     std::vector<Observation> seen;
 };
 
-class RecordingFileSystem final : public FileSystem {
+class RecordingFileSystem final : public host::FileSystem {
 public:
-    explicit RecordingFileSystem(FileSystem& files) : m_files(&files) {}
+    explicit RecordingFileSystem(host::FileSystem& files) : m_files(&files) {}
 
     Result<std::string> read_file(const std::string& path, std::size_t limit) override;
     Result<std::vector<std::string>> list_directory(const std::string& path) override;
     Result<std::string> real_path(const std::string& path) override;
-    Result<FileStatus> status(const std::string& path) override;
+    Result<host::FileStatus> status(const std::string& path) override;
     Result<std::string> read_link(const std::string& path) override;
     std::vector<std::string> silent(std::span<const std::string> paths) override;
 
     [[nodiscard]] Observations observations() const;
     // Of the files and directories that were asked for: the newest modification time, nanoseconds
-    // since the epoch; 0 where there is none.
+    // since the epoch; 0 without one.
     [[nodiscard]] std::int64_t newest() const { return m_newest; }
     // Whether something was silent: what was found then does not rest on files.
     [[nodiscard]] bool met_silence() const { return m_met_silence; }
@@ -50,13 +50,13 @@ public:
 private:
     void record(Question question, const std::string& path);
 
-    FileSystem* m_files;
+    host::FileSystem* m_files;
     std::map<std::pair<Question, std::string>, std::string> m_seen;
     std::vector<std::string> m_answering; // those of which it was asked whether they answer
     std::int64_t m_newest = 0;
     bool m_met_silence = false;
 };
 
-bool hold(FileSystem& files, const Observations& observations);
+bool hold(host::FileSystem& files, const Observations& observations);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::observed

@@ -2,12 +2,12 @@
 
 #include "base/text.hpp"
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 namespace {
 
 // Lines are "name:x:number:".
-std::string name_in(FileSystem& files, const char* file, std::string_view number) {
+std::string name_in(host::FileSystem& files, const char* file, std::string_view number) {
     const std::string text = files.read_file(file).value_or("");
     for (const std::string_view line : split(text, '\n')) {
         const auto fields = split(line, ':');
@@ -20,12 +20,12 @@ std::string name_in(FileSystem& files, const char* file, std::string_view number
 
 } // namespace
 
-std::string user_name(FileSystem& files, std::string_view number) {
+std::string user_name(host::FileSystem& files, std::string_view number) {
     return name_in(files, "/etc/passwd", number);
 }
 
-std::string group_name(FileSystem& files, std::string_view number) {
+std::string group_name(host::FileSystem& files, std::string_view number) {
     return name_in(files, "/etc/group", number);
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 // The number itself where it has no name.
-std::string user_name(FileSystem& files, std::string_view number);
-std::string group_name(FileSystem& files, std::string_view number);
+std::string user_name(host::FileSystem& files, std::string_view number);
+std::string group_name(host::FileSystem& files, std::string_view number);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

@@ -2,6 +2,7 @@
 
 #include "base/fd.hpp"
 #include "base/text.hpp"
+#include "base/whole_io.hpp"
 #include "host/probe/trial_words.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 extern const std::string_view k_trial_program_cu;
 extern const std::string_view k_trial_extension_cu;
@@ -28,7 +29,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// nvcc tells its version in 20 ms.
+// nvcc prints its version in 20 ms.
 constexpr milliseconds k_longest_version{10'000};
 
 // The rung as `work` leaves it, with what that took, whatever way it ended.
@@ -46,14 +47,10 @@ int write_text(const std::string& path, std::string_view text) {
     if (!file) {
         return errno;
     }
-    while (!text.empty()) {
-        const ssize_t written = ::write(file.get(), text.data(), text.size());
-        if (written < 0 && errno != EINTR) {
-            return errno;
-        }
-        text.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
+    if (!write_full(file.get(), text)) {
+        return errno;
     }
-    return ::close(file.release()) == 0 ? 0 : errno; // some file systems tell only then
+    return ::close(file.release()) == 0 ? 0 : errno; // some file systems report errors only then
 }
 
 void cannot_write(facts::ProbeRung& rung, const std::string& why) {
@@ -62,7 +59,7 @@ void cannot_write(facts::ProbeRung& rung, const std::string& why) {
     rung.message = why;
 }
 
-// What holds the trial's directory, which nobody sees again.
+// The directory that contains the trial's, which is removed afterwards.
 std::string place_of(const BuildTrial& trial) {
     return trial.directory.substr(0, std::max<std::size_t>(trial.directory.rfind('/'), 1));
 }
@@ -86,8 +83,8 @@ void skip(facts::ProbeRung& rung, std::string why) {
 
 // What became of a compile: a place that is full, an nvcc that cannot even say what it is (a
 // wrapper that fails, half an installation), or what it says of the source.
-void fail_to_build(facts::ProbeRung& rung, const BuildTrial& trial, const ChildOutcome& built,
-                   ProcessRunner& processes) {
+void fail_to_build(facts::ProbeRung& rung, const BuildTrial& trial, const host::ChildOutcome& built,
+                   host::ProcessRunner& processes) {
     if (const auto words = no_room(built); !words.empty()) {
         cannot_write(rung, place_of(trial) + ": " + std::string(words));
         return;
@@ -167,7 +164,7 @@ bool has(const std::vector<std::string>& environment, std::string_view name) {
     });
 }
 
-void build_program(facts::ProbeRung& rung, const BuildTrial& trial, ProcessRunner& processes,
+void build_program(facts::ProbeRung& rung, const BuildTrial& trial, host::ProcessRunner& processes,
                    milliseconds deadline) {
     const auto until = Clock::now() + deadline;
     const std::string source = trial.directory + "/program.cu";
@@ -204,7 +201,7 @@ void build_program(facts::ProbeRung& rung, const BuildTrial& trial, ProcessRunne
 }
 
 void build_extension(facts::ProbeRung& rung, const BuildTrial& trial, const std::string& python,
-                     ProcessRunner& processes, milliseconds deadline) {
+                     host::ProcessRunner& processes, milliseconds deadline) {
     const std::string script = trial.directory + "/extension.py";
     if (!write_sources(trial, rung,
                        {{"extension.py", k_trial_extension_py},
@@ -229,7 +226,7 @@ void build_extension(facts::ProbeRung& rung, const BuildTrial& trial, const std:
     const auto outcome = processes.run({{python, script}, environment}, deadline);
     const auto said = last_line(outcome.output);
     if (outcome.failure.empty() && said.starts_with("ok ")) {
-        ChildOutcome warned;
+        host::ChildOutcome warned;
         warned.error = outcome.error;
         rung.message = last_words(warned); // torch warns of other minors there
     } else if (outcome.failure.empty() && said.starts_with("built ")) {
@@ -237,6 +234,7 @@ void build_extension(facts::ProbeRung& rung, const BuildTrial& trial, const std:
         skip(rung, tools_of(trial) + " builds it; not run: " + why);
     } else if (outcome.failure.empty() && said.starts_with("skipped ")) {
         skip(rung, std::string(said.substr(8)));
+        rung.reason = facts::RungReason::CpuBuild; // the only reason that the script has
     } else if (said.starts_with("no-import ")) {
         rung.result = facts::ProbeResult::Failed;
         rung.call = facts::k_import_call;
@@ -280,7 +278,7 @@ facts::ProbeRung unwritten_trial(const std::string& why) {
     return rung;
 }
 
-facts::ProbeRung try_program(const BuildTrial& trial, ProcessRunner& processes,
+facts::ProbeRung try_program(const BuildTrial& trial, host::ProcessRunner& processes,
                              milliseconds deadline) {
     return timed(rung_of(facts::ProbeStep::Build, trial), [&](facts::ProbeRung& rung) {
         if (trial.nvcc.empty()) {
@@ -292,7 +290,7 @@ facts::ProbeRung try_program(const BuildTrial& trial, ProcessRunner& processes,
 }
 
 facts::ProbeRung try_torch_extension(const BuildTrial& trial, const std::string& python,
-                                     ProcessRunner& processes, milliseconds deadline) {
+                                     host::ProcessRunner& processes, milliseconds deadline) {
     return timed(rung_of(facts::ProbeStep::TorchExtension, trial), [&](facts::ProbeRung& rung) {
         if (trial.nvcc.empty()) {
             skip(rung, trial.no_nvcc);
@@ -302,4 +300,4 @@ facts::ProbeRung try_torch_extension(const BuildTrial& trial, const std::string&
     });
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

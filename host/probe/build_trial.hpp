@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 struct BuildTrial {
     std::string nvcc; // the program; empty: there is none, `no_nvcc` says why
@@ -43,10 +43,11 @@ std::optional<facts::ProbeRung> unfit_place(const std::string& directory);
 void aim(BuildTrial& trial, const facts::ProbeReport& report);
 
 // Compiles, links and runs.
-facts::ProbeRung try_program(const BuildTrial& trial, ProcessRunner& processes,
+facts::ProbeRung try_program(const BuildTrial& trial, host::ProcessRunner& processes,
                              std::chrono::milliseconds deadline);
 // The same through torch.utils.cpp_extension of the `python` given.
 facts::ProbeRung try_torch_extension(const BuildTrial& trial, const std::string& python,
-                                     ProcessRunner& processes, std::chrono::milliseconds deadline);
+                                     host::ProcessRunner& processes,
+                                     std::chrono::milliseconds deadline);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

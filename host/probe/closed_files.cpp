@@ -12,12 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 namespace {
 
 facts::ClosedFile closed_file(const std::string& path, const struct stat& status) {
-    DiskFileSystem files;
+    host::DiskFileSystem files;
     facts::ClosedFile closed;
     closed.path = path;
     closed.owner = user_name(files, std::to_string(status.st_uid));
@@ -60,9 +60,10 @@ std::optional<facts::ClosedFile> closed_directory(const std::string& directory) 
 
 // libcudart.so.13, and torch's own libcudart-d0da41ae.so.11.0.
 bool is_probed(std::string_view name) {
-    return std::ranges::any_of(facts::k_probed_libraries, [&](const auto& library) {
+    return std::ranges::any_of(facts::k_library_rungs, [&](const facts::RungRow& rung) {
+        const std::string_view file = rung.library.file;
         const std::string_view rest =
-            name.starts_with(library.file) ? name.substr(library.file.size()) : std::string_view();
+            name.starts_with(file) ? name.substr(file.size()) : std::string_view();
         return rest.starts_with(".so.") ||
                (rest.starts_with('-') && rest.find(".so.") != rest.npos);
     });
@@ -97,8 +98,8 @@ std::vector<facts::ClosedFile> closed_libraries(const ProbeLibraries& libraries,
             }
             return;
         }
-        for (const std::string& name :
-             DiskFileSystem().list_directory(directory).value_or(std::vector<std::string>())) {
+        for (const std::string& name : host::DiskFileSystem().list_directory(directory).value_or(
+                 std::vector<std::string>())) {
             if (is_probed(name)) {
                 look_at(directory + '/' + name);
             }
@@ -118,7 +119,7 @@ std::vector<facts::ClosedFile> closed_libraries(const ProbeLibraries& libraries,
 }
 
 std::vector<facts::ClosedFile> closed_devices(const std::string& directory) {
-    DiskFileSystem files;
+    host::DiskFileSystem files;
     const auto names = files.list_directory(directory);
     std::vector<facts::ClosedFile> closed;
     std::vector<facts::ClosedFile> closed_gpus;
@@ -140,4 +141,4 @@ std::vector<facts::ClosedFile> closed_devices(const std::string& directory) {
     return closed;
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

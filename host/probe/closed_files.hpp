@@ -1,5 +1,5 @@
 // Libraries and device files that are there and that this user may not open, which the loader and
-// the driver tell as if they were not there.
+// the driver treat as if they did not exist.
 //
 // Law: nothing is opened but /etc/passwd and /etc/group, for the names of owners: the kernel is
 // asked whether it would let us (ACLs counted in; a container's device cgroup is not).
@@ -12,14 +12,14 @@
 #include <string>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 // libcuda.so.1 in `library_path` (LD_LIBRARY_PATH's directories) and in the driver's own places,
-// and the libraries of k_probed_libraries where they were looked for: those that may not be read;
+// and the libraries of k_library_rungs where they were looked for: those that may not be read;
 // and the directories among these places that may not be searched, each once.
 std::vector<facts::ClosedFile> closed_libraries(const ProbeLibraries& libraries,
                                                 std::span<const std::string> library_path);
 // nvidiactl, nvidia-uvm and dxg, and the GPUs' own where no GPU's may be read and written.
 std::vector<facts::ClosedFile> closed_devices(const std::string& directory = "/dev");
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

@@ -4,21 +4,21 @@
 #include "host/driver_text.hpp"
 #include "host/environments/cuda_libraries.hpp"
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 std::vector<std::string> driver_directories() {
-    return {"/usr/lib/" + machine_name() + "-linux-gnu", "/usr/lib64", "/usr/lib",
+    return {"/usr/lib/" + environments::machine_name() + "-linux-gnu", "/usr/lib64", "/usr/lib",
             "/usr/local/nvidia/lib64", "/run/opengl-driver/lib"};
 }
 
-DriverFiles look_at_driver(FileSystem& files) {
+DriverFiles look_at_driver(host::FileSystem& files) {
     DriverFiles found;
     const auto text = files.read_file("/proc/driver/nvidia/version");
     if (!text) {
         return found;
     }
     found.module_text = *text;
-    found.module = parse_proc_version(*text).version;
+    found.module = host::parse_proc_version(*text).version;
     // An image may carry the libcuda that it was made with beside the one that the container
     // toolkit puts in: the module's own is the one that counts, else the first.
     for (const std::string& directory : driver_directories()) {
@@ -49,4 +49,4 @@ std::string tell_change(const DriverFiles& driver) {
            ", the loaded kernel module " + driver.module->str() + "; CUDA fails until a reboot";
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

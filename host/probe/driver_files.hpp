@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 struct DriverFiles {
     std::string module_text; // /proc/driver/nvidia/version; empty: no module
@@ -28,10 +28,10 @@ struct DriverFiles {
 };
 // Where distributions, NVIDIA's installer and its container toolkit put libcuda.
 std::vector<std::string> driver_directories();
-DriverFiles look_at_driver(FileSystem& files);
+DriverFiles look_at_driver(host::FileSystem& files);
 
 // "the driver was upgraded under the running system: ...", with both versions; empty where they do
 // not differ.
 std::string tell_change(const DriverFiles& driver);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

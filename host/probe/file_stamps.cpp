@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 namespace {
 
@@ -17,16 +17,16 @@ constexpr std::string_view k_names = "names:"; // so begins a directory's stamp
 constexpr std::string_view k_loader_cache = "ld.so.cache";
 constexpr std::size_t k_loader_cache_limit = std::size_t{4} * 1024 * 1024;
 
-// A file that a probe so deep may load; libcuda and libcudart every one.
+// A file that a probe of that depth may load; each loads libcuda and libcudart.
 bool may_be_loaded(std::string_view name, VerdictDepth depth) {
     return name.starts_with("libcuda") ||
            (depth == VerdictDepth::Full &&
-            std::ranges::any_of(facts::k_probed_libraries, [&](const auto& library) {
-                return name.starts_with(library.file);
+            std::ranges::any_of(facts::k_library_rungs, [&](const facts::RungRow& rung) {
+                return name.starts_with(rung.library.file);
             }));
 }
 
-std::vector<std::string> cached_names(FileSystem& files, const std::string& path) {
+std::vector<std::string> cached_names(host::FileSystem& files, const std::string& path) {
     const std::string text = files.read_file(path, k_loader_cache_limit).value_or("");
     std::vector<std::string> names;
     for (const std::string_view name : split(text, '\0')) {
@@ -50,14 +50,14 @@ const FileStamps::Look& FileStamps::look(const std::string& path) {
     Look look;
     if (const auto status = m_files->status(path); !status) {
         look.stamp = "absent";
-    } else if (status->kind == FileKind::Directory) {
+    } else if (status->kind == host::FileKind::Directory) {
         if (auto names = m_files->list_directory(path)) {
             look.names = *std::move(names);
-            look.all = base_name(path) == "nvidia"; // of wheels: each name is a package
+            look.all = host::base_name(path) == "nvidia"; // of wheels: each name is a package
         } else {
             look.stamp = "closed";
         }
-    } else if (base_name(path) == k_loader_cache) {
+    } else if (host::base_name(path) == k_loader_cache) {
         look.names = cached_names(*m_files, path);
     } else {
         // Who may read it too: no change of that is a change of its times.
@@ -74,11 +74,11 @@ std::string FileStamps::of(const std::string& path, VerdictDepth depth) {
     }
     std::string text;
     for (const std::string& name : seen.names) {
-        if (seen.all || may_be_loaded(base_name(name), depth)) {
+        if (seen.all || may_be_loaded(host::base_name(name), depth)) {
             text += name + '\n';
         }
     }
     return std::string(k_names) + fingerprint(text);
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

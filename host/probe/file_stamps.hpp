@@ -12,12 +12,12 @@
 #include <string_view>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 class FileStamps {
 public:
     // For as long as what was seen is to be believed: one question, or one probe's begin.
-    explicit FileStamps(FileSystem& files) : m_files(&files) {}
+    explicit FileStamps(host::FileSystem& files) : m_files(&files) {}
 
     // Size and time; a package's upgrade changes one of them. Of a directory, and of the loader's
     // cache, the names that a probe so deep may load: what else is there changes with every
@@ -32,11 +32,11 @@ private:
     };
     const Look& look(const std::string& path);
 
-    FileSystem* m_files;
+    host::FileSystem* m_files;
     std::map<std::string, Look> m_looks;
 };
 
 // Of a stamp: it depends on how deep the probe looks.
 bool is_of_names(std::string_view stamp);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

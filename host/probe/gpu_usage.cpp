@@ -1,5 +1,6 @@
 #include "host/probe/gpu_usage.hpp"
 
+#include "base/json_bytes.hpp"
 #include "host/probe/account_names.hpp"
 
 #include <nlohmann/json.hpp>
@@ -7,7 +8,7 @@
 #include <algorithm>
 #include <map>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 namespace {
 
@@ -15,11 +16,6 @@ using nlohmann::json;
 
 constexpr std::size_t k_most_gpus = 256;
 constexpr std::size_t k_most_processes = 4096; // of one GPU
-
-std::string text_of(const json& object, const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 std::optional<std::uint64_t> number_of(const json& object, const char* key,
                                        std::uint64_t most = UINT64_MAX) {
@@ -49,17 +45,17 @@ const json& list_of(const json& object, const char* key) {
 
 std::vector<GpuProcess> processes_of(const json& gpu) {
     std::vector<GpuProcess> processes;
-    for (const json& told : list_of(gpu, "processes")) {
+    for (const json& entry : list_of(gpu, "processes")) {
         const auto pid =
-            told.is_object() ? small_number_of(told, "pid", INT32_MAX) : std::optional<int>();
+            entry.is_object() ? small_number_of(entry, "pid", INT32_MAX) : std::optional<int>();
         if (!pid || *pid == 0 || processes.size() == k_most_processes) {
             continue;
         }
         GpuProcess process;
         process.pid = *pid;
-        process.memory = number_of(told, "memory");
-        process.graphics = flag_of(told, "graphics");
-        // One that computes and draws is told twice.
+        process.memory = number_of(entry, "memory");
+        process.graphics = flag_of(entry, "graphics");
+        // A process that computes and draws is listed twice.
         const auto same = std::ranges::find(processes, process.pid, &GpuProcess::pid);
         if (same == processes.end()) {
             processes.push_back(std::move(process));
@@ -72,8 +68,8 @@ std::string proc(int pid, const char* name) {
     return "/proc/" + std::to_string(pid) + '/' + name;
 }
 
-std::string file_text(FileSystem& files, const std::string& path,
-                      std::size_t limit = k_read_limit) {
+std::string file_text(host::FileSystem& files, const std::string& path,
+                      std::size_t limit = host::k_read_limit) {
     return files.read_file(path, limit).value_or("");
 }
 
@@ -90,7 +86,7 @@ std::vector<std::string> words_of(const std::string& text) {
 }
 
 // "Uid:\t1000\t..." of /proc/PID/status.
-std::string uid_of(FileSystem& files, int pid) {
+std::string uid_of(host::FileSystem& files, int pid) {
     const std::string status = file_text(files, proc(pid, "status"));
     constexpr std::string_view k_label = "\nUid:\t";
     const auto label = status.find(k_label);
@@ -106,7 +102,7 @@ std::string command_of(const std::vector<std::string>& words) {
     if (words.empty()) {
         return {};
     }
-    std::string command(base_name(words.front()));
+    std::string command(host::base_name(words.front()));
     if (command.starts_with("python") || command == "bash" || command == "sh") {
         for (std::size_t i = 1; i < words.size(); ++i) {
             if (words[i] == "-m" && i + 1 < words.size()) {
@@ -116,23 +112,24 @@ std::string command_of(const std::vector<std::string>& words) {
                 return command;
             }
             if (!words[i].starts_with('-')) {
-                return command + ' ' + std::string(base_name(words[i]));
+                return command + ' ' + std::string(host::base_name(words[i]));
             }
         }
     }
     return command;
 }
 
-bool is_environment(FileSystem& files, const std::string& prefix) {
+bool is_environment(host::FileSystem& files, const std::string& prefix) {
     return files.exists(prefix + "/conda-meta") || files.exists(prefix + "/pyvenv.cfg");
 }
 
 // The environment whose bin/ has the program; else, of a process of this user's, the one that was
 // active.
-std::string environment_of(FileSystem& files, int pid, const std::vector<std::string>& words) {
+std::string environment_of(host::FileSystem& files, int pid,
+                           const std::vector<std::string>& words) {
     // The name by which it was called leads into a venv, whose python is a link out of it.
     if (!words.empty() && words.front().starts_with('/')) {
-        const std::string prefix(parent_path(parent_path(words.front())));
+        const std::string prefix(host::parent_path(host::parent_path(words.front())));
         if (prefix.size() > 1 && is_environment(files, prefix)) {
             return prefix;
         }
@@ -150,7 +147,7 @@ std::string environment_of(FileSystem& files, int pid, const std::vector<std::st
 // Of one look at the GPUs: a process may be on each of them, and its maps are long.
 class Processes {
 public:
-    explicit Processes(FileSystem& files) : m_files(files) {}
+    explicit Processes(host::FileSystem& files) : m_files(files) {}
 
     void identify(GpuProcess& process) {
         const auto [known, is_new] = m_known.try_emplace(process.pid);
@@ -194,7 +191,7 @@ private:
         return found;
     }
 
-    FileSystem& m_files;
+    host::FileSystem& m_files;
     std::map<int, Known> m_known;
     std::map<std::string, std::string> m_users; // by their numbers
 };
@@ -207,35 +204,35 @@ Result<UsageNow> read_gpu_usage(std::string_view line) {
         return unavailable("bad-probe-answer", "the probe's answer is not a JSON object");
     }
     UsageNow usage;
-    usage.driver_version = text_of(document, "driver_version");
+    usage.driver_version = text_at(document, "driver_version");
     usage.start_error = small_number_of(document, "start_error", 999);
     for (const json& error : list_of(document, "errors")) {
         if (error.is_string()) {
             usage.errors.push_back(error.get<std::string>());
         }
     }
-    for (const json& told : list_of(document, "gpus")) {
-        if (!told.is_object() || usage.gpus.size() == k_most_gpus) {
+    for (const json& entry : list_of(document, "gpus")) {
+        if (!entry.is_object() || usage.gpus.size() == k_most_gpus) {
             continue;
         }
         GpuUsage gpu;
-        gpu.index = small_number_of(told, "index", 1023).value_or(0);
-        gpu.name = text_of(told, "name");
-        gpu.uuid = text_of(told, "uuid");
-        gpu.memory_total = number_of(told, "memory_total");
-        gpu.memory_used = number_of(told, "memory_used");
-        gpu.utilization = small_number_of(told, "utilization", 100);
-        gpu.temperature = small_number_of(told, "temperature", 199);
-        gpu.power = small_number_of(told, "power", 99'999);
-        gpu.mig = flag_of(told, "mig");
-        gpu.processes_told = told.contains("processes") && told.at("processes").is_array();
-        gpu.processes = processes_of(told);
+        gpu.index = small_number_of(entry, "index", 1023).value_or(0);
+        gpu.name = text_at(entry, "name");
+        gpu.uuid = text_at(entry, "uuid");
+        gpu.memory_total = number_of(entry, "memory_total");
+        gpu.memory_used = number_of(entry, "memory_used");
+        gpu.utilization = small_number_of(entry, "utilization", 100);
+        gpu.temperature = small_number_of(entry, "temperature", 199);
+        gpu.power = small_number_of(entry, "power", 99'999);
+        gpu.mig = flag_of(entry, "mig");
+        gpu.lists_processes = entry.contains("processes") && entry.at("processes").is_array();
+        gpu.processes = processes_of(entry);
         usage.gpus.push_back(std::move(gpu));
     }
     return usage;
 }
 
-void identify_processes(FileSystem& files, UsageNow& usage) {
+void identify_processes(host::FileSystem& files, UsageNow& usage) {
     Processes processes(files);
     for (GpuUsage& gpu : usage.gpus) {
         for (GpuProcess& process : gpu.processes) {
@@ -244,4 +241,4 @@ void identify_processes(FileSystem& files, UsageNow& usage) {
     }
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

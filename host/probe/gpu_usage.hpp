@@ -11,13 +11,13 @@
 #include <string_view>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 struct GpuProcess {
     int pid = 0;
     std::optional<std::uint64_t> memory; // bytes of this GPU's
     bool graphics = false;
-    // Empty where /proc does not tell: another user's process, another namespace's number.
+    // Empty where /proc does not say: another user's process, another namespace's number.
     std::string user;        // name, or the number where /etc/passwd has none
     std::string command;     // "python train.py": no arguments, which may hold secrets
     std::string environment; // prefix of the conda or Python environment it runs in
@@ -33,7 +33,8 @@ struct GpuUsage {
     std::optional<int> temperature; // degrees Celsius
     std::optional<int> power;       // watts
     bool mig = false;
-    bool processes_told = false; // else NVML does not say who computes, which is not nobody
+    bool lists_processes =
+        false; // else NVML does not say which processes compute, which does not mean none
     std::vector<GpuProcess> processes;
 };
 
@@ -50,6 +51,6 @@ Result<UsageNow> read_gpu_usage(std::string_view line);
 // Fills in what /proc says of the processes. NVML's numbers are those of the machine; in a
 // container the same number may be somebody else: a process whose maps can be read and have no
 // libcuda is left alone.
-void identify_processes(FileSystem& files, UsageNow& usage);
+void identify_processes(host::FileSystem& files, UsageNow& usage);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

@@ -6,30 +6,30 @@
 
 #include <algorithm>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 namespace {
 
-// A begin is short; nothing longer is kept until its end.
+// A begin is short; a longer line is skipped.
 constexpr std::size_t k_longest_line = 8192;
-constexpr int k_most_gpus = 4096; // more are no GPUs
+constexpr int k_most_gpus = 4096; // a higher number is not a GPU
 
-void tell(std::string_view line, const LadderProgress::Begun& begun) {
+void report_begin(std::string_view line, const LadderProgress::Begun& begun) {
     const auto object = nlohmann::json::parse(line, nullptr, false);
     if (!object.is_object() || object.value("event", nlohmann::json()) != "begin") {
         return;
     }
     const auto step = object.find("step");
-    const auto known = std::ranges::find_if(facts::k_probe_steps, [&](std::string_view word) {
-        return step != object.end() && *step == word;
+    const auto* const rung = std::ranges::find_if(facts::k_rungs, [&](const facts::RungRow& row) {
+        return step != object.end() && *step == row.word;
     });
-    if (known == facts::k_probe_steps.end()) {
+    if (rung == facts::k_rungs.end()) {
         return;
     }
     const auto gpu = object.find("gpu");
     const bool has_gpu =
         gpu != object.end() && gpu->is_number_integer() && *gpu >= 0 && *gpu < k_most_gpus;
-    begun(*known, has_gpu ? std::optional(gpu->get<int>()) : std::nullopt);
+    begun(rung->word, has_gpu ? std::optional(gpu->get<int>()) : std::nullopt);
 }
 
 } // namespace
@@ -47,11 +47,11 @@ void LadderProgress::read(std::string_view part) {
             return;
         }
         if (m_line.size() <= k_longest_line) {
-            tell(m_line, m_begun);
+            report_begin(m_line, m_begun);
         }
         m_line.clear();
         part.remove_prefix(end + 1);
     }
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 class LadderProgress {
 public:
@@ -22,4 +22,4 @@ private:
     std::string m_line; // that has not ended yet
 };
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

@@ -9,16 +9,25 @@
 #include <array>
 #include <map>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 namespace {
 
-// What wheels of torch lie on: it needs every CUDA library of theirs and is a few kilobytes long.
+// Requires the CUDA libraries of torch's wheels, and is a few kilobytes long.
 constexpr const char* k_torch_needs = "libtorch_global_deps.so";
 // By it the loader finds what is asked for by its bare soname.
 constexpr const char* k_loader_cache = "/etc/ld.so.cache";
-// Beyond these nothing is gained, and the request is one argument of a command.
+// More would not help, and the request is one argument of a command.
 constexpr std::size_t k_most_files = 16;
+
+// torch opens the libraries of its wheels by their paths, before anything else can find others:
+// from 2.10 on each of them (pytorch/pytorch#167046), whatever LD_LIBRARY_PATH names.
+bool preloads_wheels(const facts::EnvironmentFacts& environment) {
+    return std::ranges::any_of(environment.frameworks, [](const facts::FrameworkBuild& build) {
+        const auto version = DottedVersion::parse(build.version.substr(0, build.version.find('+')));
+        return build.name == "torch" && version && *version >= DottedVersion::of("2.10");
+    });
+}
 
 // "libcudart-d0da41ae.so.11.0": what torch's wheels before 1.13 carry; nothing shadows it.
 bool is_mangled(std::string_view name, std::string_view library) {
@@ -45,7 +54,8 @@ std::optional<std::uint32_t> major_of(std::string_view name) {
 
 class LibrarySearch {
 public:
-    LibrarySearch(FileSystem& files, const std::optional<facts::EnvironmentFacts>& environment,
+    LibrarySearch(host::FileSystem& files,
+                  const std::optional<facts::EnvironmentFacts>& environment,
                   const std::optional<facts::ToolkitLayout>& toolkit,
                   const std::vector<std::string>& library_path)
         : m_files(files) {
@@ -104,7 +114,7 @@ public:
     [[nodiscard]] std::optional<std::uint32_t> cuda() const { return m_cuda; }
 
 private:
-    // What becomes of a file that is met where the loader looks.
+    // What the loader does with a file that it finds.
     enum class Meeting { Taken, PassedOver, ListEnds };
 
     Meeting meet(const std::string& path, bool fits = true) {
@@ -115,7 +125,7 @@ private:
             }
             return status.error().code == k_symlink_loop ? Meeting::ListEnds : Meeting::PassedOver;
         }
-        if (status->kind != FileKind::Regular) {
+        if (status->kind != host::FileKind::Regular) {
             return Meeting::Taken; // it is opened, and that is the end
         }
         const auto head = m_files.read_file(path, k_head_that_tells);
@@ -195,7 +205,7 @@ private:
     void add_directories(const std::optional<facts::EnvironmentFacts>& environment,
                          const std::vector<std::string>& library_path) {
         std::vector<std::string> wheels;
-        bool before_library_path = false;
+        bool before_library_path = environment && preloads_wheels(*environment);
         for (const std::string& site :
              environment ? environment->site_packages : std::vector<std::string>()) {
             const std::string torch = site + "/torch/lib";
@@ -285,13 +295,13 @@ private:
         const auto [found, added] = m_names.try_emplace(directory);
         if (added) {
             if (auto names = m_files.list_directory(directory)) {
-                found->second = {*names, cuda_sonames(*names)};
+                found->second = {*names, environments::cuda_sonames(*names)};
             }
         }
         return found->second;
     }
 
-    FileSystem& m_files;
+    host::FileSystem& m_files;
     std::vector<std::string> m_directories;
     std::vector<std::string> m_library_path; // those of them that nothing else names
     std::vector<std::string> m_broken_links;
@@ -301,28 +311,6 @@ private:
     std::optional<std::uint32_t> m_cuda;
     std::map<std::string, Names> m_names;
 };
-
-// Which number a library's soname is to begin with.
-enum class Wanted {
-    Cuda,    // the environment's CUDA
-    Carried, // that of the one which the environment carries: an older one on LD_LIBRARY_PATH does
-             // not stand in for it
-    Newest,  // it has had but this one
-};
-
-struct Sonames {
-    facts::ProbeStep step;
-    Wanted wanted;
-    std::string_view numbers; // of every release since CUDA 9.0, newest first
-};
-constexpr auto k_sonames = std::to_array<Sonames>({
-    {facts::ProbeStep::Runtime, Wanted::Cuda, "13 12 11.0 10.2 10.1 10.0 9.2 9.1 9.0"},
-    {facts::ProbeStep::Nvrtc, Wanted::Cuda, "13 12 11.2 11.1 11.0 10.2 10.1 10.0 9.2 9.1 9.0"},
-    {facts::ProbeStep::Cublas, Wanted::Cuda, "13 12 11 10 10.0 9.2 9.1 9.0"},
-    {facts::ProbeStep::Cudnn, Wanted::Carried, "9 8 7"},
-    {facts::ProbeStep::Nccl, Wanted::Newest, "2"},
-});
-static_assert(facts::is_of_probed_libraries(k_sonames));
 
 std::optional<std::uint32_t>
 carried_number(const std::optional<facts::EnvironmentFacts>& environment,
@@ -339,28 +327,30 @@ carried_number(const std::optional<facts::EnvironmentFacts>& environment,
 
 } // namespace
 
-ProbeLibraries probe_libraries(FileSystem& files,
+ProbeLibraries probe_libraries(host::FileSystem& files,
                                const std::optional<facts::EnvironmentFacts>& environment,
                                const std::optional<facts::ToolkitLayout>& toolkit,
                                const std::vector<std::string>& library_path) {
     LibrarySearch search(files, environment, toolkit, library_path);
     ProbeLibraries libraries;
-    for (const Sonames& known : k_sonames) {
-        const std::string_view library = facts::probed_library(known.step)->file;
+    using facts::SonameNumber;
+    for (const facts::RungRow& rung : facts::k_library_rungs) {
+        const std::string_view library = rung.library.file;
+        const SonameNumber number = rung.library.number;
         std::vector<std::string> sonames;
-        for (const std::string_view number : split(known.numbers, ' ')) {
-            sonames.push_back(std::string(library) + ".so." + std::string(number));
+        for (const std::string_view released : split(rung.library.numbers, ' ')) {
+            sonames.push_back(std::string(library) + ".so." + std::string(released));
         }
-        const auto wanted = known.wanted == Wanted::Cuda      ? search.cuda()
-                            : known.wanted == Wanted::Carried ? carried_number(environment, library)
+        const auto wanted = number == SonameNumber::Cuda      ? search.cuda()
+                            : number == SonameNumber::Carried ? carried_number(environment, library)
                                                               : major_of(sonames.front());
-        if (known.step == facts::ProbeStep::Runtime) {
-            libraries.files[known.step] = search.find_with_foreign(library, wanted, sonames);
+        if (facts::is_quick(rung.step)) { // everything rests on it: any CUDA's is better than none
+            libraries.files[rung.step] = search.find_with_foreign(library, wanted, sonames);
             continue;
         }
-        libraries.files[known.step] = search.find(library, wanted, sonames);
+        libraries.files[rung.step] = search.find(library, wanted, sonames);
         if (auto file = search.passed_over(library); !file.empty()) {
-            libraries.passed_over.emplace(known.step, std::move(file));
+            libraries.passed_over.emplace(rung.step, std::move(file));
         }
     }
     libraries.broken_links = search.broken_links();
@@ -369,4 +359,4 @@ ProbeLibraries probe_libraries(FileSystem& files,
     return libraries;
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

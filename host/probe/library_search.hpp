@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 // Files, the first that loads is taken. One file where there is one, since the loader looks no
 // further either; else bare sonames, which leave it to the loader, and what is there of other
@@ -19,7 +19,7 @@ namespace cudaenv::host {
 struct ProbeLibraries {
     using Files = std::vector<std::string>;
 
-    // Of each of facts::k_probed_libraries.
+    // Of each of facts::k_library_rungs.
     std::map<facts::ProbeStep, Files> files;
 
     // None where the step has no library.
@@ -35,7 +35,7 @@ struct ProbeLibraries {
     // which they were met.
     std::vector<std::string> broken_links;
     // Files that would have been taken but for the rights that this user has not, likewise
-    // (closed_files.hpp tells whose they are).
+    // (closed_files.hpp says whose they are).
     std::vector<std::string> closed;
     // Directories and files where the search looked, there or not: what appears in them may be
     // found the next time.
@@ -44,15 +44,16 @@ struct ProbeLibraries {
 
 // Where the environment's programs would load CUDA's libraries from: torch/lib and nvidia/*/lib
 // (nvidia/cu13/lib too) of its site-packages, conda's lib, what LD_LIBRARY_PATH names, the chosen
-// toolkit's library directory, the system's. `library_path` comes first where the wheels' libraries
-// carry DT_RUNPATH, and after them where they carry DT_RPATH (as conda's packages do):
-// as ld.so has it. Of several majors the framework's counts. A toolkit of another CUDA than the
-// environment's gives a runtime at most. What the loader cannot open (a link to nothing, a file
-// without permission, one for another machine) it passes over; one that goes round in a circle ends
-// its search along LD_LIBRARY_PATH.
-ProbeLibraries probe_libraries(FileSystem& files,
+// toolkit's library directory, the system's. As ld.so has it, `library_path` comes first where the
+// wheels' libraries carry DT_RUNPATH, and after them where they carry DT_RPATH (as conda's packages
+// do); and after them where torch opens its wheels' libraries by their paths (2.10 and newer). Of
+// several majors the framework's counts. A toolkit of another CUDA than the environment's gives a
+// runtime at most. What the loader cannot open (a link to nothing, a file without permission, one
+// for another machine) it passes over; one that goes round in a circle ends its search along
+// LD_LIBRARY_PATH.
+ProbeLibraries probe_libraries(host::FileSystem& files,
                                const std::optional<facts::EnvironmentFacts>& environment,
                                const std::optional<facts::ToolkitLayout>& toolkit,
                                const std::vector<std::string>& library_path);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

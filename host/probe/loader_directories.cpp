@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 namespace {
 
@@ -53,7 +53,7 @@ std::optional<std::string> with_tokens(std::string_view entry, const LoaderToken
 
 } // namespace
 
-LoaderTokens loader_tokens(FileSystem& files,
+LoaderTokens loader_tokens(host::FileSystem& files,
                            const std::optional<facts::EnvironmentFacts>& environment) {
     LoaderTokens tokens;
     if (environment) {
@@ -61,7 +61,7 @@ LoaderTokens loader_tokens(FileSystem& files,
         tokens.origin = python ? python->substr(0, python->rfind('/')) : std::string();
     }
     // Debian's and Ubuntu's ld.so; others differ among themselves.
-    const std::string multiarch = "lib/" + machine_name() + "-linux-gnu";
+    const std::string multiarch = "lib/" + environments::machine_name() + "-linux-gnu";
     if (files.exists('/' + multiarch + "/libc.so.6")) {
         tokens.lib = multiarch;
     }
@@ -92,4 +92,4 @@ std::vector<std::string> loader_directories(std::string_view list, const std::st
     return directories;
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

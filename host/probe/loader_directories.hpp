@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 // What ld.so puts in the place of $ORIGIN and $LIB in LD_LIBRARY_PATH; empty: not known.
 struct LoaderTokens {
@@ -17,7 +17,7 @@ struct LoaderTokens {
     std::string lib;    // lib/x86_64-linux-gnu
 };
 // Of the environment's python: /usr/bin for most virtual environments, whose bin/python is a link.
-LoaderTokens loader_tokens(FileSystem& files,
+LoaderTokens loader_tokens(host::FileSystem& files,
                            const std::optional<facts::EnvironmentFacts>& environment);
 
 // The directories that LD_LIBRARY_PATH names, as ld.so has them: between colons and semicolons, a
@@ -26,4 +26,4 @@ LoaderTokens loader_tokens(FileSystem& files,
 std::vector<std::string> loader_directories(std::string_view list, const std::string& cwd,
                                             const LoaderTokens& tokens = {});
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

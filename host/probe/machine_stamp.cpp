@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 namespace {
 
 // Directories below `root` and theirs, `depth` levels: GPUs, MIG instances and their parts.
-void add_names(FileSystem& files, const std::string& root, int depth, std::string& text) {
+void add_names(host::FileSystem& files, const std::string& root, int depth, std::string& text) {
     const auto names = files.list_directory(root);
     if (!names) {
         return;
@@ -27,7 +27,7 @@ void add_names(FileSystem& files, const std::string& root, int depth, std::strin
 
 } // namespace
 
-std::string machine_stamp(FileSystem& files, const std::optional<DriverFiles>& looked_at) {
+std::string machine_stamp(host::FileSystem& files, const std::optional<DriverFiles>& looked_at) {
     std::string text = files.read_file("/proc/sys/kernel/random/boot_id").value_or("");
     const DriverFiles driver = looked_at ? *looked_at : look_at_driver(files);
     text += driver.module_text;
@@ -40,7 +40,7 @@ std::string machine_stamp(FileSystem& files, const std::optional<DriverFiles>& l
     return text;
 }
 
-std::string devices_stamp(FileSystem& files) {
+std::string devices_stamp(host::FileSystem& files) {
     std::string text;
     const auto names = files.list_directory("/dev");
     for (const std::string& name : names ? *names : std::vector<std::string>()) {
@@ -53,8 +53,8 @@ std::string devices_stamp(FileSystem& files) {
     return text;
 }
 
-std::string name_of_machine(FileSystem& files) {
+std::string name_of_machine(host::FileSystem& files) {
     return std::string(trim(files.read_file("/proc/sys/kernel/hostname").value_or("")));
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

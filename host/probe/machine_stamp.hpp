@@ -8,18 +8,19 @@
 #include <optional>
 #include <string>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 // `looked_at`: as whoever asks has seen the driver already.
-std::string machine_stamp(FileSystem& files, const std::optional<DriverFiles>& looked_at = {});
+std::string machine_stamp(host::FileSystem& files,
+                          const std::optional<DriverFiles>& looked_at = {});
 
 // /dev/nvidia0 and the like: a container has those that it was given, /proc shows all. Not among
 // what a probe's grounds are, since the driver may make them for it.
-std::string devices_stamp(FileSystem& files);
+std::string devices_stamp(host::FileSystem& files);
 
 // Whose entries are this machine's where several share a home: its host name. /etc/machine-id is
 // the image's in containers, one for all nodes that run it; a name that each container has for
 // itself costs an entry, which goes when the store is full.
-std::string name_of_machine(FileSystem& files);
+std::string name_of_machine(host::FileSystem& files);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 namespace {
 
@@ -31,18 +31,18 @@ bool is_known(const std::string& uuid) {
 
 } // namespace
 
-void learn_mig_mode(ProcessRunner& processes, const std::string& program,
+void learn_mig_mode(host::ProcessRunner& processes, const std::string& program,
                     const std::vector<std::string>& environment, const facts::ProbeReport& report,
                     std::vector<facts::Gpu>& gpus) {
     if (!showed_none(report)) {
         return;
     }
-    const auto told =
-        parse_probe_facts(processes.run({{program, "--facts"}, environment}, k_deadline).output);
-    if (!told) {
+    const auto nvml = host::parse_probe_facts(
+        processes.run({{program, "--facts"}, environment}, k_deadline).output);
+    if (!nvml) {
         return; // the judge says what it knows without
     }
-    for (const facts::Gpu& gpu : told->gpus) {
+    for (const facts::Gpu& gpu : nvml->gpus) {
         const auto same = std::ranges::find_if(gpus, [&](const facts::Gpu& known) {
             return is_known(known.uuid) && is_known(gpu.uuid) ? known.uuid == gpu.uuid
                                                               : known.index == gpu.index;
@@ -55,4 +55,4 @@ void learn_mig_mode(ProcessRunner& processes, const std::string& program,
     }
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

@@ -1,4 +1,4 @@
-// Whether GPUs that CUDA does not show are in MIG mode, which no file tells: a MIG-capable GPU has
+// Whether GPUs that CUDA does not show are in MIG mode, which no file says: a MIG-capable GPU has
 // its directory in /proc/driver/nvidia/capabilities whether it is on or off.
 //
 // Law: NVML is asked, in a child with a deadline, and only where CUDA answered and showed no GPU.
@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
-// `program`: cudaenv-probe. `gpus`: those that files told of; they learn their mode by UUID, and
+// `program`: cudaenv-probe. `gpus`: those found in files; they get their mode by UUID, and
 // the ones that only NVML knows are added.
-void learn_mig_mode(ProcessRunner& processes, const std::string& program,
+void learn_mig_mode(host::ProcessRunner& processes, const std::string& program,
                     const std::vector<std::string>& environment, const facts::ProbeReport& report,
                     std::vector<facts::Gpu>& gpus);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

@@ -7,13 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string_view>
 #include <utility>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 namespace {
 
@@ -48,7 +47,7 @@ std::string text_of(const json& line, const char* member, std::size_t most) {
                                                      : std::string();
 }
 
-// The name of a file is whole or it is another one's; so it is not cut.
+// A path that is cut names another file; so it is not cut.
 std::string path_of(const json& value) {
     auto path = bytes_of_json(value);
     const bool is_one = path && path->starts_with('/') && path->size() < k_most_path &&
@@ -56,8 +55,16 @@ std::string path_of(const json& value) {
     return is_one ? std::move(*path) : std::string();
 }
 
-std::string file_of(const json& line) {
-    const auto path = line.find("path");
+facts::RungReason reason_of(const json& line) {
+    const auto found =
+        std::ranges::find(facts::k_rung_reasons, text_of(line, "reason", k_most_word));
+    return found == facts::k_rung_reasons.end()
+               ? facts::RungReason::None
+               : static_cast<facts::RungReason>(found - facts::k_rung_reasons.begin());
+}
+
+std::string file_of(const json& line, const char* member = "path") {
+    const auto path = line.find(member);
     return path != line.end() ? path_of(*path) : std::string();
 }
 
@@ -100,13 +107,7 @@ double milliseconds_of(const json& line) {
 }
 
 std::optional<facts::ProbeStep> step_of(const json& line) {
-    const auto word = text_of(line, "step", k_most_word);
-    const auto& words = facts::k_probe_steps;
-    const auto found = std::find(words.begin(), words.end(), word);
-    if (found == words.end()) {
-        return std::nullopt;
-    }
-    return static_cast<facts::ProbeStep>(found - words.begin());
+    return facts::step_of_word(text_of(line, "step", k_most_word));
 }
 
 std::optional<facts::ProbeResult> result_of(const json& line) {
@@ -132,8 +133,11 @@ void read_members(const json& line, facts::ProbeRung& rung) {
         number_of(line, "error", std::numeric_limits<int>::min(), std::numeric_limits<int>::max());
     rung.error_name = text_of(line, "error_name", k_most_word);
     rung.message = text_of(line, "message", k_most_message);
+    rung.reason = reason_of(line);
+    rung.broken = file_of(line, "broken");
     rung.took_ms = milliseconds_of(line);
     rung.path = file_of(line);
+    rung.part = file_of(line, "part");
     rung.found_by = text_of(line, "found_by", k_most_word);
     rung.version = version_of(line, "version");
     rung.cuda = version_of(line, "cuda");
@@ -230,6 +234,8 @@ void read_line(std::string_view text, Reading& reading) {
         if (begun != reading.begun.end()) {
             begun->path = file_of(line);
             begun->message = text_of(line, "message", k_most_message);
+            begun->reason = reason_of(line);
+            begun->broken = file_of(line, "broken");
         }
         return;
     }
@@ -243,22 +249,9 @@ void read_line(std::string_view text, Reading& reading) {
     reading.ended.push_back(std::move(rung));
 }
 
-// "ended by signal 11", as ChildOutcome has it.
-std::optional<int> signal_of(const ChildOutcome& outcome) {
-    constexpr std::string_view k_words = "ended by signal ";
-    if (outcome.exit_status != -1 || !outcome.failure.starts_with(k_words)) {
-        return std::nullopt;
-    }
-    int signal = 0;
-    const char* const first = outcome.failure.data() + k_words.size();
-    const char* const last = outcome.failure.data() + outcome.failure.size();
-    const auto [end, error] = std::from_chars(first, last, signal);
-    return error == std::errc{} && end == last && signal > 0 ? std::optional(signal) : std::nullopt;
-}
-
 // The last lines of standard error, as many as have room.
-std::string last_words_of(const ChildOutcome& outcome) {
-    // Before anything is cut off: of half a URL nobody knows that it was one.
+std::string last_words_of(const host::ChildOutcome& outcome) {
+    // Before the text is cut: of half a URL it is unknown that it was one.
     const std::string text = redact_secrets(outcome.error);
     std::string_view rest = trim(text);
     if (rest.size() > k_most_message) {
@@ -272,7 +265,7 @@ std::string last_words_of(const ChildOutcome& outcome) {
 
 } // namespace
 
-facts::ProbeReport read_probe_report(const ChildOutcome& outcome) {
+facts::ProbeReport read_probe_report(const host::ChildOutcome& outcome) {
     using Ending = facts::ProbeReport::Ending;
     facts::ProbeReport report;
     if (!outcome.started) {
@@ -290,15 +283,16 @@ facts::ProbeReport read_probe_report(const ChildOutcome& outcome) {
     report.words = last_words_of(outcome);
     if (reading.finished) {
         report.loaded = std::move(reading.loaded);
-        // What happened afterwards (a crash in the driver's own farewell) stays in `failure`.
-        report.signal = signal_of(outcome);
+        // What happened afterwards (a crash in the driver's exit handlers) stays in `failure`.
+        report.signal = outcome.signal > 0 ? std::optional(outcome.signal) : std::nullopt;
         return report;
     }
     if (outcome.timed_out) {
         report.ending = Ending::TimedOut;
-    } else if (const auto signal = signal_of(outcome)) {
+        report.is_stuck = outcome.is_stuck;
+    } else if (outcome.signal > 0) {
         report.ending = Ending::Crashed;
-        report.signal = signal;
+        report.signal = outcome.signal;
     } else {
         report.ending = Ending::Garbled;
         if (report.failure.empty()) {
@@ -308,4 +302,4 @@ facts::ProbeReport read_probe_report(const ChildOutcome& outcome) {
     return report;
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

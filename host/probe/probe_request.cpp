@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 std::string write_probe_request(const ProbeRequest& request) {
     nlohmann::json object = {{"depth", request.depth == ProbeDepth::Full ? "full" : "quick"},
@@ -12,14 +12,14 @@ std::string write_probe_request(const ProbeRequest& request) {
     if (request.parent) {
         object["parent"] = *request.parent;
     }
-    for (const facts::ProbedLibrary& library : facts::k_probed_libraries) {
-        auto& files = object["libraries"][library.word];
+    for (const facts::RungRow& rung : facts::k_library_rungs) {
+        auto& files = object["libraries"][rung.library.word];
         files = nlohmann::json::array();
-        for (const std::string& file : request.libraries.of(library.step)) {
+        for (const std::string& file : request.libraries.of(rung.step)) {
             files.push_back(bytes_to_json(file));
         }
     }
     return object.dump();
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 enum class ProbeDepth { Quick, Full };
 
@@ -20,4 +20,4 @@ struct ProbeRequest {
 // One line of JSON, the argument after `cudaenv-probe --ladder`.
 std::string write_probe_request(const ProbeRequest& request);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

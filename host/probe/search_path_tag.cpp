@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 namespace {
 
@@ -73,4 +73,4 @@ SearchPathTag search_path_tag(std::string_view file) {
     return SearchPathTag::None;
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

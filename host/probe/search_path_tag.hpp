@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <string_view>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 enum class SearchPathTag { None, Rpath, Runpath };
 
-// Of a 64-bit little-endian ELF file, whole or cut off; None also where the part that would tell is
-// not there. ld.so ignores DT_RPATH where both are.
+// Of a 64-bit little-endian ELF file, whole or cut off; None also where the part that would say so
+// is not there. ld.so ignores DT_RPATH where both are.
 SearchPathTag search_path_tag(std::string_view file);
 
 // False for an ELF file of another machine or word size, which ld.so passes over; what is no ELF
@@ -19,4 +19,4 @@ SearchPathTag search_path_tag(std::string_view file);
 inline constexpr std::size_t k_head_that_tells = 20;
 bool loads_here(std::string_view file);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

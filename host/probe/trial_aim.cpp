@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 namespace {
 
@@ -13,7 +13,7 @@ bool ran_a_kernel(const facts::ProbeReport& report, std::optional<int> ordinal) 
     });
 }
 
-// As CUDA_VISIBLE_DEVICES takes it; empty where the driver told none of its own.
+// As CUDA_VISIBLE_DEVICES takes it; empty where the driver gave no UUID.
 std::string name_to_show(const facts::ProbeRung& gpu) {
     return gpu.mig && !gpu.uuid.starts_with("MIG-") ? std::string() : gpu.uuid;
 }
@@ -26,7 +26,7 @@ std::string why_not_on(const facts::ProbeRung& gpu) {
     if (mode == 1 || mode == 3) {
         return name + " is in exclusive mode, and tried quickly only";
     }
-    if (gpu.message.starts_with(facts::k_busy)) {
+    if (gpu.reason == facts::RungReason::Busy) {
         return name + " is " + gpu.message;
     }
     // What was built takes the first that it sees.
@@ -68,4 +68,4 @@ void aim(BuildTrial& trial, const facts::ProbeReport& report) {
     trial.environment.push_back("CUDA_VISIBLE_DEVICES=" + *shown);
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

@@ -9,15 +9,44 @@
 #include <utility>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 namespace {
 
 constexpr std::size_t k_longest_message = 4096; // as facts::ProbeRung says
 
+using Lines = std::vector<std::string>;
+
+Lines lines_of(const host::ChildOutcome& outcome) {
+    // ninja prints the compilers' output on its standard output.
+    const std::string_view text = trim(outcome.error).empty() ? outcome.output : outcome.error;
+    Lines lines;
+    for (const std::string_view line : split(text, '\n')) {
+        const auto words = trim(line);
+        if (!words.empty() && !words.starts_with("ninja: build stopped") &&
+            !words.starts_with("compilation terminated")) {
+            lines.emplace_back(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
+        }
+    }
+    return lines;
+}
+
+// The compilers' words for an error, in the order in which they are preferred.
+Lines::const_iterator line_of_cause(const Lines& lines) {
+    for (const std::string_view word :
+         {"cannot open", "cannot find", "fatal", "error:", "Error:", "nsupported", "ndefined"}) {
+        const auto found = std::ranges::find_if(
+            lines, [&](const std::string& line) { return line.find(word) != std::string::npos; });
+        if (found != lines.end()) {
+            return found;
+        }
+    }
+    return lines.end();
+}
+
 } // namespace
 
-std::string_view no_room(const ChildOutcome& outcome) {
+std::string_view no_room(const host::ChildOutcome& outcome) {
     for (const std::string_view words :
          {"No space left on device", "Disk quota exceeded", "File size limit exceeded",
           "File too large", "Read-only file system"}) {
@@ -29,20 +58,21 @@ std::string_view no_room(const ChildOutcome& outcome) {
     return {};
 }
 
-void fail(facts::ProbeRung& rung, std::string call, const ChildOutcome& outcome) {
+void fail(facts::ProbeRung& rung, std::string call, const host::ChildOutcome& outcome) {
     rung.result = facts::ProbeResult::Failed;
     rung.call = std::move(call);
     if (outcome.exit_status > 0) {
         rung.error = outcome.exit_status;
     }
     rung.message = last_words(outcome);
+    rung.cause = cause_line(outcome);
     if (rung.message.empty() || outcome.exit_status < 0) {
         // Killed, timed out, never started, or silent: what the process did is the reason.
         rung.message = outcome.failure + (rung.message.empty() ? "" : ": " + rung.message);
     }
 }
 
-bool are_compilers_words(const ChildOutcome& built) {
+bool are_compilers_words(const host::ChildOutcome& built) {
     return std::ranges::any_of(
         std::to_array<std::string_view>({"program.cu", "nvcc fatal", "nvcc error", "nvcc warning",
                                          "ptxas", "nvlink", "fatbinary", "collect2", "ld: "}),
@@ -91,23 +121,44 @@ bool take_wrong(facts::ProbeRung& rung, std::string_view line) {
     return true;
 }
 
-std::string last_words(const ChildOutcome& outcome, std::size_t most) {
-    // ninja tells compilers' words on its standard output.
-    const std::string_view text = trim(outcome.error).empty() ? outcome.output : outcome.error;
-    std::vector<std::string> lines;
-    for (const std::string_view line : split(text, '\n')) {
-        const auto said = trim(line);
-        if (!said.empty() && !said.starts_with("ninja: build stopped") &&
-            !said.starts_with("compilation terminated")) {
-            lines.emplace_back(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
-        }
+std::string cause_line(const host::ChildOutcome& outcome) {
+    const auto lines = lines_of(outcome);
+    const auto cause = line_of_cause(lines);
+    if (cause == lines.end()) {
+        return {};
     }
-    if (lines.size() > most) {
-        lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
-    }
-    // Before anything is cut off: of half a URL nobody knows that it was one.
-    const std::string words = redact_secrets(join(lines, "\n"));
-    return std::string(last_bytes(words, k_longest_message));
+    const std::string_view line = *cause;
+    const std::size_t word = std::min(line.find("error"), line.find("fatal"));
+    // "ptxas /tmp/tmpxft_0000/program.ptx, line 9; fatal   : ..." spends the line on a file that is
+    // gone by now.
+    const bool is_of_ptxas = line.starts_with("ptxas ") && word != std::string_view::npos;
+    return redact_secrets(is_of_ptxas ? "ptxas " + std::string(line.substr(word))
+                                      : std::string(trim(line)));
 }
 
-} // namespace cudaenv::host
+std::string last_words(const host::ChildOutcome& outcome, std::size_t most) {
+    auto lines = lines_of(outcome);
+    if (lines.size() > most) {
+        const auto cause = line_of_cause(lines);
+        const auto end = lines.end() - static_cast<std::ptrdiff_t>(most);
+        std::string above = cause < end && most > 1 ? *cause : std::string();
+        lines.erase(lines.begin(), end);
+        if (!above.empty()) {
+            lines.insert(lines.begin(), {std::move(above), "..."});
+        }
+    }
+    // Before the text is cut: of half a URL it is unknown that it was one.
+    const std::string words = redact_secrets(join(lines, "\n"));
+    if (words.size() <= k_longest_message) {
+        return words;
+    }
+    const std::string cause = cause_line(outcome);
+    constexpr std::size_t k_longest_cause = 400;
+    if (cause.empty() || cause.size() > k_longest_cause) {
+        return std::string(last_bytes(words, k_longest_message));
+    }
+    const std::string above = cause + "\n...\n";
+    return above + std::string(last_bytes(words, k_longest_message - above.size()));
+}
+
+} // namespace cudaenv::probe

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 namespace {
 
@@ -56,9 +56,9 @@ bool is_worth_keeping(const KeptVerdict& verdict) {
     return verdict.depth != VerdictDepth::Build || !is_well(verdict);
 }
 
-bool is_told_before(const KeptVerdict& verdict, const KeptVerdict& other) {
+bool is_worse_than(const KeptVerdict& verdict, const KeptVerdict& other) {
     return badness(verdict) != badness(other) ? badness(verdict) > badness(other)
                                               : verdict.at >= other.at;
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

@@ -2,7 +2,7 @@
 
 #include "base/fd.hpp"
 #include "base/fingerprint.hpp"
-#include "base/private_files.hpp"
+#include "base/json_bytes.hpp"
 #include "host/probe/machine_stamp.hpp"
 
 #include <nlohmann/json.hpp>
@@ -11,28 +11,20 @@
 #include <array>
 #include <cstring>
 
-namespace cudaenv::host {
+namespace cudaenv::probe {
 
 namespace {
 
 using nlohmann::json;
 
-constexpr const char* k_file = "probes.json";
 constexpr const char* k_schema = "cudaenv.probes/4";
 constexpr std::size_t k_entry_limit = 200; // environments and shells; then the oldest goes
 
 // The store's entries by their names; an empty object where there is none.
 json entries_of(const std::string& text) {
-    const auto document = json::parse(text, nullptr, false);
-    if (!document.is_object() || document.value("schema", json()) != k_schema) {
-        return json::object();
-    }
+    const auto document = stored_json(text, k_schema);
     const auto entries = document.find("environments");
     return entries != document.end() && entries->is_object() ? *entries : json::object();
-}
-
-std::string text_of(const json& document) {
-    return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 // The object that `text` begins with; empty where it does not.
@@ -59,14 +51,9 @@ std::string_view object_at(std::string_view text) {
     return {};
 }
 
-std::string text_at(const json& object, const char* name) {
-    const auto found = object.find(name);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 std::string in_utf8(const std::string& text) {
-    // What is none is kept as its JSON would have it, on both sides of the comparison.
-    return json::parse(text_of(text)).get<std::string>();
+    // Text that is not UTF-8 is saved as its JSON has it, on both sides of the comparison.
+    return json::parse(stored_text(text)).get<std::string>();
 }
 
 std::optional<KeptVerdict> verdict_of(const json& kept) {
@@ -121,12 +108,12 @@ bool rests_as_before(FileStamps& stamps, const json& kept, const KeptVerdict& ve
 }
 
 // On one machine and in one shell a verdict says nothing of another: each has its own.
-std::string name_of_entry(FileSystem& files, const VerdictQuestion& question) {
+std::string name_of_entry(host::FileSystem& files, const VerdictQuestion& question) {
     return in_utf8(question.prefix) + '\n' + fingerprint(question.shell) + '\n' +
            in_utf8(name_of_machine(files));
 }
 
-// The entry of that name; null where there is none. The store of somebody with many environments
+// The entry of that name; null where there is none. The store of a user with many environments
 // takes milliseconds to be parsed, and a prompt asks for one of them: no more than that is, of the
 // text as it is written here.
 json entry_in(const std::string& text, const std::string& entry) {
@@ -147,7 +134,7 @@ struct Held {
 };
 
 // The verdicts of `question`'s entry that hold. None where the machine is another.
-std::vector<Held> verdicts_that_hold(FileSystem& files, FileStamps& stamps, const json& entry,
+std::vector<Held> verdicts_that_hold(host::FileSystem& files, FileStamps& stamps, const json& entry,
                                      const VerdictQuestion& question, std::int64_t now,
                                      VerdictReader::Wanted wanted = VerdictReader::Wanted::All) {
     std::vector<Held> held;
@@ -180,7 +167,7 @@ std::int64_t kept_at(const json& entry) {
 
 std::size_t size_of(const std::string& name, const json& entry) {
     constexpr std::size_t k_between = 2; // ':' and ','
-    return text_of(name).size() + text_of(entry).size() + k_between;
+    return stored_text(name).size() + stored_text(entry).size() + k_between;
 }
 
 // Until there is room for one more of `size` bytes.
@@ -205,7 +192,7 @@ void drop_oldest(json& entries, std::size_t size) {
     }
 }
 
-bool are_as_they_were(FileSystem& files, FileStamps& stamps, const VerdictGrounds& grounds) {
+bool are_as_they_were(host::FileSystem& files, FileStamps& stamps, const VerdictGrounds& grounds) {
     return machine_stamp(files) == grounds.machine &&
            std::ranges::all_of(grounds.stamps, [&](const auto& stamp) {
                return stamps.of(stamp.first, grounds.depth) == stamp.second;
@@ -214,7 +201,7 @@ bool are_as_they_were(FileSystem& files, FileStamps& stamps, const VerdictGround
 
 } // namespace
 
-VerdictGrounds grounds_of(FileSystem& files, VerdictDepth depth,
+VerdictGrounds grounds_of(host::FileSystem& files, VerdictDepth depth,
                           const std::vector<std::string>& paths) {
     VerdictGrounds grounds{machine_stamp(files), depth, {}};
     FileStamps stamps(files);
@@ -231,34 +218,29 @@ std::optional<KeptVerdict> VerdictReader::find(const VerdictQuestion& question, 
     if (!m_text) {
         m_text = m_store.text();
     }
-    std::optional<KeptVerdict> told;
+    std::optional<KeptVerdict> worst;
     for (Held& held : verdicts_that_hold(*m_files, m_stamps,
                                          entry_in(*m_text, name_of_entry(*m_files, question)),
                                          question, now, wanted)) {
-        if (!told || is_told_before(held.verdict, *told)) {
-            told = std::move(held.verdict);
+        if (!worst || is_worse_than(held.verdict, *worst)) {
+            worst = std::move(held.verdict);
         }
     }
-    return told;
+    return worst;
 }
 
-std::string VerdictStore::text() const {
-    return m_directory.starts_with('/')
-               ? read_private_file(m_directory + '/' + k_file, k_size_limit)
-               : std::string();
-}
-
-std::optional<KeptVerdict> VerdictStore::find(FileSystem& files, const VerdictQuestion& question,
+std::optional<KeptVerdict> VerdictStore::find(host::FileSystem& files,
+                                              const VerdictQuestion& question,
                                               std::int64_t now) const {
     return VerdictReader(files, *this).find(question, now);
 }
 
-std::string VerdictStore::key(FileSystem& files, const VerdictQuestion& question) {
+std::string VerdictStore::key(host::FileSystem& files, const VerdictQuestion& question) {
     const char end = '\0'; // in none of the texts
     return question.prefix + end + question.shell + end + machine_stamp(files, question.driver);
 }
 
-bool VerdictStore::keep(FileSystem& files, const VerdictQuestion& question,
+bool VerdictStore::keep(host::FileSystem& files, const VerdictQuestion& question,
                         const VerdictGrounds& grounds, const std::vector<std::string>& rests_on,
                         const KeptVerdict& verdict) const {
     FileStamps looks(files);
@@ -268,7 +250,7 @@ bool VerdictStore::keep(FileSystem& files, const VerdictQuestion& question,
     VerdictQuestion now = question;
     now.driver.reset(); // it may be older than the grounds
     const std::string name = name_of_entry(files, question);
-    const Fd lock = lock_private_directory(m_directory);
+    const Fd lock = m_store.lock();
     json entries = entries_of(text());
     json verdicts = json::array();
     for (Held& earlier :
@@ -298,15 +280,15 @@ bool VerdictStore::keep(FileSystem& files, const VerdictQuestion& question,
                         {"verdicts", std::move(verdicts)}};
     entries.erase(name);
     const json around = {{"schema", k_schema}, {"environments", json::object()}};
-    const std::size_t own_size = size_of(name, entry) + text_of(around).size();
+    const std::size_t own_size = size_of(name, entry) + stored_text(around).size();
     if (own_size > k_size_limit) {
         return true; // no room for it, whatever else went
     }
     drop_oldest(entries, own_size);
     entries[name] = entry;
-    write_private_file(m_directory, k_file,
-                       text_of(json{{"schema", k_schema}, {"environments", std::move(entries)}}));
+    static_cast<void>(
+        m_store.write_json({{"schema", k_schema}, {"environments", std::move(entries)}}));
     return true;
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::probe

@@ -3,7 +3,7 @@
 #include "base/failed_call.hpp"
 #include "base/fd.hpp"
 #include "base/private_files.hpp"
-#include "solver/plan/toml_document.hpp"
+#include "solver/pins/toml_document.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -13,24 +13,24 @@ namespace cudaenv::project {
 
 namespace {
 
-Result<std::optional<plan::ConfigFile>> load(const std::string& path, plan::FileScope scope,
-                                             plan::UnknownKeys unknown, const host::Trust& trust,
-                                             std::vector<host::SkippedFile>& skipped) {
+Result<std::optional<pins::ConfigFile>> load(const std::string& path, pins::FileScope scope,
+                                             pins::UnknownKeys unknown, const trusted::Trust& trust,
+                                             std::vector<trusted::SkippedFile>& skipped) {
     if (path.empty()) {
-        return std::optional<plan::ConfigFile>();
+        return std::optional<pins::ConfigFile>();
     }
-    host::TrustedFile found = host::read_trusted_file(path, trust);
+    trusted::TrustedFile found = trusted::read_trusted_file(path, trust);
     if (found.skipped) {
         skipped.push_back(*std::move(found.skipped));
     }
     if (!found.text) {
-        return std::optional<plan::ConfigFile>();
+        return std::optional<pins::ConfigFile>();
     }
-    CUDAENV_TRY(plan::ConfigFile file, plan::parse_config(*found.text, path, scope, unknown));
-    return std::optional<plan::ConfigFile>(std::move(file));
+    CUDAENV_TRY(pins::ConfigFile file, pins::parse_config(*found.text, path, scope, unknown));
+    return std::optional<pins::ConfigFile>(std::move(file));
 }
 
-host::Trust trust_for_config(uid_t user) {
+trusted::Trust trust_for_config(uid_t user) {
     return {.user = user, .is_for_config = true};
 }
 
@@ -55,7 +55,7 @@ void take_from_group(const std::string& path) {
     }
 }
 
-tl::unexpected<Error> not_believed(const host::SkippedFile& reason) {
+tl::unexpected<Error> not_believed(const trusted::SkippedFile& reason) {
     return tl::unexpected(Error{ErrorKind::Unavailable, "unsafe-place",
                                 "would not be read afterwards: " + reason.why, reason.path, 0, 0,
                                 reason.remedy});
@@ -80,30 +80,30 @@ ConfigPaths config_paths(const host::Environment& environment) {
     return paths;
 }
 
-Result<ConfigFiles> load_config(const ConfigPaths& paths, plan::UnknownKeys unknown, uid_t user) {
+Result<ConfigFiles> load_config(const ConfigPaths& paths, pins::UnknownKeys unknown, uid_t user) {
     ConfigFiles files;
-    const host::Trust trust = trust_for_config(user);
+    const trusted::Trust trust = trust_for_config(user);
     CUDAENV_TRY(files.system,
-                load(paths.system, plan::FileScope::System, unknown, trust, files.skipped));
-    CUDAENV_TRY(files.user, load(paths.user, plan::FileScope::User, unknown, trust, files.skipped));
+                load(paths.system, pins::FileScope::System, unknown, trust, files.skipped));
+    CUDAENV_TRY(files.user, load(paths.user, pins::FileScope::User, unknown, trust, files.skipped));
     return files;
 }
 
 Result<FileEdit> edit_user_config(const std::string& path, const Edit& edit, bool makes_it) {
     CUDAENV_TRY_VOID(check_own_place(path));
-    const host::Trust trust = trust_for_config(::geteuid());
-    if (const auto found = host::read_trusted_file(path, trust); found.skipped) {
+    const trusted::Trust trust = trust_for_config(::geteuid());
+    if (const auto found = trusted::read_trusted_file(path, trust); found.skipped) {
         return not_believed(*found.skipped);
     }
     if (makes_it) {
         CUDAENV_TRY_VOID(make_directory_of(path));
         const auto slash = path.rfind('/');
         if (const auto reason =
-                host::reason_to_skip(path.substr(0, slash), &path[slash + 1], trust)) {
+                trusted::reason_to_skip(path.substr(0, slash), &path[slash + 1], trust)) {
             return not_believed(*reason);
         }
     }
-    CUDAENV_TRY(FileEdit done, edit_whole(path, edit, plan::k_most_toml_bytes));
+    CUDAENV_TRY(FileEdit done, edit_whole(path, edit, pins::k_most_toml_bytes));
     if (done.written && !done.before) {
         take_from_group(path);
     }
@@ -111,18 +111,18 @@ Result<FileEdit> edit_user_config(const std::string& path, const Edit& edit, boo
 }
 
 Result<std::string> change_config(const ConfigPaths& paths, std::string_view key,
-                                  plan::ConfigAction action, std::span<const std::string> words) {
+                                  pins::ConfigAction action, std::span<const std::string> words) {
     if (paths.user.empty()) {
         return unavailable("no-home", "there is no place for the user's config.toml",
                            "set HOME, XDG_CONFIG_HOME or CUDAENV_CONFIG_DIR to an absolute path");
     }
     const auto edit = [&](const std::optional<std::string>& text) {
-        return plan::edit_config(text.value_or(""), paths.user, plan::FileScope::User, key, action,
+        return pins::edit_config(text.value_or(""), paths.user, pins::FileScope::User, key, action,
                                  words);
     };
     // Judged before a directory is made for it.
     CUDAENV_TRY(const std::optional<std::string> before,
-                read_whole(paths.user, plan::k_most_toml_bytes));
+                read_whole(paths.user, pins::k_most_toml_bytes));
     CUDAENV_TRY(const std::string after, edit(before));
     CUDAENV_TRY_VOID(edit_user_config(paths.user, edit, after != before.value_or("")));
     return paths.user;

@@ -7,7 +7,7 @@
 #include "base/whole_file.hpp"
 #include "host/environment.hpp"
 #include "host/trusted/trusted_file.hpp"
-#include "solver/plan/config.hpp"
+#include "solver/pins/config.hpp"
 
 #include <optional>
 #include <span>
@@ -27,18 +27,18 @@ struct ConfigPaths {
 ConfigPaths config_paths(const host::Environment& environment);
 
 struct ConfigFiles {
-    std::optional<plan::ConfigFile> system;
-    std::optional<plan::ConfigFile> user;
-    std::vector<host::SkippedFile> skipped; // that somebody else can have written
+    std::optional<pins::ConfigFile> system;
+    std::optional<pins::ConfigFile> user;
+    std::vector<trusted::SkippedFile> skipped; // that somebody else can have written
 };
 Result<ConfigFiles> load_config(const ConfigPaths& paths,
-                                plan::UnknownKeys unknown = plan::UnknownKeys::Refuse,
+                                pins::UnknownKeys unknown = pins::UnknownKeys::Refuse,
                                 uid_t user = ::geteuid());
 
 // Edits the user's file, making it and its directories (mode 0700) when they are missing. Returns
 // its path. Errors: "no-home", those of edit_config and edit_user_config.
 Result<std::string> change_config(const ConfigPaths& paths, std::string_view key,
-                                  plan::ConfigAction action, std::span<const std::string> words);
+                                  pins::ConfigAction action, std::span<const std::string> words);
 
 // Edits the user's file. `makes_it`: its directories (mode 0700, as XDG asks) and the file are made
 // where they are missing. Errors: those of edit_whole, "anothers-home" where root would write in a

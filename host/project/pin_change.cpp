@@ -1,12 +1,12 @@
 #include "host/project/pin_change.hpp"
 
 #include "base/environment_files.hpp"
+#include "base/printable.hpp"
 #include "host/project/project.hpp"
 #include "host/project/project_search.hpp"
-#include "solver/plan/pins.hpp"
-#include "solver/plan/printable.hpp"
-#include "solver/plan/project_file.hpp"
-#include "solver/plan/toml_document.hpp"
+#include "solver/pins/pins.hpp"
+#include "solver/pins/project_file.hpp"
+#include "solver/pins/toml_document.hpp"
 
 #include <algorithm>
 
@@ -14,19 +14,18 @@ namespace cudaenv::project {
 
 namespace {
 
-using plan::PinEdit;
-using plan::printable;
+using pins::PinEdit;
 
 std::string argument(std::size_t index) {
     return "argument " + std::to_string(index + 1);
 }
 
 Result<std::vector<PinEdit>> edits_to_set(std::span<const std::string> specs) {
-    std::vector<plan::Pin> pins;
+    std::vector<pins::Pin> pins;
     for (std::size_t i = 0; i < specs.size(); ++i) {
-        CUDAENV_TRY(std::vector<plan::Pin> read, plan::parse_pin(specs[i], argument(i)));
-        for (plan::Pin& pin : read) {
-            const auto same = std::find_if(pins.begin(), pins.end(), [&](const plan::Pin& other) {
+        CUDAENV_TRY(std::vector<pins::Pin> read, pins::parse_pin(specs[i], argument(i)));
+        for (pins::Pin& pin : read) {
+            const auto same = std::find_if(pins.begin(), pins.end(), [&](const pins::Pin& other) {
                 return other.name == pin.name;
             });
             if (same == pins.end()) {
@@ -40,7 +39,7 @@ Result<std::vector<PinEdit>> edits_to_set(std::span<const std::string> specs) {
         }
     }
     std::vector<PinEdit> edits;
-    for (plan::Pin& pin : pins) {
+    for (pins::Pin& pin : pins) {
         edits.push_back({std::move(pin.name), std::move(pin.constraint)});
     }
     return edits;
@@ -49,9 +48,9 @@ Result<std::vector<PinEdit>> edits_to_set(std::span<const std::string> specs) {
 Result<std::vector<PinEdit>> edits_to_remove(std::span<const std::string> names) {
     std::vector<PinEdit> edits;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        const plan::PinName* name = plan::find_pin_name(names[i]);
+        const pins::PinName* name = pins::find_pin_name(names[i]);
         if (name == nullptr) {
-            Error error = plan::unknown_pin(names[i]);
+            Error error = pins::unknown_pin(names[i]);
             error.path = argument(i);
             error.column = 1;
             if (names[i].find_first_of("=<>!~@") != std::string::npos) {
@@ -69,7 +68,7 @@ Result<std::vector<PinEdit>> edits_to_remove(std::span<const std::string> names)
     return edits;
 }
 
-tl::unexpected<Error> unsafe(const host::SkippedFile& reason) {
+tl::unexpected<Error> unsafe(const trusted::SkippedFile& reason) {
     return tl::unexpected(Error{ErrorKind::Unavailable, "unsafe-place",
                                 "a project file here would not be read: " + reason.why,
                                 printable(reason.path), 0, 0, reason.remedy});
@@ -81,17 +80,18 @@ struct Chosen {
     std::string prefix; // of the environment whose file it is
 };
 
-Result<Chosen> project_file(PinPlace place, const std::string& directory, const host::Trust& trust,
-                            PinAction action, std::vector<std::string>& notes) {
+Result<Chosen> project_file(PinPlace place, const std::string& directory,
+                            const trusted::Trust& trust, PinAction action,
+                            std::vector<std::string>& notes) {
     CUDAENV_TRY(const ProjectSearch search, find_project(directory, trust));
     const std::string here = (search.start == "/" ? "" : search.start) + '/' + k_project_file;
     const auto skipped =
         std::find_if(search.skipped.begin(), search.skipped.end(),
-                     [&](const host::SkippedFile& file) { return file.path == here; });
+                     [&](const trusted::SkippedFile& file) { return file.path == here; });
     const bool is_here = search.found && search.found->file == here;
     if (search.found && (is_here || place == PinPlace::Nearest) &&
         skipped == search.skipped.end()) {
-        for (const host::SkippedFile& file : search.skipped) {
+        for (const trusted::SkippedFile& file : search.skipped) {
             notes.push_back(file.text());
         }
         return Chosen{search.found->file, false, {}};
@@ -100,13 +100,13 @@ Result<Chosen> project_file(PinPlace place, const std::string& directory, const 
     if (skipped != search.skipped.end()) {
         return unsafe(*skipped);
     }
-    for (const host::SkippedFile& file : search.skipped) {
+    for (const trusted::SkippedFile& file : search.skipped) {
         notes.push_back(file.text());
     }
     if (action == PinAction::Remove) {
         return Chosen{};
     }
-    if (const auto reason = host::reason_to_skip(search.start, k_project_file, trust)) {
+    if (const auto reason = trusted::reason_to_skip(search.start, k_project_file, trust)) {
         return unsafe(*reason);
     }
     return Chosen{here, false, {}};
@@ -120,7 +120,7 @@ Result<Chosen> choose(const PinTarget& target, const std::string& directory,
     case PinPlace::Here: {
         CUDAENV_TRY(const ConfigFiles files,
                     load_config(target.config ? *target.config : config_paths(environment),
-                                plan::UnknownKeys::Note, target.user));
+                                pins::UnknownKeys::Note, target.user));
         return project_file(target.place, directory, trust_of(target.user, files), action, notes);
     }
     case PinPlace::Environment: {
@@ -149,23 +149,23 @@ Result<Chosen> choose(const PinTarget& target, const std::string& directory,
         return Chosen{paths.user, true, {}};
     }
     }
-    return defect("a place for a pin that is none");
+    return defect("an unknown place for a pin");
 }
 
-Result<std::vector<plan::Pin>> pins_in(const std::string& text, const Chosen& chosen) {
+Result<std::vector<pins::Pin>> pins_in(const std::string& text, const Chosen& chosen) {
     if (chosen.global) {
-        CUDAENV_TRY(plan::ConfigFile file,
-                    plan::parse_config(text, chosen.path, plan::FileScope::User));
+        CUDAENV_TRY(pins::ConfigFile file,
+                    pins::parse_config(text, chosen.path, pins::FileScope::User));
         return std::move(file.pins);
     }
-    CUDAENV_TRY(plan::ProjectFile file, plan::parse_project(text, chosen.path));
+    CUDAENV_TRY(pins::ProjectFile file, pins::parse_project(text, chosen.path));
     return std::move(file.pins);
 }
 
-std::optional<std::string> constraint_of(const std::vector<plan::Pin>& pins,
+std::optional<std::string> constraint_of(const std::vector<pins::Pin>& pins,
                                          const std::string& name) {
     const auto found = std::find_if(pins.begin(), pins.end(),
-                                    [&](const plan::Pin& pin) { return pin.name == name; });
+                                    [&](const pins::Pin& pin) { return pin.name == name; });
     return found == pins.end() ? std::nullopt : std::optional(found->constraint);
 }
 
@@ -177,7 +177,7 @@ Result<FileEdit> edit_chosen(const Chosen& chosen, const Edit& edit, PinAction a
     if (chosen.global) {
         return edit_user_config(chosen.path, edit, action == PinAction::Set);
     }
-    return edit_whole(chosen.path, edit, plan::k_most_toml_bytes);
+    return edit_whole(chosen.path, edit, pins::k_most_toml_bytes);
 }
 
 } // namespace
@@ -202,12 +202,12 @@ Result<PinChange> change_pins(const PinTarget& target, const std::string& direct
     const auto edit = [&](const std::optional<std::string>& text) {
         const std::string_view old = text ? std::string_view(*text) : std::string_view();
         return chosen.global
-                   ? plan::edit_config_pins(old, chosen.path, edits, plan::FileScope::User)
-                   : plan::edit_pins(old, chosen.path, edits);
+                   ? pins::edit_config_pins(old, chosen.path, edits, pins::FileScope::User)
+                   : pins::edit_pins(old, chosen.path, edits);
     };
     CUDAENV_TRY(const FileEdit done, edit_chosen(chosen, edit, action));
-    CUDAENV_TRY(const std::vector<plan::Pin> before, pins_in(done.before.value_or(""), chosen));
-    CUDAENV_TRY(const std::vector<plan::Pin> after, pins_in(done.after, chosen));
+    CUDAENV_TRY(const std::vector<pins::Pin> before, pins_in(done.before.value_or(""), chosen));
+    CUDAENV_TRY(const std::vector<pins::Pin> after, pins_in(done.after, chosen));
     change.path = chosen.path;
     change.created = done.written && !done.before;
     change.written = done.written;

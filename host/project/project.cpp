@@ -1,7 +1,7 @@
 #include "host/project/project.hpp"
 
-#include "solver/plan/pins.hpp"
-#include "solver/plan/printable.hpp"
+#include "base/printable.hpp"
+#include "solver/pins/pins.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -11,16 +11,16 @@ namespace cudaenv::project {
 
 namespace {
 
-Result<std::optional<plan::ProjectFile>> parse(const std::optional<std::string>& text,
-                                               const std::string& path, plan::UnknownKeys unknown,
+Result<std::optional<pins::ProjectFile>> parse(const std::optional<std::string>& text,
+                                               const std::string& path, pins::UnknownKeys unknown,
                                                std::vector<std::string>& notes) {
     if (!text) {
-        return std::optional<plan::ProjectFile>();
+        return std::optional<pins::ProjectFile>();
     }
-    auto file = plan::parse_project(*text, path, unknown);
-    if (!file && unknown == plan::UnknownKeys::Note) {
-        notes.push_back(plan::one_line(file.error()));
-        return std::optional<plan::ProjectFile>();
+    auto file = pins::parse_project(*text, path, unknown);
+    if (!file && unknown == pins::UnknownKeys::Note) {
+        notes.push_back(one_line(file.error()));
+        return std::optional<pins::ProjectFile>();
     }
     if (!file) {
         return tl::unexpected(std::move(file).error());
@@ -30,31 +30,31 @@ Result<std::optional<plan::ProjectFile>> parse(const std::optional<std::string>&
 }
 
 // The environment's own pins, which whoever owns it may have written as well.
-Result<std::optional<plan::ProjectFile>> own_pins(const std::string& prefix, host::Trust trust,
-                                                  plan::UnknownKeys unknown,
+Result<std::optional<pins::ProjectFile>> own_pins(const std::string& prefix, trusted::Trust trust,
+                                                  pins::UnknownKeys unknown,
                                                   LoadedProject& loaded) {
     const auto path = prefix.empty() ? std::nullopt : pin_file_of(prefix);
     if (!path) {
-        return std::optional<plan::ProjectFile>();
+        return std::optional<pins::ProjectFile>();
     }
     trust.add_owner_of(prefix);
-    host::TrustedFile file = host::read_trusted_file(*path, trust);
+    trusted::TrustedFile file = trusted::read_trusted_file(*path, trust);
     if (file.skipped) {
         loaded.skipped.push_back(*std::move(file.skipped));
     }
     return parse(file.text, *path, unknown, loaded.notes);
 }
 
-Result<std::vector<plan::Pin>> shell_pins(const host::Environment& environment) {
+Result<std::vector<pins::Pin>> shell_pins(const host::Environment& environment) {
     const std::string text = host::value_of(environment, "CUDAENV_CUDA");
     if (text.empty()) {
-        return std::vector<plan::Pin>();
+        return std::vector<pins::Pin>();
     }
-    CUDAENV_TRY(std::vector<plan::Pin> pins, plan::parse_pin(text, "CUDAENV_CUDA"));
+    CUDAENV_TRY(std::vector<pins::Pin> pins, pins::parse_pin(text, "CUDAENV_CUDA"));
     if (pins.size() != 1 || pins[0].name != "cuda") {
         return tl::unexpected(Error{ErrorKind::BadInput, "bad-pin",
-                                    plan::quoted(text) + " is not a CUDA version", "CUDAENV_CUDA",
-                                    0, 1, "expected digits and dots, as in 11.3"});
+                                    quoted(text) + " is not a CUDA version", "CUDAENV_CUDA", 0, 1,
+                                    "expected digits and dots, as in 11.3"});
     }
     return pins;
 }
@@ -93,10 +93,10 @@ std::optional<std::string> pin_file_of(const std::string& prefix) {
     return std::nullopt;
 }
 
-host::Trust trust_of(uid_t user, const ConfigFiles& files) {
+trusted::Trust trust_of(uid_t user, const ConfigFiles& files) {
     const auto pointer = [](const auto& file) { return file ? &*file : nullptr; };
-    const plan::Config config =
-        plan::Config::merge({pointer(files.system), pointer(files.user), nullptr, nullptr});
+    const pins::Config config =
+        pins::Config::merge({pointer(files.system), pointer(files.user), nullptr, nullptr});
     return {.user = user, .groups = config.trusted_groups()};
 }
 
@@ -104,14 +104,18 @@ Result<LoadedProject> load_project(const std::string& directory,
                                    const host::Environment& environment,
                                    const LoadOptions& options) {
     LoadedProject loaded;
-    CUDAENV_TRY(loaded.config_files,
-                load_config(options.config ? *options.config : config_paths(environment),
-                            options.unknown, options.user));
+    if (options.config_files) {
+        loaded.config_files = *options.config_files;
+    } else {
+        CUDAENV_TRY(loaded.config_files,
+                    load_config(options.config ? *options.config : config_paths(environment),
+                                options.unknown, options.user));
+    }
     loaded.skipped = loaded.config_files.skipped;
-    const host::Trust trust = trust_of(options.user, loaded.config_files);
+    const trusted::Trust trust = trust_of(options.user, loaded.config_files);
     auto search = find_project(directory, trust);
-    if (!search && options.unknown == plan::UnknownKeys::Note) {
-        loaded.notes.push_back(plan::one_line(search.error()));
+    if (!search && options.unknown == pins::UnknownKeys::Note) {
+        loaded.notes.push_back(one_line(search.error()));
         search = ProjectSearch{directory, {}, {}};
     }
     CUDAENV_TRY(loaded.search, std::move(search));
@@ -125,7 +129,7 @@ Result<LoadedProject> load_project(const std::string& directory,
     loaded.prefix = options.prefix.empty() ? active_prefix(environment) : options.prefix;
     CUDAENV_TRY(loaded.environment, own_pins(loaded.prefix, trust, options.unknown, loaded));
     std::ranges::transform(loaded.skipped, std::inserter(loaded.notes, loaded.notes.begin()),
-                           &host::SkippedFile::text);
+                           &trusted::SkippedFile::text);
     const auto& system = loaded.config_files.system;
     const auto& user = loaded.config_files.user;
     for (const auto* file : {&system, &user}) {
@@ -135,25 +139,25 @@ Result<LoadedProject> load_project(const std::string& directory,
     }
 
     const auto pointer = [](const auto& file) { return file ? &*file : nullptr; };
-    loaded.config = plan::Config::merge(
+    loaded.config = pins::Config::merge(
         {pointer(system), pointer(user), pointer(loaded.project), pointer(loaded.local)});
     loaded.notes.insert(loaded.notes.end(), loaded.config.notes().begin(),
                         loaded.config.notes().end());
 
-    std::vector<plan::PinLayer> layers;
-    CUDAENV_TRY(std::vector<plan::Pin> shell, shell_pins(environment));
-    layers.push_back({plan::PinSource::Shell, std::move(shell)});
-    const auto add = [&](plan::PinSource source, const auto& file) {
+    std::vector<pins::PinLayer> layers;
+    CUDAENV_TRY(std::vector<pins::Pin> shell, shell_pins(environment));
+    layers.push_back({pins::PinSource::Shell, std::move(shell)});
+    const auto add = [&](pins::PinSource source, const auto& file) {
         if (file) {
             layers.push_back({source, file->pins});
         }
     };
-    add(plan::PinSource::ProjectLocal, loaded.local);
-    add(plan::PinSource::Project, loaded.project);
-    add(plan::PinSource::Environment, loaded.environment);
-    add(plan::PinSource::User, user);
-    add(plan::PinSource::System, system);
-    loaded.pins = plan::effective_pins(layers);
+    add(pins::PinSource::ProjectLocal, loaded.local);
+    add(pins::PinSource::Project, loaded.project);
+    add(pins::PinSource::Environment, loaded.environment);
+    add(pins::PinSource::User, user);
+    add(pins::PinSource::System, system);
+    loaded.pins = pins::effective_pins(layers);
     return loaded;
 }
 

@@ -6,9 +6,9 @@
 #include "host/environment.hpp"
 #include "host/project/config_files.hpp"
 #include "host/project/project_search.hpp"
-#include "solver/plan/config.hpp"
-#include "solver/plan/pin_layers.hpp"
-#include "solver/plan/project_file.hpp"
+#include "solver/pins/config.hpp"
+#include "solver/pins/pin_layers.hpp"
+#include "solver/pins/project_file.hpp"
 
 #include <optional>
 #include <string>
@@ -22,28 +22,29 @@ struct LoadOptions {
     std::string prefix; // -p; empty: the active environment
     // Note: the prompt's way. A pin file that cannot be read is a note as well, and counts as
     // absent.
-    plan::UnknownKeys unknown = plan::UnknownKeys::Refuse;
+    pins::UnknownKeys unknown = pins::UnknownKeys::Refuse;
     uid_t user = ::geteuid();
-    std::optional<ConfigPaths> config; // instead of those of the environment
+    std::optional<ConfigPaths> config;       // instead of those of the environment
+    std::optional<ConfigFiles> config_files; // already read, with the same `unknown`
 };
 
 struct LoadedProject {
     ProjectSearch search;
     std::string prefix; // the environment meant; empty when none is
-    std::optional<plan::ProjectFile> project;
-    std::optional<plan::ProjectFile> local;
-    std::optional<plan::ProjectFile> environment; // the environment's own pins
+    std::optional<pins::ProjectFile> project;
+    std::optional<pins::ProjectFile> local;
+    std::optional<pins::ProjectFile> environment; // the environment's own pins
     ConfigFiles config_files;
-    std::vector<host::SkippedFile> skipped; // of all of these
-    plan::Config config;
-    plan::EffectivePins pins;
+    std::vector<trusted::SkippedFile> skipped; // of all of these
+    pins::Config config;
+    pins::EffectivePins pins;
     std::vector<std::string>
         notes; // files passed over, unknown keys, locked settings; one line each
 };
 
 // Whose project files count: the user's, with the groups of the user's and the administrator's
 // settings.
-host::Trust trust_of(uid_t user, const ConfigFiles& files);
+trusted::Trust trust_of(uid_t user, const ConfigFiles& files);
 
 // Errors: those of the files ("bad-toml", "unknown-pin", ...), "bad-version" and others for
 // CUDAENV_CUDA, "no-directory".

@@ -1,6 +1,6 @@
 #include "host/project/project_search.hpp"
 
-#include "solver/plan/printable.hpp"
+#include "base/printable.hpp"
 
 #include <climits>
 
@@ -14,8 +14,6 @@
 namespace cudaenv::project {
 
 namespace {
-
-using plan::printable;
 
 std::optional<std::string> real_path(const std::string& path) {
     const std::unique_ptr<char, void (*)(void*)> resolved(::realpath(path.c_str(), nullptr),
@@ -43,9 +41,9 @@ std::optional<struct statx> status_of(const std::string& directory) {
 }
 
 // Empty where there is no such file, or it is passed over.
-std::optional<std::string> text_at(const std::string& path, const host::Trust& trust,
-                                   std::vector<host::SkippedFile>& skipped) {
-    host::TrustedFile file = host::read_trusted_file(path, trust);
+std::optional<std::string> text_at(const std::string& path, const trusted::Trust& trust,
+                                   std::vector<trusted::SkippedFile>& skipped) {
+    trusted::TrustedFile file = trusted::read_trusted_file(path, trust);
     if (file.skipped) {
         skipped.push_back(*std::move(file.skipped));
     }
@@ -58,7 +56,8 @@ std::string FoundProject::local_file() const {
     return inside(directory, k_local_file);
 }
 
-Result<ProjectSearch> find_project(const std::string& start_directory, const host::Trust& trust) {
+Result<ProjectSearch> find_project(const std::string& start_directory,
+                                   const trusted::Trust& trust) {
     const auto start = real_path(start_directory);
     const auto mount = start ? status_of(*start) : std::nullopt;
     if (!mount || !S_ISDIR(mount->stx_mode)) {
@@ -85,7 +84,7 @@ Result<ProjectSearch> find_project(const std::string& start_directory, const hos
         }
         const std::string parent = parent_of(directory);
         const auto above = parent == directory ? std::nullopt : status_of(parent);
-        if (!above || !host::is_same_mount(*above, *mount)) {
+        if (!above || !trusted::is_same_mount(*above, *mount)) {
             return search;
         }
         directory = parent;

@@ -28,10 +28,10 @@ struct FoundProject {
 struct ProjectSearch {
     std::string start; // the directory asked about, symlinks resolved
     std::optional<FoundProject> found;
-    std::vector<host::SkippedFile> skipped; // from the start upwards
+    std::vector<trusted::SkippedFile> skipped; // from the start upwards
 };
 
 // Error: "no-directory" when the start cannot be resolved.
-Result<ProjectSearch> find_project(const std::string& start_directory, const host::Trust& trust);
+Result<ProjectSearch> find_project(const std::string& start_directory, const trusted::Trust& trust);
 
 } // namespace cudaenv::project

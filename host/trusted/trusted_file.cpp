@@ -1,11 +1,11 @@
 #include "host/trusted/trusted_file.hpp"
 
 #include "base/fd.hpp"
+#include "base/printable.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
-#include "solver/plan/printable.hpp"
-#include "solver/plan/toml_document.hpp"
+#include "solver/pins/toml_document.hpp"
 
 #include <climits>
 
@@ -25,11 +25,9 @@
 #include <sys/xattr.h>
 #include <system_error>
 
-namespace cudaenv::host {
+namespace cudaenv::trusted {
 
 namespace {
-
-using plan::printable;
 
 // As many as the kernel follows (MAXSYMLINKS).
 constexpr int k_most_links = 40;
@@ -49,7 +47,7 @@ int look_at(Place& place) {
 }
 
 struct Account {
-    std::string name; // empty: there is none
+    std::string name; // empty: unknown
     gid_t group = 0;  // its first
 };
 
@@ -419,7 +417,7 @@ TrustedFile read_trusted_file(const std::string& path, const Trust& trust) {
     if (auto reason = reason_against(walk, judge, path)) {
         return {{}, std::move(reason)};
     }
-    auto text = read_open_file(walk.file()->fd.get(), path, plan::k_most_toml_bytes);
+    auto text = read_open_file(walk.file()->fd.get(), path, pins::k_most_toml_bytes);
     if (!text) {
         return {{}, SkippedFile{path, "is not read: " + text.error().message, {}}};
     }
@@ -447,4 +445,4 @@ std::optional<SkippedFile> reason_to_skip(const std::string& directory, const ch
     return judge.directories(walk.places());
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::trusted

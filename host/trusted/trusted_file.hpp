@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::trusted {
 
 // Who may have written: the user, root, and those below.
 struct Trust {
@@ -42,7 +42,7 @@ struct TrustedFile {
 
 // Of an absolute path. The directories that hold the file or a link on the way count, up to their
 // mount point. The owner of each of them, of each link and of the file has to be trusted, and
-// nobody else may write to it; a sticky directory above the nearest one, as /tmp is, may be written
+// no other user may write to it; a sticky directory above the nearest one, as /tmp is, may be written
 // to.
 TrustedFile read_trusted_file(const std::string& path, const Trust& trust);
 
@@ -59,4 +59,4 @@ std::optional<SkippedFile> objection_to(int fd, const std::string& path, const T
 // own without being a mount.
 bool is_same_mount(const struct statx& one, const struct statx& other);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::trusted

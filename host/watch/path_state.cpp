@@ -2,10 +2,10 @@
 
 #include "base/fd.hpp"
 #include "base/private_files.hpp"
+#include "base/temporary_file.hpp"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
@@ -16,14 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace cudaenv::host {
+namespace cudaenv::watch {
 
 namespace {
 
 constexpr std::int64_t k_second_ns = 1'000'000'000;
 constexpr std::time_t k_day = std::time_t{24} * 60 * 60;
 constexpr std::time_t k_kept = 30 * k_day;
-constexpr std::string_view k_unfinished = ".stamp-";
 constexpr int k_directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 timespec timespec_of(std::int64_t ns) {
@@ -63,7 +62,7 @@ Fd open_private(const std::string& directory) {
 
 // As name_of writes it, or what make_stamp left when it was killed.
 bool is_name_of_stamp(std::string_view name) {
-    if (name.starts_with(k_unfinished)) {
+    if (TemporaryFile::is_temporary(name)) {
         return true;
     }
     if (name.starts_with('-')) {
@@ -78,11 +77,7 @@ bool is_name_of_stamp(std::string_view name) {
 }
 
 bool make_stamp(const Fd& folder, const std::string& name, const timespec& time) {
-    static std::atomic<unsigned> s_made{0}; // several threads of one process
-    const auto temporary =
-        std::string(k_unfinished) + std::to_string(::getpid()) + '-' + std::to_string(s_made++);
-    const Fd file(::openat(folder.get(), temporary.c_str(),
-                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    TemporaryFile file(folder.get(), name);
     if (!file) {
         return false;
     }
@@ -91,23 +86,18 @@ bool make_stamp(const Fd& folder, const std::string& name, const timespec& time)
     const std::array<timespec, 2> times{now, time};
     struct stat status {};
     // Read back: a file system may round a time, or have an end of times.
-    const bool made = ::futimens(file.get(), times.data()) == 0 &&
-                      ::fstat(file.get(), &status) == 0 && has_time(status, time) &&
-                      ::renameat(folder.get(), temporary.c_str(), folder.get(), name.c_str()) == 0;
-    if (!made) {
-        ::unlinkat(folder.get(), temporary.c_str(), 0);
-    }
-    return made;
+    return ::futimens(file.fd(), times.data()) == 0 && ::fstat(file.fd(), &status) == 0 &&
+           has_time(status, time) && file.replace();
 }
 
 } // namespace
 
-PathState observe(FileSystem& files, const std::string& path) {
+PathState observe(host::FileSystem& files, const std::string& path) {
     const auto status = files.status(path);
     return {path, status ? std::optional(status->modified_ns) : std::nullopt};
 }
 
-bool changed(FileSystem& files, const std::vector<PathState>& states) {
+bool changed(host::FileSystem& files, const std::vector<PathState>& states) {
     return std::any_of(states.begin(), states.end(),
                        [&](const PathState& state) { return observe(files, state.path) != state; });
 }
@@ -135,7 +125,7 @@ std::optional<std::string> stamp_of(const std::string& directory, const PathStat
     struct stat status {};
     if (::lstat(path.c_str(), &status) == 0 && status.st_uid == ::geteuid() &&
         has_time(status, time)) {
-        // The time of access tells prune_stamps that it is in use; once a day is enough.
+        // The time of access shows prune_stamps that it is in use; once a day is enough.
         if (status.st_atim.tv_sec < std::time(nullptr) - k_day) {
             timespec now{};
             now.tv_nsec = UTIME_NOW;
@@ -176,4 +166,4 @@ void prune_stamps(const std::string& directory) {
     }
 }
 
-} // namespace cudaenv::host
+} // namespace cudaenv::watch

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::watch {
 
 struct PathState {
     std::string path;
@@ -19,9 +19,9 @@ struct PathState {
 };
 
 // What cannot be looked at counts as not there.
-PathState observe(FileSystem& files, const std::string& path);
+PathState observe(host::FileSystem& files, const std::string& path);
 // Whether any of them is no longer as it was.
-bool changed(FileSystem& files, const std::vector<PathState>& states);
+bool changed(host::FileSystem& files, const std::vector<PathState>& states);
 // Whether a path in this `state`, observed after it was read, is still what was read: false where
 // it may have changed while or after reading began at `began_ns` and have kept this time. (File
 // systems count time in ticks of up to 10 ms: two changes within one leave the same.) What is not
@@ -39,7 +39,7 @@ bool is_settled(const PathState& state, std::int64_t began_ns, Clock seen_by = C
 // written, a file system that does not keep nanoseconds.
 std::optional<std::string> stamp_of(const std::string& directory, const PathState& state);
 // Removes stamps that have not been asked for in 30 days. A shell that still compares with one of
-// them sees "changed", asks, and has it made anew.
+// them sees "changed", asks, and has it created again.
 void prune_stamps(const std::string& directory);
 
-} // namespace cudaenv::host
+} // namespace cudaenv::watch

@@ -16,7 +16,7 @@ struct IsaOfCuda {
 
 // PTX ISA, "Release Notes", table "PTX Release History":
 // https://docs.nvidia.com/cuda/parallel-thread-execution/#release-notes
-// There was no release 12.7; its driver branch (565) tells that number and takes 8.6.
+// There was no release 12.7; its driver branch (565) reports that number and accepts 8.6.
 constexpr auto k_table = std::to_array<IsaOfCuda>({
     {9, 0, "6.0"},  {9, 1, "6.1"},  {9, 2, "6.2"},  {10, 0, "6.3"}, {10, 1, "6.4"},
     {10, 2, "6.5"}, {11, 0, "7.0"}, {11, 1, "7.1"}, {11, 2, "7.2"}, {11, 3, "7.3"},

@@ -1,4 +1,3 @@
-#include "kernels/rungs/gpu_work.hpp"
 #include "kernels/rungs/library_numbers.hpp"
 #include "kernels/rungs/rungs.hpp"
 
@@ -239,24 +238,10 @@ MaybeStop climb(Rung& rung, const GpuUnderTest& gpu, const CublasApi& api) {
 
 } // namespace
 
-void climb_cublas(std::span<const GpuUnderTest> gpus, const std::vector<std::string>& files) {
-    CublasApi api;
-    for (const GpuUnderTest& gpu : gpus) {
-        Rung rung("cublas", gpu.ordinal);
-        if (api.path.empty()) {
-            const LoadedLibrary library = load_or_end(rung, files, "cuBLAS");
-            if (library.handle == nullptr) {
-                return;
-            }
-            rung.set_file(library.path);
-            if (const MaybeStop stop = load_cublas_api(library, api)) {
-                end_rung(rung, stop);
-                return;
-            }
-        }
-        rung.set_file(api.path);
-        end_rung(rung, climb(rung, gpu, api));
-    }
+template <>
+void climb_library_rung<ProbeStep::Cublas>(std::span<const GpuUnderTest> gpus,
+                                           const std::vector<std::string>& files) {
+    climb_each_gpu<CublasApi>(ProbeStep::Cublas, gpus, files, load_cublas_api, climb);
 }
 
 } // namespace cudaenv::kernels

@@ -1,5 +1,4 @@
 #include "kernels/cuda_version.hpp"
-#include "kernels/rungs/gpu_work.hpp"
 #include "kernels/rungs/library_numbers.hpp"
 #include "kernels/rungs/rungs.hpp"
 
@@ -227,7 +226,19 @@ private:
     Owned m_convolution;
 };
 
+void set_versions(Rung& rung, const CudnnApi& api) {
+    if (const std::size_t number = api.get_version(); number > 0) {
+        rung.set("version", cudnn_version(number));
+    }
+    if (api.get_cudart_version != nullptr) {
+        if (const auto cuda = cuda_of_number(static_cast<int>(api.get_cudart_version()))) {
+            rung.set("cuda", cuda->str());
+        }
+    }
+}
+
 MaybeStop climb(Rung& rung, const GpuUnderTest& gpu, const CudnnApi& api) {
+    set_versions(rung, api);
     CurrentGpu current(gpu);
     if (MaybeStop stop = current.make_current()) {
         return stop;
@@ -247,38 +258,12 @@ MaybeStop climb(Rung& rung, const GpuUnderTest& gpu, const CudnnApi& api) {
     return stop;
 }
 
-void set_versions(Rung& rung, const CudnnApi& api) {
-    rung.set_file(api.path);
-    if (const std::size_t number = api.get_version(); number > 0) {
-        rung.set("version", cudnn_version(number));
-    }
-    if (api.get_cudart_version != nullptr) {
-        if (const auto cuda = cuda_of_number(static_cast<int>(api.get_cudart_version()))) {
-            rung.set("cuda", cuda->str());
-        }
-    }
-}
-
 } // namespace
 
-void climb_cudnn(std::span<const GpuUnderTest> gpus, const std::vector<std::string>& files) {
-    CudnnApi api;
-    for (const GpuUnderTest& gpu : gpus) {
-        Rung rung("cudnn", gpu.ordinal);
-        if (api.path.empty()) {
-            const LoadedLibrary library = load_or_end(rung, files, "cuDNN");
-            if (library.handle == nullptr) {
-                return;
-            }
-            rung.set_file(library.path);
-            if (const MaybeStop stop = load_cudnn_api(library, api)) {
-                end_rung(rung, stop);
-                return;
-            }
-        }
-        set_versions(rung, api);
-        end_rung(rung, climb(rung, gpu, api));
-    }
+template <>
+void climb_library_rung<ProbeStep::Cudnn>(std::span<const GpuUnderTest> gpus,
+                                          const std::vector<std::string>& files) {
+    climb_each_gpu<CudnnApi>(ProbeStep::Cudnn, gpus, files, load_cudnn_api, climb);
 }
 
 } // namespace cudaenv::kernels

@@ -14,7 +14,7 @@ constexpr int k_most_devices = 256;
 } // namespace
 
 bool climb_library(DriverApi& api) {
-    Rung rung("library", std::nullopt);
+    Rung rung(ProbeStep::Library, std::nullopt);
     const auto stop = load_driver_api(api);
     if (!api.path.empty()) {
         rung.set_file(api.path);
@@ -23,6 +23,7 @@ bool climb_library(DriverApi& api) {
         rung.set("found_by", api.found_by);
     }
     if (!stop && !api.links_to_nothing.empty()) {
+        rung.set_reason(facts::RungReason::BrokenLink);
         rung.set("message", api.links_to_nothing.front() + " leads to nothing: passed over");
     }
     if (const auto version = driver_of_file(api.path)) {
@@ -33,10 +34,10 @@ bool climb_library(DriverApi& api) {
 }
 
 std::optional<DriverAnswer> climb_driver(const DriverApi& api) {
-    Rung rung("driver", std::nullopt);
+    Rung rung(ProbeStep::Driver, std::nullopt);
     const int initialised = api.init(0);
     DriverAnswer answer;
-    // Drivers tell their version without cuInit too, which is worth most where that one refuses.
+    // Drivers report their version without cuInit too, which matters most where cuInit fails.
     int number = 0;
     if (api.driver_get_version != nullptr && api.driver_get_version(&number) == 0) {
         answer.cuda = cuda_of_number(number);
@@ -52,7 +53,7 @@ std::optional<DriverAnswer> climb_driver(const DriverApi& api) {
         end_rung(rung, lacks_function("cuDeviceGetCount", api.path));
         return std::nullopt;
     }
-    int count = -1; // a count that was never written is no count
+    int count = -1; // a count that was never written is not a count
     if (const int error = api.device_get_count(&count)) {
         rung.failed("cuDeviceGetCount", error, driver_error_name(api, error));
         return std::nullopt;

@@ -24,7 +24,7 @@ std::string name_of(const DriverApi& api, CuDevice device) {
     return {text.data(), ::strnlen(text.data(), text.size())};
 }
 
-// As nvidia-smi and CUDA_VISIBLE_DEVICES write it; empty where the driver tells none.
+// As nvidia-smi and CUDA_VISIBLE_DEVICES write it; empty where the driver gives none.
 std::string uuid_of(const DriverApi& api, CuDevice device, std::string_view prefix) {
     std::array<std::uint8_t, 16> bytes{};
     if (api.device_get_uuid == nullptr || api.device_get_uuid(bytes.data(), device) != 0 ||
@@ -77,7 +77,8 @@ void describe(Rung& rung, const DriverApi& api, CuDevice device, OccupancySource
     gpu.left_alone = left_alone(mode, occupancy, is_mps_here());
     gpu.in_use = in_use(occupancy);
     if (!gpu.in_use.empty()) {
-        rung.set("message", std::string(k_busy) + gpu.in_use);
+        rung.set_reason(facts::RungReason::Busy);
+        rung.set("message", "busy: " + gpu.in_use);
     }
     if (gpu.left_alone) {
         gpu.left_alone->error_name = driver_error_name(api, gpu.left_alone->error);
@@ -87,7 +88,7 @@ void describe(Rung& rung, const DriverApi& api, CuDevice device, OccupancySource
 } // namespace
 
 std::optional<GpuUnderTest> climb_gpu(const DriverApi& api, int ordinal, OccupancySource& nvml) {
-    Rung rung("gpu", ordinal);
+    Rung rung(ProbeStep::Gpu, ordinal);
     if (api.device_get_attribute == nullptr) {
         rung.refused("dlsym", api.path + " has no cuDeviceGetAttribute");
         return std::nullopt;
@@ -110,7 +111,7 @@ std::optional<GpuUnderTest> climb_gpu(const DriverApi& api, int ordinal, Occupan
     }
     const auto [major, minor] = gpu.capability;
     if (major < 1 || major > 99 || minor < 0 || minor > 9) {
-        rung.wrong("the driver tells a compute capability of " + gpu.capability.str());
+        rung.wrong("the driver gives a compute capability of " + gpu.capability.str());
         return std::nullopt;
     }
     rung.set("cc", gpu.capability.str());

@@ -1,5 +1,7 @@
 #include "kernels/rungs/gpu_work.hpp"
 
+#include "kernels/library_files.hpp"
+
 #include <cstdint>
 #include <utility>
 
@@ -23,7 +25,7 @@ MaybeStop of_runtime(const RuntimeApi& runtime, const char* call, int error) {
     const char* name = runtime.get_error_name == nullptr ? nullptr : runtime.get_error_name(error);
     stop.error_name = name == nullptr ? "" : name;
     if (runtime.get_last_error != nullptr) {
-        runtime.get_last_error(); // told here; the next call is not to be blamed for it
+        runtime.get_last_error(); // it is reported here; the next call must not return it again
     }
     return stop;
 }
@@ -43,6 +45,10 @@ void end_rung(Rung& rung, const MaybeStop& stop) {
         rung.ok();
         return;
     }
+    rung.set_reason(stop->reason);
+    if (!stop->broken.empty()) {
+        rung.set_broken(stop->broken);
+    }
     switch (stop->kind) {
     case Stop::Kind::Failed:
         rung.failed(stop->call, stop->error, stop->error_name, stop->message);
@@ -56,21 +62,28 @@ void end_rung(Rung& rung, const MaybeStop& stop) {
     }
 }
 
-LoadedLibrary load_or_end(Rung& rung, const std::vector<std::string>& files,
-                          std::string_view what) {
+LoadedLibrary load_or_end(Rung& rung, const std::vector<std::string>& files, ProbeStep step) {
     LoadedLibrary library = load_first(files);
     if (library.handle != nullptr) {
         return library;
     }
-    if (library.refusal.empty()) {
-        rung.skipped("no " + std::string(what) + " was found");
+    if (!library.refusal) {
+        rung.set_reason(facts::RungReason::Absent);
+        rung.skipped("no " + std::string(facts::probed_library(step)->name) + " was found");
     } else {
         if (!library.path.empty()) {
             rung.set_file(library.path);
         }
-        rung.refused("dlopen", shortened(library.refusal));
+        end_rung(rung, library.refusal);
     }
     return library;
+}
+
+void set_part(Rung& rung, ProbeStep step, const std::string& path) {
+    const auto part = part_from_elsewhere(facts::probed_library(step)->file, path);
+    if (!part.empty()) {
+        rung.set_part(part);
+    }
 }
 
 CurrentGpu::~CurrentGpu() {

@@ -2,13 +2,13 @@
 // allocated, copied and given back. Through the environment's runtime where it is there, through
 // the driver API where not.
 //
-// Law: everything that was taken is given back when its owner goes, on every way out. Nothing
-// throws; a call that refuses is a value.
+// Law: every resource is released by its owner, on every path. Nothing throws; a call that refuses
+// is a value.
 #pragma once
 
 #include "kernels/gpu_under_test.hpp"
 #include "kernels/reporter.hpp"
-#include "kernels/rungs/rungs.hpp"
+#include "kernels/rungs/load_first.hpp"
 #include "kernels/rungs/stop.hpp"
 
 #include <cstddef>
@@ -21,9 +21,14 @@ namespace cudaenv::kernels {
 // Ends the rung: ok where nothing stopped it.
 void end_rung(Rung& rung, const MaybeStop& stop);
 
-// The library of a rung, or the rung ended: skipped where there is none (`what` names it, "cuDNN"),
-// refused where the loader refuses. Null as handle then.
-LoadedLibrary load_or_end(Rung& rung, const std::vector<std::string>& files, std::string_view what);
+// The library of a rung, or the rung ended and a null handle: skipped where no file exists, refused
+// where the loader refuses.
+LoadedLibrary load_or_end(Rung& rung, const std::vector<std::string>& files, ProbeStep step);
+
+// The part of the library at `path` that came from elsewhere, if any: libcudnn_graph by
+// LD_LIBRARY_PATH, beside a libcudnn that a search path of its own found. What the library says of
+// its version is then that part's.
+void set_part(Rung& rung, ProbeStep step, const std::string& path);
 
 // The GPU's primary context is this thread's while this lives.
 class CurrentGpu {

@@ -1,12 +1,10 @@
-#include "kernels/rungs/kernel.hpp"
-
 #include "kernels/code_on_gpu.hpp"
 #include "kernels/cuda_version.hpp"
 #include "kernels/device_image.hpp"
 #include "kernels/ptx/isa.hpp"
 #include "kernels/ptx/ptx_text.hpp"
-#include "kernels/rungs/gpu_work.hpp"
 #include "kernels/rungs/library_numbers.hpp"
+#include "kernels/rungs/rungs.hpp"
 
 #include <cstdlib>
 
@@ -14,13 +12,13 @@ namespace cudaenv::kernels {
 
 namespace {
 
-// The user's own setting, and part of the question: the driver then passes machine code over.
+// The user's own setting, and part of the question: the driver then ignores machine code.
 bool is_ptx_forced() {
-    const char* told = std::getenv("CUDA_FORCE_PTX_JIT");
-    return told != nullptr && *told != '\0' && std::string_view(told) != "0";
+    const char* value = std::getenv("CUDA_FORCE_PTX_JIT");
+    return value != nullptr && *value != '\0' && std::string_view(value) != "0";
 }
 
-MaybeStop run_and_tell(Rung& rung, const GpuUnderTest& gpu, const void* image,
+MaybeStop run_reported(Rung& rung, const GpuUnderTest& gpu, const void* image,
                        const std::vector<KernelCheck>& checks) {
     std::vector<std::string> passed;
     auto stop = run_checks(gpu, image, checks, passed);
@@ -39,25 +37,27 @@ bool climb_text(Rung& rung, const GpuUnderTest& gpu, std::string_view isa) {
     }
     rung.set("architecture", architecture_name("compute_", k_ptx_target));
     rung.set("isa", isa);
-    const auto stop = run_and_tell(rung, gpu, ptx_text(isa).c_str(), ptx_checks());
+    const auto stop = run_reported(rung, gpu, ptx_text(isa).c_str(), ptx_checks());
     end_rung(rung, stop);
     return !stop;
 }
 
 } // namespace
 
-bool climb_kernel(const GpuUnderTest& gpu, const std::optional<DottedVersion>& driver_cuda) {
-    Rung rung("kernel", gpu.ordinal);
+template <>
+bool climb_on_gpu<ProbeStep::Kernel>(const GpuUnderTest& gpu, CurrentGpu& /*current*/) {
+    Rung rung(ProbeStep::Kernel, gpu.ordinal);
     const auto& image = device_image();
     const auto machine_code = machine_code_for(image.machine_code, gpu.capability);
     if (is_ptx_forced()) {
+        rung.set_reason(facts::RungReason::ForcedPtx);
         rung.set("message", "CUDA_FORCE_PTX_JIT is set: PTX was run instead of machine code");
     } else if (machine_code) {
         rung.set("architecture", architecture_name("sm_", *machine_code));
-        const auto stop = run_and_tell(rung, gpu, image.fatbin, kernel_checks(*machine_code));
+        const auto stop = run_reported(rung, gpu, image.fatbin, kernel_checks(*machine_code));
         // The probe's code may be newer than the driver, which says nothing of the environment's:
         // only within one major of CUDA's do older drivers take it.
-        const bool too_new = driver_cuda && driver_cuda->major() < image.cuda.major();
+        const bool too_new = gpu.driver_cuda && gpu.driver_cuda->major() < image.cuda.major();
         if (!stop || stop->call != k_load_call || !too_new) {
             end_rung(rung, stop);
             return !stop;
@@ -67,7 +67,7 @@ bool climb_kernel(const GpuUnderTest& gpu, const std::optional<DottedVersion>& d
                                 "); this is its PTX");
     } else if (image.fatbin != nullptr && image.ptx <= gpu.capability) {
         // A GPU that is newer than the nvcc: its PTX, with all the checks, where the driver can.
-        const auto stop = run_and_tell(rung, gpu, image.fatbin, kernel_checks(image.ptx));
+        const auto stop = run_reported(rung, gpu, image.fatbin, kernel_checks(image.ptx));
         if (!stop || stop->call != k_load_call) {
             rung.set("architecture", architecture_name("compute_", image.ptx));
             end_rung(rung, stop);
@@ -77,13 +77,15 @@ bool climb_kernel(const GpuUnderTest& gpu, const std::optional<DottedVersion>& d
     return climb_text(rung, gpu, k_oldest_isa);
 }
 
-bool climb_ptx(const GpuUnderTest& gpu) {
-    Rung rung("ptx", gpu.ordinal);
+template <>
+bool climb_on_gpu<ProbeStep::Ptx>(const GpuUnderTest& gpu, CurrentGpu& /*current*/) {
+    Rung rung(ProbeStep::Ptx, gpu.ordinal);
     return climb_text(rung, gpu, k_oldest_isa);
 }
 
-bool climb_ptx_runtime(const GpuUnderTest& gpu) {
-    Rung rung("ptx-runtime", gpu.ordinal);
+template <>
+bool climb_on_gpu<ProbeStep::PtxRuntime>(const GpuUnderTest& gpu, CurrentGpu& /*current*/) {
+    Rung rung(ProbeStep::PtxRuntime, gpu.ordinal);
     const auto cuda = gpu.runtime == nullptr ? std::nullopt : cuda_of_number(gpu.runtime->version);
     const auto isa = cuda ? ptx_isa_of_cuda(*cuda) : std::nullopt;
     if (!isa) {

@@ -1,10 +1,10 @@
+#include "kernels/rungs/load_first.hpp"
+
 #include "kernels/library_files.hpp"
 #include "kernels/reporter.hpp"
-#include "kernels/rungs/rungs.hpp"
 
 #include <dlfcn.h>
 #include <filesystem>
-#include <link.h>
 #include <string_view>
 #include <system_error>
 
@@ -59,61 +59,52 @@ std::string find_sibling(const std::filesystem::path& file, const std::string& n
 
 // Null with the loader's words in `refusal`. A sibling that was opened stays: the loader then knows
 // its soname.
-void* open_library(const std::string& file, int attempts, std::string& refusal) {
+void* open_library(const std::string& file, int attempts, MaybeStop& refusal) {
     if (void* handle = open_whole(file, refusal); handle != nullptr) {
         return handle;
     }
     for (; attempts > 0 && file.starts_with('/'); --attempts) {
-        const std::string missing = missing_file(refusal);
+        const std::string missing = missing_file(refusal->message);
         if (missing.empty() || missing.find('/') != std::string::npos) {
             return nullptr;
         }
         const std::string sibling = find_sibling(file, missing);
-        std::string of_sibling;
+        MaybeStop of_sibling;
         if (sibling.empty() || open_library(sibling, attempts - 1, of_sibling) == nullptr) {
             return nullptr;
         }
         if (void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL); handle != nullptr) {
             return handle;
         }
-        refusal = last_words();
+        refusal = refused_by_loader(last_words());
     }
     return nullptr;
 }
 
-// What the loader took, links followed; `file` where it does not say.
-std::string path_of(void* handle, const std::string& file) {
-    std::string loaded = file;
-    link_map* map = nullptr;
-    if (::dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map != nullptr &&
-        map->l_name != nullptr && *map->l_name != '\0') {
-        loaded = map->l_name;
-    }
-    std::string real = real_path(loaded);
-    return real.empty() ? loaded : real;
-}
-
 } // namespace
 
-void* open_whole(const std::string& file, std::string& refusal) {
+void* open_whole(const std::string& file, MaybeStop& refusal) {
     const std::string path = find_as_the_loader(file).path;
     if (!path.empty()) {
         report_opening(path);
-        refusal = pipe_in_its_place(path);
-        if (refusal.empty()) {
-            refusal = cut_short(path);
-        }
-        if (!refusal.empty()) {
+        if (const auto pipe = pipe_in_its_place(path); !pipe.empty()) {
+            refusal = refused_by_loader(pipe);
             return nullptr;
         }
-        // What it needs may be cut short as well; which file that is, the loader decides.
-        if (const auto words = cut_short_beside(path); !words.empty()) {
-            report_opening(path, words);
+        if (const auto cut = cut_short(path)) {
+            refusal = refused_by_loader(cut->sizes);
+            refusal->reason = facts::RungReason::CutShort;
+            refusal->broken = cut->path;
+            return nullptr;
+        }
+        // What it needs may be cut short as well; only the loader knows which files those are.
+        if (const auto cut = cut_short_beside(path)) {
+            report_opening(path, cut);
         }
     }
     void* const handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
-        refusal = last_words();
+        refusal = refused_by_loader(last_words());
     }
     return handle;
 }
@@ -126,14 +117,23 @@ LoadedLibrary load_first(const std::vector<std::string>& files) {
         if (file.empty() || (file.starts_with('/') && !std::filesystem::exists(file, error))) {
             continue;
         }
-        std::string refusal;
-        if (void* handle = open_library(file, k_siblings, refusal); handle != nullptr) {
-            return {handle, path_of(handle, file), {}};
+        // A library of that name that is mapped already, by LD_PRELOAD, is the one that every
+        // program binds to, wherever else the file may be.
+        const std::string mapped = mapped_library(file.substr(file.rfind('/') + 1));
+        if (void* handle =
+                mapped.empty() ? nullptr : ::dlopen(mapped.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+            handle != nullptr) {
+            return {handle, mapped_file(handle, file), {}};
         }
-        const bool absent = missing_file(refusal) == file; // a soname that is nowhere
-        if (!absent && refused.refusal.empty()) {
-            refused.path = refused_file(refusal, file);
-            refused.refusal = refusal;
+        MaybeStop refusal;
+        if (void* handle = open_library(file, k_siblings, refusal); handle != nullptr) {
+            return {handle, mapped_file(handle, file), {}};
+        }
+        const bool absent = missing_file(refusal->message) == file; // a soname that is nowhere
+        if (!absent && !refused.refusal) {
+            refused.path =
+                refusal->broken.empty() ? refused_file(refusal->message, file) : refusal->broken;
+            refused.refusal = std::move(refusal);
         }
     }
     return refused;

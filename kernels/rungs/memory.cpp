@@ -1,5 +1,4 @@
-#include "kernels/rungs/first_rungs.hpp"
-#include "kernels/rungs/gpu_work.hpp"
+#include "kernels/rungs/rungs.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -29,8 +28,9 @@ MaybeStop there_and_back(DeviceBuffer& buffer) {
 
 } // namespace
 
-bool climb_memory(const GpuUnderTest& gpu, CurrentGpu& current) {
-    Rung rung("memory", gpu.ordinal);
+template <>
+bool climb_on_gpu<ProbeStep::Memory>(const GpuUnderTest& gpu, CurrentGpu& current) {
+    Rung rung(ProbeStep::Memory, gpu.ordinal);
     if (gpu.left_alone) {
         end_rung(rung, gpu.left_alone);
         return false;

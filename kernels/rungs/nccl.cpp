@@ -1,4 +1,3 @@
-#include "kernels/rungs/gpu_work.hpp"
 #include "kernels/rungs/library_numbers.hpp"
 #include "kernels/rungs/rungs.hpp"
 
@@ -203,13 +202,15 @@ MaybeStop climb(Rung& rung, std::span<const GpuUnderTest> gpus, const NcclApi& a
 
 } // namespace
 
-void climb_nccl(std::span<const GpuUnderTest> gpus, const std::vector<std::string>& files) {
-    Rung rung("nccl", std::nullopt);
+template <>
+void climb_library_rung<ProbeStep::Nccl>(std::span<const GpuUnderTest> gpus,
+                                         const std::vector<std::string>& files) {
+    Rung rung(ProbeStep::Nccl, std::nullopt);
     if (gpus.size() < 2) {
         rung.skipped(gpus.empty() ? "no GPU" : "one GPU: nothing to exchange");
         return;
     }
-    const LoadedLibrary library = load_or_end(rung, files, "NCCL");
+    const LoadedLibrary library = load_or_end(rung, files, ProbeStep::Nccl);
     if (library.handle == nullptr) {
         return;
     }

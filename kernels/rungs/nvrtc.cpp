@@ -1,5 +1,4 @@
 #include "kernels/code_on_gpu.hpp"
-#include "kernels/rungs/gpu_work.hpp"
 #include "kernels/rungs/library_numbers.hpp"
 #include "kernels/rungs/nvrtc_library.hpp"
 #include "kernels/rungs/rungs.hpp"
@@ -112,7 +111,7 @@ MaybeStop climb(Rung& rung, const GpuUnderTest& gpu, const NvrtcApi& api) {
     const std::string log = stop->message.empty() ? std::string{} : ": " + stop->message;
     if (stop->kind == Stop::Kind::Wrong) {
         stop->message = "PTX of NVRTC" + log;
-    } else if (has_machine_code) {
+    } else if (has_machine_code) { // which `checks` says, too
         stop->message = "machine code of the same source ran and was right" + log;
     } else if (stop->error == k_unsupported_ptx_version) {
         stop->message = "this NVRTC makes no machine code for " + gpu.capability.sm() + log;
@@ -122,28 +121,17 @@ MaybeStop climb(Rung& rung, const GpuUnderTest& gpu, const NvrtcApi& api) {
 
 } // namespace
 
-void climb_nvrtc(std::span<const GpuUnderTest> gpus, const std::vector<std::string>& files) {
-    NvrtcApi api;
-    for (const GpuUnderTest& gpu : gpus) {
-        Rung rung("nvrtc", gpu.ordinal);
-        if (api.path.empty()) {
-            const LoadedLibrary library = load_or_end(rung, files, "NVRTC");
-            if (library.handle == nullptr) {
-                return;
-            }
-            rung.set_file(library.path);
-            if (const MaybeStop stop = load_nvrtc_api(library.handle, library.path, api)) {
-                end_rung(rung, stop);
-                return;
-            }
+template <>
+void climb_library_rung<ProbeStep::Nvrtc>(std::span<const GpuUnderTest> gpus,
+                                          const std::vector<std::string>& files) {
+    if (!gpus.empty() && lacks_launch(*gpus.front().driver)) {
+        for (const GpuUnderTest& gpu : gpus) {
+            Rung(ProbeStep::Nvrtc, gpu.ordinal)
+                .skipped("the driver's library has no function that launches a kernel");
         }
-        rung.set_file(api.path);
-        if (gpu.driver == nullptr || lacks_launch(*gpu.driver)) {
-            rung.skipped("the driver's library lacks what launches a kernel");
-            continue;
-        }
-        end_rung(rung, climb(rung, gpu, api));
+        return;
     }
+    climb_each_gpu<NvrtcApi>(ProbeStep::Nvrtc, gpus, files, load_nvrtc_api, climb);
 }
 
 } // namespace cudaenv::kernels

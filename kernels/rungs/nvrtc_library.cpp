@@ -77,7 +77,7 @@ private:
     void* m_program = nullptr;
 };
 
-// One compilation. `error` is NVRTC's, so that an architecture that it does not know can be told
+// One compilation. `error` is NVRTC's, so that an architecture that it does not know can be told apart
 // from a failure.
 MaybeStop compile(const NvrtcApi& api, const std::string& source, const std::string& architecture,
                   NvrtcOutput& output, int& error) {
@@ -136,8 +136,9 @@ MaybeStop compile_ptx_below(const NvrtcApi& api, const std::string& source,
 
 } // namespace
 
-MaybeStop load_nvrtc_api(void* handle, std::string path, NvrtcApi& api) {
-    api.path = std::move(path);
+MaybeStop load_nvrtc_api(const LoadedLibrary& library, NvrtcApi& api) {
+    void* const handle = library.handle;
+    api.path = library.path;
     find_function(handle, "nvrtcGetCUBINSize", api.get_cubin_size);
     find_function(handle, "nvrtcGetCUBIN", api.get_cubin);
     find_function(handle, "nvrtcGetNumSupportedArchs", api.get_supported_archs_count);

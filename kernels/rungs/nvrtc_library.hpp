@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/compute_capability.hpp"
-#include "kernels/rungs/stop.hpp"
+#include "kernels/rungs/load_first.hpp"
 
 #include <cstddef>
 #include <string>
@@ -28,7 +28,7 @@ struct NvrtcApi {
     int (*get_supported_archs)(int*) = nullptr;           // 11.2
 };
 
-MaybeStop load_nvrtc_api(void* handle, std::string path, NvrtcApi& api);
+MaybeStop load_nvrtc_api(const LoadedLibrary& library, NvrtcApi& api);
 
 struct NvrtcOutput {
     std::string machine_code;              // empty: it makes none for this GPU

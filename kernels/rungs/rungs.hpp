@@ -1,14 +1,14 @@
-// The rungs of the full ladder that rest on a library of the environment's. Each begins and ends
-// its own rungs (kernels/reporter.hpp), one for each GPU or one in all; `files` are the places
-// where the library may be, the first that loads is taken; where none does, or none is named, the
-// rung is skipped with the reason, or refused where a file that is there could not be loaded (with
-// the loader's words).
+// What climbs a rung of the full ladder: one specialization for each row of facts::k_rungs, in a
+// file of this folder. Each begins and ends its own rungs (kernels/reporter.hpp). A row without one
+// does not link.
 //
 // Law: a few MB by plain allocations, all given back; results are compared with the CPU's; no
 // setting of a GPU is touched; nothing throws.
 #pragma once
 
 #include "kernels/gpu_under_test.hpp"
+#include "kernels/rungs/gpu_work.hpp"
+#include "solver/facts/probe_rungs.hpp"
 
 #include <span>
 #include <string>
@@ -16,25 +16,42 @@
 
 namespace cudaenv::kernels {
 
-// Compiles a kernel to machine code for the GPU and to PTX, and runs both.
-void climb_nvrtc(std::span<const GpuUnderTest> gpus, const std::vector<std::string>& files);
-// A small SGEMM, and an FP16 one where there are tensor cores.
-void climb_cublas(std::span<const GpuUnderTest> gpus, const std::vector<std::string>& files);
-// Its version, the CUDA it was built for, and a small convolution. 7, 8 and 9.
-void climb_cudnn(std::span<const GpuUnderTest> gpus, const std::vector<std::string>& files);
-// An all-reduce over all of `gpus`; skipped below two.
-void climb_nccl(std::span<const GpuUnderTest> gpus, const std::vector<std::string>& files);
+// A row of RungSubject::Gpu: the probe's own code on a GPU that is current, once `memory` made it
+// so. False: the rung failed or the result was wrong.
+template <facts::ProbeStep>
+bool climb_on_gpu(const GpuUnderTest& gpu, CurrentGpu& current);
 
-// How a library was loaded.
-struct LoadedLibrary {
-    void* handle = nullptr;
-    std::string path;    // links followed; of a refusal the file that was refused, as it was met
-    std::string refusal; // the loader's words on a file that is there; empty: there is none
-};
-// dlopen of one, which is told beforehand; null with the reason in `refusal`. One that is cut short
-// is not opened: to map it would end the process.
-void* open_whole(const std::string& file, std::string& refusal);
-// dlopen of the first of `files` that loads.
-LoadedLibrary load_first(const std::vector<std::string>& files);
+// A row of RungSubject::Library: a rung for each of `gpus`, or one for all. `files` are the places
+// where the library may be; the first that loads is used. Where none exists the rung is skipped;
+// where a file could not be loaded, it is refused with the loader's words.
+template <facts::ProbeStep>
+void climb_library_rung(std::span<const GpuUnderTest> gpus, const std::vector<std::string>& files);
+
+// The usual library rung: its functions are found once, and `climb` runs on each GPU.
+template <typename Api, typename Load, typename Climb>
+void climb_each_gpu(facts::ProbeStep step, std::span<const GpuUnderTest> gpus,
+                    const std::vector<std::string>& files, Load load, Climb climb) {
+    Api api;
+    std::string path;
+    for (const GpuUnderTest& gpu : gpus) {
+        Rung rung(step, gpu.ordinal);
+        if (path.empty()) {
+            const LoadedLibrary library = load_or_end(rung, files, step);
+            if (library.handle == nullptr) {
+                return;
+            }
+            rung.set_file(library.path);
+            if (const MaybeStop stop = load(library, api)) {
+                end_rung(rung, stop);
+                return;
+            }
+            path = library.path;
+        }
+        rung.set_file(path);
+        const MaybeStop stop = climb(rung, gpu, api);
+        set_part(rung, step, path); // by then it has opened what it opens itself
+        end_rung(rung, stop);
+    }
+}
 
 } // namespace cudaenv::kernels

@@ -7,7 +7,7 @@ namespace cudaenv::kernels {
 
 RuntimeFound climb_runtime(const std::vector<std::string>& files, const DriverApi& driver,
                            RuntimeApi& api) {
-    Rung rung("runtime", std::nullopt);
+    Rung rung(ProbeStep::Runtime, std::nullopt);
     if (const auto stop = load_runtime_api(files, api)) {
         if (!api.path.empty()) {
             rung.set_file(api.path);

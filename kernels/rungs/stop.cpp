@@ -11,11 +11,17 @@ Stop wrong_result(std::string message) {
     return stop;
 }
 
-Stop lacks_function(std::string_view name, std::string_view path) {
+Stop refused_by_loader(std::string words) {
     Stop stop;
     stop.kind = Stop::Kind::Refused;
+    stop.call = "dlopen";
+    stop.message = shortened(words);
+    return stop;
+}
+
+Stop lacks_function(std::string_view name, std::string_view path) {
+    Stop stop = refused_by_loader(std::string(path) + " has no " + std::string(name));
     stop.call = "dlsym";
-    stop.message = std::string(path) + " has no " + std::string(name);
     return stop;
 }
 

@@ -1,6 +1,8 @@
 // Why a rung stopped, as a value; and how functions are taken out of a loaded library.
 #pragma once
 
+#include "solver/facts/probe.hpp"
+
 #include <dlfcn.h>
 #include <optional>
 #include <string>
@@ -18,23 +20,26 @@ struct Stop {
     int error = 0;
     std::string error_name;
     std::string message;
+    facts::RungReason reason = facts::RungReason::None;
+    std::string broken; // facts::ProbeRung's
 };
 using MaybeStop = std::optional<Stop>;
 
 Stop wrong_result(std::string message);
+Stop refused_by_loader(std::string words);
 // The library at `path` has no function of that name.
 Stop lacks_function(std::string_view name, std::string_view path);
 
 // At most 4 KiB of what a library said, without the blank at its end.
 std::string shortened(std::string_view words);
 
-// One function of a loaded library; null where it has none of that name.
+// One function of a loaded library; null where the library does not have it.
 template <typename Function>
 void find_function(void* handle, const char* name, Function*& function) {
     function = reinterpret_cast<Function*>(::dlsym(handle, name));
 }
 
-// The same of one that the rung cannot do without; the first that is missing is kept.
+// Functions that the rung requires; the first that is missing is remembered.
 class NeededFunctions {
 public:
     NeededFunctions(void* handle, std::string_view path) : m_handle(handle), m_path(path) {}

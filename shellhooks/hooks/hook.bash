@@ -2,41 +2,41 @@
 # The hook of cudaenv for bash 4.2 and newer: eval "$(cudaenv hook bash)"
 #
 # At each prompt it asks one question with builtins alone, "can anything have changed?"
-# (__cudaenv_stale, which every answer of the program defines anew), and calls the program only if
-# so. What to change is always the program's answer. Evaluating it again installs nothing twice.
+# (__cudaenv_stale, which every answer of the program redefines), and calls the program only if so.
+# The program alone decides what to change. Evaluating the hook again installs nothing twice.
 #
-# docs/decisions/0010-hooks.md says why it is as it is.
+# docs/decisions/0010-hooks.md gives the reasons.
 
 __cudaenv_program=@CUDAENV_PROGRAM@
 __cudaenv_wrap=@CUDAENV_WRAP@
 
-# What was there before the hook is not the user's wish in this shell; evaluated again, it stays so.
+# Values set before the hook are not the user's choice in this shell, also when it is evaluated again.
 if [[ ! -v __cudaenv_found_home ]]; then
     __cudaenv_found_home=${CUDA_HOME-}
     __cudaenv_found_path=${CUDA_PATH-}
     __cudaenv_found_journal=${__CUDAENV_UNDO-}
 fi
 
-# Its one key is where the last update was.
+# Its only key is the place of the last update.
 \builtin declare -gA __cudaenv_place
 
-# Until an answer says otherwise. It is not exported: a nested shell starts here as well.
+# Stale until the first answer. Not exported: a nested shell is stale at first too.
 __cudaenv_check=:
 function __cudaenv_stale {
     :
 }
 
-# True in a shell that a person types into; `bash -ic` is none.
+# True in a shell that a person types into, unlike `bash -ic`.
 function __cudaenv_is_interactive { [[ $- == *i* && ! -v BASH_EXECUTION_STRING ]]; }
 
-# Adds to __cudaenv_keep what the user sets without exporting it, and what is readonly. An exported
-# CUDA_HOME is a choice of the user's, readonly or not.
+# Adds to __cudaenv_keep the variables that are set but not exported, and readonly ones. An exported
+# CUDA_HOME is the user's choice, readonly or not.
 function __cudaenv_find_kept {
     \builtin local - __cudaenv_attributes
     \builtin set +u
-    # shellcheck disable=SC2043 # many names stand there in the end
+    # shellcheck disable=SC2043 # replaced by many names
     for __cudaenv_name in @CUDAENV_MANAGED@; do
-        # Without an indirection, which shows nothing of a variable that is readonly and unset.
+        # No indirection: it does not show a readonly variable that is unset.
         \builtin eval "__cudaenv_attributes=\${$__cudaenv_name@a}"
         case $__cudaenv_name,$__cudaenv_attributes in
         CUDA_*,*x*) continue ;;
@@ -52,9 +52,9 @@ function __cudaenv_find_kept {
 # also brings the user's INT trap (an interrupt must not leave half of the changes) and the bodies
 # of conda's functions (which show whether conda.sh was sourced again).
 #
-# An interrupt ends this function wherever it is, and bash runs PROMPT_COMMAND once more: then
-# __cudaenv_asking is still there, and the program takes back what is not for this place instead of
-# waiting again. It does the same where it failed.
+# An interrupt ends this function at any point, and bash runs PROMPT_COMMAND once more. Then
+# __cudaenv_asking is still set, and the program undoes what is not for this place instead of waiting
+# again. It does the same after a failure.
 function __cudaenv_update {
     __cudaenv_place=()
     __cudaenv_place["@CUDAENV_PLACE@"]=
@@ -69,7 +69,7 @@ function __cudaenv_update {
     \builtin unset -v __cudaenv_gone
     local __cudaenv_text __cudaenv_failed __cudaenv_name __cudaenv_keep __cudaenv_interrupt
     __cudaenv_failed=0 __cudaenv_keep=
-    # ${name@a} and `local -` are of bash 4.4; before, a variable that is not exported cannot be told.
+    # ${name@a} and `local -` need bash 4.4; older ones cannot say whether a variable is exported.
     if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then __cudaenv_find_kept; fi
     # Before 5.0, -nt and -ot compare seconds.
     if ((BASH_VERSINFO[0] < 5)); then set -- "$@" --whole-seconds; fi
@@ -78,7 +78,7 @@ function __cudaenv_update {
     if [[ -v __cudaenv_waited ]]; then set -- "$@" --waited "$__cudaenv_waited"; fi
     __cudaenv_asking=1
     \builtin export -n __cudaenv_asking
-    # Exported for the program alone, as _OLD_VIRTUAL_PATH, where it is set.
+    # Exported only for the program, as is _OLD_VIRTUAL_PATH if it is set.
     __cudaenv_text=$(
         \builtin trap -p INT
         \builtin printf '\n%s\n' __cudaenv:functions
@@ -109,8 +109,8 @@ function __cudaenv_update {
     return 0
 }
 
-# Evaluates what the program wrote; always true. With the user's `set -k` the assignments of `export`
-# would be its environment and not its arguments, which is also why no `local` here has a value.
+# Evaluates what the program wrote; always true. Under `set -k` assignments after `export` would be its
+# environment, not its arguments; hence also no `local` with a value.
 function __cudaenv_evaluate {
     if [[ $- != *k* ]]; then
         \builtin eval "$1" || :
@@ -121,9 +121,9 @@ function __cudaenv_evaluate {
     \builtin set -k
 }
 
-# __cudaenv_prompt stands at the end of PROMPT_COMMAND, so that what came before it (direnv, pyenv)
-# is seen at once. Its $1 is $?, which is kept for whatever is put behind it; with `set -e` a status
-# would end the shell. The check is its body, which saves a call.
+# __cudaenv_prompt stands at the end of PROMPT_COMMAND, so that changes of the others (direnv, pyenv)
+# are seen at once. Its $1 is $?, which it returns for commands after it; under `set -e` it must not.
+# The check is its body, which saves a call.
 function __cudaenv_define_prompt {
     \builtin eval "function __cudaenv_prompt {
         if $__cudaenv_check; then __cudaenv_ask; fi
@@ -132,7 +132,7 @@ function __cudaenv_define_prompt {
 }
 __cudaenv_define_prompt
 
-# The prompt's check takes `set -u` and nocasematch for a change; here they are none.
+# The prompt's check is always stale under `set -u` and nocasematch; this one is exact.
 function __cudaenv_ask {
     # shellcheck disable=SC2050 # it depends on an option
     if [[ a == A ]]; then
@@ -144,18 +144,18 @@ function __cudaenv_ask {
     fi
 }
 
-# The lines of one paste, and a key that is bound to `cd`, have no prompt between them. bash expands PS0
-# before each line, in this shell: where the place is another, it sends SIGURG, and the trap updates
+# There is no prompt between the lines of one paste, nor after a key that is bound to `cd`. bash expands
+# PS0 before each line, in this shell: if the place has changed, that sends SIGURG, and the trap updates
 # before the line runs. Without the trap SIGURG does nothing.
 function __cudaenv_signal { \builtin kill -s URG "$$"; }
 
 function __cudaenv_between {
-    # Not `[[ -v`, for which bash before 5.2 expands the key twice: a directory's name would be run.
+    # Not `[[ -v`: bash before 5.2 expands the key twice, so a directory's name would be executed.
     if [[ -n ${__cudaenv_place["@CUDAENV_PLACE@"]-another} ]]; then __cudaenv_update --say; fi
 }
 
-# At each update, since something else may have set PS0 again. An exported one comes to shells without a
-# hook as well, and stays as it is. PS0 is of bash 4.4.
+# At each update, since something else may have set PS0. An exported PS0 reaches shells without the hook,
+# so it is not changed. PS0 needs bash 4.4.
 function __cudaenv_define_between {
     # shellcheck disable=SC2016
     if [[ -v __cudaenv_listens && ${PS0-} != *__cudaenv_signal* && ${PS0+${PS0@a}} != *x* ]] &&
@@ -165,8 +165,8 @@ function __cudaenv_define_between {
     fi
 }
 
-# `declare -f +i` is the test for a function that neither forks nor prints. It is not for each
-# prompt (20 microseconds): what brings conda for the first time changes PATH, which is an update.
+# `declare -f +i` tests for a function without a fork or output. It is too slow for each prompt (20
+# microseconds); whatever defines conda for the first time changes PATH, which causes an update.
 function __cudaenv_wrap_new {
     local __cudaenv_name
     for __cudaenv_name in conda mamba micromamba; do
@@ -179,8 +179,8 @@ function __cudaenv_wrap_new {
     return 0
 }
 
-# Puts our function before each of the three that is there and is not ours. $1 has their texts, as
-# `declare -f` prints them; the whole body lives on as __cudaenv_original_NAME.
+# Wraps each of the three functions that is defined and not ours. $1 has their texts as `declare -f`
+# prints them; the original stays as __cudaenv_original_NAME.
 function __cudaenv_wrap_all {
     local __cudaenv_rest __cudaenv_name __cudaenv_body
     __cudaenv_rest=$'\n'$1
@@ -197,13 +197,13 @@ function __cudaenv_wrap_all {
     return 0
 }
 
-# A wrapped function: our changes go before it and come back after it, so that nothing of ours is in
-# what it saves, and `conda activate x && nvcc --version` is right on one line.
+# A wrapped function: our changes are undone before it and made again after it, so that what it saves
+# has nothing of ours, and `conda activate x && nvcc --version` is right on one line.
 function __cudaenv_wrapped {
     local __cudaenv_original __cudaenv_result __cudaenv_was
     __cudaenv_original=__cudaenv_original_$1 __cudaenv_result=0 __cudaenv_was=${__CUDAENV_UNDO-}
     \builtin shift
-    # shellcheck disable=SC2194 # many words stand there in the end
+    # shellcheck disable=SC2194 # replaced by many words
     case " @CUDAENV_ACTING@ " in
     *" ${1-} "*) ;;
     *)
@@ -221,13 +221,13 @@ function __cudaenv_wrapped {
 
 # After a command: $1 is the journal from before it.
 function __cudaenv_update_now {
-    # A part of a pipe changes nothing here: what is said of it is said by the next prompt.
+    # A part of a pipe changes nothing in this shell; the next prompt reports it.
     if __cudaenv_is_interactive && ((!BASH_SUBSHELL)); then set -- --say --was "${1-}"; else set -- --was "${1-}"; fi
     __cudaenv_update "$@"
 }
 
-# RETURN trap: a file was sourced. Where conda or mamba is in its name, it may have brought their
-# functions anew, which only a fork can tell.
+# RETURN trap: a file was sourced. If conda or mamba is in its name, it may have redefined their
+# functions, which only a fork can show.
 function __cudaenv_sourced {
     case $1 in
     *[Cc][Oo][Nn][Dd][Aa]* | *[Mm][Aa][Mm][Bb][Aa]*)
@@ -243,8 +243,7 @@ function __cudaenv_call {
         __cudaenv_found_journal=$__cudaenv_found_journal "$__cudaenv_program" "$@"
 }
 
-# Before the program of the same name: `use` changes this shell, and what others change is looked
-# at at once.
+# Shadows the program: `use` changes this shell, and after other commands the shell is updated at once.
 function cudaenv {
     local __cudaenv_result __cudaenv_text __cudaenv_word
     __cudaenv_result=0
@@ -271,7 +270,7 @@ function cudaenv {
         __cudaenv_result=$?
         ;;
     esac
-    # The user's configuration is not looked at by prompts.
+    # Prompts do not watch the user's configuration.
     if [[ ${1-} == config ]] || __cudaenv_stale; then __cudaenv_update_now; fi
     return "$__cudaenv_result"
 }
@@ -282,7 +281,7 @@ function __cudaenv_install {
     if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then
         __cudaenv_attributes=${PROMPT_COMMAND[*]+${PROMPT_COMMAND[*]@a}}
     fi
-    # Exported, it comes to shells without a hook as well: there it is to expand to nothing. (An
+    # An exported PROMPT_COMMAND reaches shells without the hook, where this expands to nothing. (An
     # argument would need an IFS with a blank.)
     # shellcheck disable=SC2016
     if [[ $__cudaenv_attributes == *x* ]]; then
@@ -292,15 +291,15 @@ function __cudaenv_install {
         ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
         PROMPT_COMMAND+=("$__cudaenv_command")
     else
-        # A newline takes no offence at a ; or a comment before it.
-        # shellcheck disable=SC2128,SC2178 # the first element is meant
+        # Separate with a newline: the previous command may end in ';' or a comment.
+        # shellcheck disable=SC2128,SC2178 # the first element
         PROMPT_COMMAND=${PROMPT_COMMAND:+$PROMPT_COMMAND$'\n'}$__cudaenv_command
     fi
-    # set -a would have exported what was not.
+    # Under set -a the assignment exported it.
     if [[ $__cudaenv_attributes != *x* ]]; then \builtin export -n PROMPT_COMMAND; fi
 }
 
-# Takes everything back: our changes, the wrapping, the prompt, and then ourselves.
+# Undoes everything: our changes, the wrapping, the prompt, and these functions.
 function __cudaenv_unhook {
     local __cudaenv_name __cudaenv_key __cudaenv_text
     if [[ -v __CUDAENV_UNDO ]]; then __cudaenv_update --leave; fi
@@ -341,9 +340,9 @@ function __cudaenv_unhook {
         __cudaenv_unhook
 }
 
-# Traced, or its removal of the RETURN trap would end with it.
+# Traced, or the RETURN trap would return when it ends.
 \builtin declare -ft __cudaenv_unhook
-# `set -a` exports whatever is defined; these are this shell's alone.
+# `set -a` exports what is defined; these are only for this shell.
 \builtin export -n __cudaenv_program __cudaenv_wrap __cudaenv_check __cudaenv_found_home \
     __cudaenv_found_path __cudaenv_found_journal
 \builtin export -nf __cudaenv_stale __cudaenv_is_interactive __cudaenv_update __cudaenv_evaluate \

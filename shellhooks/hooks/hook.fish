@@ -1,15 +1,16 @@
-# cudaenv's hook for fish. The program decides what to change; this asks it when that may be due.
+# cudaenv's hook for fish. The program decides what to change; the hook asks it when something may have
+# changed.
 set -g __cudaenv_program @CUDAENV_PROGRAM@
 set -g __cudaenv_wrap @CUDAENV_WRAP@
 
-# What was there before the hook is not the user's wish in this shell; evaluated again, it stays so.
+# Values set before the hook are not the user's choice in this shell, also when it is evaluated again.
 if not set -q __cudaenv_found_home
     set -g __cudaenv_found_home "$CUDA_HOME"
     set -g __cudaenv_found_path "$CUDA_PATH"
     set -g __cudaenv_found_journal "$__CUDAENV_UNDO"
 end
 
-# The program; what was found is exported for it alone.
+# The program, with the values found at the start exported only for it.
 function __cudaenv_call
     set -lx __cudaenv_found_home $__cudaenv_found_home
     set -lx __cudaenv_found_path $__cudaenv_found_path
@@ -17,15 +18,15 @@ function __cudaenv_call
     command $__cudaenv_program $argv
 end
 
-# Asks the program and carries out its answer. With --leave our changes are taken back. An interrupt
-# ends all of this, so what is not for this place is taken back before there is a wait (status 4).
+# Asks the program and evaluates its answer. With --leave our changes are undone. An interrupt ends all
+# of this, so what is not for this place is undone before the wait (status 4).
 function __cudaenv_ask
     set -l words prompt fish
-    # Once prompts are shown there is somebody to read, and no rc file is being read.
+    # Once prompts are shown a person reads them, and no start-up file is running.
     set -q __cudaenv_prompted; and set -a words --say --take-back-first
     set -g __cudaenv_place "@CUDAENV_PLACE@"
     set -a words $argv
-    # What the shell has without exporting it is the user's.
+    # Variables that are set but not exported are the user's.
     set -l keep
     for name in @CUDAENV_MANAGED@
         set -q $name; and not set -qx $name; and set -a keep $name
@@ -77,14 +78,14 @@ function __cudaenv_update
     return 0
 end
 
-# Handlers run in the order of their definition. Defined anew at each prompt, ours is the last: what
-# others do at a prompt is seen at once, and what they keep of PATH has nothing of ours in it.
+# Handlers run in the order of their definition. Redefined at each prompt, ours is the last: changes by
+# others are seen at once, and their copies of PATH have nothing of ours.
 function __cudaenv_listen
     function __cudaenv_on_prompt --on-event fish_prompt
         __cudaenv_listen
         if not set -q __cudaenv_prompted
             status is-interactive; and set -g __cudaenv_prompted
-            # At the first prompt those that came after the hook have yet to run.
+            # At the first prompt those defined after the hook have yet to run.
             for name in __direnv_export_eval __mise_env_eval
                 functions -q $name; and $name
             end
@@ -94,8 +95,8 @@ function __cudaenv_listen
     end
 end
 
-# An interrupt can end what stands above wherever it is, and keys change the directory without a
-# prompt. Then it is made up for before the next command.
+# An interrupt can end the function above at any point, and keys can change the directory without a
+# prompt. Then update before the next command.
 function __cudaenv_on_command --on-event fish_preexec
     if set -q __cudaenv_due; or test "@CUDAENV_PLACE@" != "$__cudaenv_place"
         __cudaenv_update
@@ -106,8 +107,8 @@ function __cudaenv_on_command --on-event fish_preexec
     string match -qr '[\n;&]|\b(and|or)\b' -- "$argv"; and set -g __cudaenv_several
 end
 
-# Between them, where the place changes; a command alone has a prompt behind it. While a script of venv's runs, PATH comes after VIRTUAL_ENV;
-# what happens within a wrapped command is looked at behind it.
+# Between them, if the place changes; a single command is followed by a prompt. A script of venv's sets
+# PATH after VIRTUAL_ENV; changes inside a wrapped command are handled after it.
 function __cudaenv_on_change --on-variable PWD --on-variable VIRTUAL_ENV --on-variable PATH
     set -q __cudaenv_due; and set -q __cudaenv_several; or return 0
     not set -q __cudaenv_asking; and not set -q __cudaenv_within; or return 0
@@ -117,7 +118,7 @@ function __cudaenv_on_change --on-variable PWD --on-variable VIRTUAL_ENV --on-va
 end
 __cudaenv_listen
 
-# conda, mamba and micromamba act on the shell as functions; ours stand before them and are known by
+# conda, mamba and micromamba are functions that change the shell. Ours wrap them, and are recognized by
 # their description.
 function __cudaenv_wrap_all
     test "$__cudaenv_wrap" = 1; or return 0
@@ -151,7 +152,7 @@ function __cudaenv_around
     return $result
 end
 
-# Stands before the program: `use` changes this shell, and whatever else was changed shows at once.
+# Shadows the program: `use` changes this shell, and after other commands the shell is updated at once.
 function cudaenv
     set -l result
     if test "$argv[1]" = use
@@ -167,7 +168,7 @@ function cudaenv
     return $result
 end
 
-# As if the hook had never been.
+# Undoes everything.
 function __cudaenv_unhook
     set -q __CUDAENV_UNDO; and __cudaenv_ask --leave
     for name in conda mamba micromamba
@@ -184,7 +185,7 @@ function __cudaenv_unhook
     set -eg (set -gn | string match '__cudaenv_*')
 end
 
-# A script, or `fish -c`, has no prompt: it is served at once. Else a prompt will come.
+# A script, or `fish -c`, has no prompt, so update now. Otherwise the first prompt does.
 if not status is-interactive
     __cudaenv_update
 else if string match -qr -- '^(-[A-Za-z]*c|--command(=.*)?)$' (string split0 </proc/self/cmdline 2>/dev/null)

@@ -1,17 +1,17 @@
 # The hook of cudaenv for zsh 5.3 and newer: eval "$(cudaenv hook zsh)"
 #
 # At each prompt it asks one question with builtins alone, "can anything have changed?"
-# (__cudaenv_stale, which every answer of the program defines anew), and calls the program only if
-# so. What to change is always the program's answer. Evaluating it again installs nothing twice.
+# (__cudaenv_stale, which every answer of the program redefines), and calls the program only if so.
+# The program alone decides what to change. Evaluating the hook again installs nothing twice.
 #
-# Every function but those around the user's own begins with `emulate -L zsh`: options such as
-# ksharrays, shwordsplit and extendedglob are the user's and change nothing here.
+# Every function except those that run the user's own begins with `emulate -L zsh`, so that the user's
+# options such as ksharrays, shwordsplit and extendedglob change nothing here.
 #
-# docs/decisions/0010-hooks.md says why it is as it is.
+# docs/decisions/0010-hooks.md gives the reasons.
 
 typeset -g __cudaenv_program=@CUDAENV_PROGRAM@
 typeset -g __cudaenv_wrap=@CUDAENV_WRAP@
-# What was there before the hook is not the user's wish in this shell; evaluated again, it stays so.
+# Values set before the hook are not the user's choice in this shell, also when it is evaluated again.
 if [[ ! -v __cudaenv_found_home ]]; then
     typeset -g __cudaenv_found_home=${CUDA_HOME-} __cudaenv_found_path=${CUDA_PATH-}
     typeset -g __cudaenv_found_journal=${__CUDAENV_UNDO-}
@@ -20,16 +20,16 @@ fi
 typeset -g +x __cudaenv_program __cudaenv_wrap __cudaenv_found_home __cudaenv_found_path \
     __cudaenv_found_journal
 
-# Until an answer says otherwise. A nested shell starts here as well.
+# Stale until the first answer. A nested shell is stale at first too.
 function __cudaenv_stale {
     :
 }
 
-# True in a shell that a person types into; `zsh -ic` is none.
+# True in a shell that a person types into, unlike `zsh -ic`.
 function __cudaenv_is_interactive { [[ -o interactive && ! -v ZSH_EXECUTION_STRING ]] }
 
-# Asks the program and evaluates its answer; always true. Arguments go to the program. Where the
-# wait is interrupted, or the program fails, it is asked to take back what is not for this place.
+# Asks the program and evaluates its answer; always true. Arguments go to the program. If the
+# wait is interrupted or the program fails, it is asked to undo what is not for this place.
 function __cudaenv_update {
     emulate -L zsh
     setopt no_aliases no_err_return
@@ -55,13 +55,13 @@ function __cudaenv_update {
     if [[ -v __cudaenv_waited ]]; then set -- "$@" --waited $__cudaenv_waited; fi
     typeset -g +x __cudaenv_asking=1
     {
-        # Exported for the program alone, as _OLD_VIRTUAL_PATH.
+        # Exported only for the program, as is _OLD_VIRTUAL_PATH.
         if __cudaenv_text=$(
             if [[ -v _OLD_VIRTUAL_PATH ]]; then builtin export _OLD_VIRTUAL_PATH; fi
             builtin export __cudaenv_found_home __cudaenv_found_path __cudaenv_found_journal
             exec "$__cudaenv_program" prompt zsh "$@"
         ); then
-            # An interrupt must not leave half of the changes. The user's own trap is back
+            # An interrupt must not leave half of the changes. The user's trap is restored
             # afterwards: emulate -L has set localtraps.
             trap '' INT
             unset __cudaenv_asking __cudaenv_waited
@@ -73,8 +73,8 @@ function __cudaenv_update {
             TRY_BLOCK_INTERRUPT=0
             trap '' INT # a second one must not end this as well; it takes a moment only
             if [[ "$*" != *--cut-off* ]]; then __cudaenv_update "$@"; fi
-            # The rest of a line is dropped, as by any interrupt. At a prompt no line is running, and
-            # what stays pending would meet the next command.
+            # Drop the rest of a line, as any interrupt does. At a prompt no line is running, and a
+            # pending interrupt would end the next command.
             if [[ "$*" == *--was* ]]; then TRY_BLOCK_INTERRUPT=$__cudaenv_interrupted; fi
         else
             if [[ $__cudaenv_wrap == 1 ]]; then __cudaenv_wrap_all; fi
@@ -84,13 +84,13 @@ function __cudaenv_update {
     return 0
 }
 
-# The precmd function: calls are what costs most in zsh, so it has the body of __cudaenv_stale
-# within, and neither an `emulate` nor anything that an option could change. zsh gives $? back after
-# its precmd functions. Whether the three functions are still as we left them is seen at each
-# prompt: $functions has their bodies without a fork. What brings them for the first time sets
-# CONDA_EXE (conda) or CONDA_SHLVL (mamba, whose own script sets no MAMBA_EXE), which is seen at a
-# tenth of the price. Where one of the three is there already, another that comes without setting
-# either is wrapped at the next update, as in bash.
+# The precmd function. Calls cost most in zsh, so it contains the body of __cudaenv_stale, and neither
+# an `emulate` nor anything that an option could change. zsh restores $? after its precmd functions.
+# Each prompt compares the three wrapped functions with what we defined: $functions has their bodies
+# without a fork. Whatever defines them for the first time sets CONDA_EXE (conda) or CONDA_SHLVL
+# (mamba, whose own script sets no MAMBA_EXE); comparing these costs a tenth. If one of the three is
+# wrapped already, another that appears without setting either is wrapped at the next update, as in
+# bash.
 function __cudaenv_define_prompt {
     emulate -L zsh
     local __cudaenv_name __cudaenv_differs= __cudaenv_row= __cudaenv_absent=
@@ -115,7 +115,7 @@ function __cudaenv_define_prompt {
         fi
         __cudaenv_differs="[[ ${__cudaenv_differs% || } ]] ||"
     fi
-    # On one line each: with cshjunkiequotes a string may hold no newline.
+    # On one line each: with cshjunkiequotes a string must not contain a newline.
     local __cudaenv_body="if $__cudaenv_differs { $functions[__cudaenv_stale]"$'\n'
     functions[__cudaenv_prompt]="$__cudaenv_body}; then __cudaenv_changed; fi; builtin unset __cudaenv_due; if [[ -v __cudaenv_between ]]; then __cudaenv_end_between; fi"
     return 0
@@ -127,8 +127,8 @@ function __cudaenv_changed {
     if ! __cudaenv_stale; then
         __cudaenv_define_prompt
     elif [[ -v __p9k_instant_prompt_active ]]; then
-        # While powerlevel10k's instant prompt stands, standard error is a file, and what is in it
-        # brings a warning. What there is to say is said at the next prompt.
+        # During powerlevel10k's instant prompt standard error is a file, and text in it causes a
+        # warning. The next prompt prints the line.
         CUDAENV_QUIET=1 __cudaenv_update --say
         typeset -g +x __cudaenv_unsaid=
         functions[__cudaenv_stale]=:
@@ -142,11 +142,11 @@ function __cudaenv_changed {
     fi
 }
 
-# Before a command: an interrupt may have ended what is done at a prompt wherever it was, and a widget
-# may have changed the directory since. Then it is made up for.
+# Before a command: an interrupt may have ended the work of the prompt at any point, and a widget may
+# have changed the directory since. Then update now.
 #
-# The lines of one paste are one event. Where it has several, a DEBUG trap looks between them until the
-# prompt; the user's own stays, and then nothing looks.
+# The lines of one paste are one event. If it has several, a DEBUG trap compares between them until the
+# prompt; if the user has one, it stays, and nothing compares.
 function __cudaenv_command {
     emulate -L zsh
     setopt no_local_traps
@@ -168,8 +168,8 @@ function __cudaenv_end_between {
     if [[ $(trap) == *__cudaenv_place* ]]; then trap - DEBUG; fi
 }
 
-# Puts our function before each of the three that is there and is not ours; the whole function lives
-# on as __cudaenv_original_NAME.
+# Wraps each of the three functions that is defined and not ours; the original stays as
+# __cudaenv_original_NAME.
 function __cudaenv_wrap_all {
     emulate -L zsh
     local __cudaenv_name
@@ -183,8 +183,8 @@ function __cudaenv_wrap_all {
     return 0
 }
 
-# A wrapped function: our changes go before it and come back after it, so that nothing of ours is in
-# what it saves, and `conda activate x && nvcc --version` is right on one line. The original runs
+# A wrapped function: our changes are undone before it and made again after it, so that what it saves
+# has nothing of ours, and `conda activate x && nvcc --version` is right on one line. The original runs
 # under the user's options, hence no emulate here.
 function __cudaenv_wrapped {
     local __cudaenv_original=__cudaenv_original_$1 __cudaenv_result=0 __cudaenv_was=${__CUDAENV_UNDO-}
@@ -206,12 +206,12 @@ function __cudaenv_wrapped {
 
 # After a command: $1 is the journal from before it.
 function __cudaenv_update_now {
-    # A part of a pipe changes nothing here: what is said of it is said by the next prompt.
+    # A part of a pipe changes nothing in this shell; the next prompt reports it.
     if __cudaenv_is_interactive && (( ! ZSH_SUBSHELL )); then set -- --say --was "${1-}"; else set -- --was "${1-}"; fi
     __cudaenv_update "$@"
 }
 
-# A function of its own, so that the options under which the text is read are zsh's.
+# A separate function, so that the text is read under zsh's default options.
 function __cudaenv_evaluate {
     emulate -L zsh
     setopt no_aliases no_err_return
@@ -225,8 +225,7 @@ function __cudaenv_call {
         __cudaenv_found_journal=$__cudaenv_found_journal "$__cudaenv_program" "$@"
 }
 
-# Before the program of the same name: `use` changes this shell, and what others change is looked
-# at at once.
+# Shadows the program: `use` changes this shell, and after other commands the shell is updated at once.
 function cudaenv {
     local __cudaenv_result=0 __cudaenv_text __cudaenv_word
     case "${1-}" in
@@ -252,7 +251,7 @@ function cudaenv {
         __cudaenv_result=$?
         ;;
     esac
-    # The user's configuration is not looked at by prompts.
+    # Prompts do not watch the user's configuration.
     if [[ "${1-}" == config ]] || __cudaenv_stale; then __cudaenv_update_now; fi
     return "$__cudaenv_result"
 }
@@ -269,7 +268,7 @@ function __cudaenv_install {
     return 0
 }
 
-# Takes everything back: our changes, the wrapping, the prompt, and then ourselves.
+# Undoes everything: our changes, the wrapping, the prompt, and these functions.
 function __cudaenv_unhook {
     emulate -L zsh
     local __cudaenv_name

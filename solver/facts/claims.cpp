@@ -92,8 +92,8 @@ std::vector<Claim> Claims::of(std::string_view path) const {
     }
 }
 
-template <class Wanted, class Told>
-void Claims::for_each_ring(const Wanted& wanted, const Told& told) const {
+template <class Wanted, class Visit>
+void Claims::for_each_ring(const Wanted& wanted, const Visit& visit) const {
     std::vector<bool> is_first(m_entries.size());
     for (const auto& slot : m_slots) {
         if (slot.last != k_none && wanted(slot.last)) {
@@ -111,25 +111,25 @@ void Claims::for_each_ring(const Wanted& wanted, const Told& told) const {
             claims.push_back(m_entries[at].claim);
             at = m_entries[at].next;
         } while (at != first);
-        told(claims);
+        visit(claims);
     }
 }
 
 void Claims::for_each_path(
-    const std::function<void(std::string_view, std::span<const Claim>)>& told) const {
+    const std::function<void(std::string_view, std::span<const Claim>)>& visit) const {
     for_each_ring([](std::uint32_t) { return true; },
-                  [&](const std::vector<Claim>& claims) { told(path(claims.front()), claims); });
+                  [&](const std::vector<Claim>& claims) { visit(path(claims.front()), claims); });
 }
 
 void Claims::for_each_shared(
-    const std::function<void(std::string_view, std::span<const Claim>)>& told) const {
+    const std::function<void(std::string_view, std::span<const Claim>)>& visit) const {
     for_each_ring([this](std::uint32_t last) { return m_entries[last].next != last; },
                   [&](const std::vector<Claim>& claims) {
                       const auto by_another = [&](const Claim& claim) {
                           return !claim.same_owner(claims.front());
                       };
                       if (std::any_of(claims.begin(), claims.end(), by_another)) {
-                          told(path(claims.front()), claims);
+                          visit(path(claims.front()), claims);
                       }
                   });
 }

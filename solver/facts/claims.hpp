@@ -33,11 +33,11 @@ public:
     [[nodiscard]] std::vector<Claim> of(std::string_view path) const;
     // Each path, once, in the order of their first claims. The span is good for the call.
     void for_each_path(
-        const std::function<void(std::string_view path, std::span<const Claim>)>& told) const;
+        const std::function<void(std::string_view path, std::span<const Claim>)>& visit) const;
     // Each path that two or more packages claim, once, in the order of their first claims. The span
     // is good for the call.
     void for_each_shared(
-        const std::function<void(std::string_view path, std::span<const Claim>)>& told) const;
+        const std::function<void(std::string_view path, std::span<const Claim>)>& visit) const;
 
     [[nodiscard]] const FileClaim& file(const Claim& claim) const {
         return files(claim)[claim.file];
@@ -69,8 +69,8 @@ private:
     };
 
     void add(const Claim& claim);
-    template <class Wanted, class Told>
-    void for_each_ring(const Wanted& wanted, const Told& told) const;
+    template <class Wanted, class Visit>
+    void for_each_ring(const Wanted& wanted, const Visit& visit) const;
     [[nodiscard]] std::size_t slot_of(std::string_view path, std::uint64_t hash) const;
 
     const Inventory* m_inventory;

@@ -1,5 +1,5 @@
 // What one environment (conda's, venv's or uv's) holds that matters for CUDA: found by
-// host/environments, weighed by solver/plan/activation. Pure data; every value says where it comes
+// host/environments, judged by shellhooks/activation. Pure data; every value says where it comes
 // from.
 #pragma once
 
@@ -22,6 +22,12 @@ struct FrameworkBuild {
     std::optional<DottedVersion> cuda;  // 11.3; none: a build without CUDA, or unknown
     bool cpu = false;                   // known to be a build without CUDA
     std::string source;                 // the file it was read from
+};
+
+struct InstalledPackage {
+    std::string name; // conda's, or PyPI's normalised
+    std::string version;
+    bool conda = false; // on record in conda-meta
 };
 
 // The CUDA runtime that an environment carries: cudatoolkit, cuda-version, nvidia-cuda-runtime-cu12.
@@ -54,7 +60,10 @@ struct ToolkitLayout {
 struct EnvironmentFacts {
     std::string prefix; // absolute, as it is active
     EnvironmentKind kind = EnvironmentKind::Conda;
+    bool uv = false;                        // made by uv: its pyvenv.cfg says so
+    std::string python;                     // 3.11.7; empty: unknown
     std::vector<std::string> site_packages; // directories
+    std::vector<InstalledPackage> installed; // conda's records by name, then each site's
     std::vector<FrameworkBuild> frameworks; // the one that decides first: torch, tensorflow, jaxlib, cupy
     std::optional<CarriedRuntime> runtime;
     // nvcc of the environment's own, with its layout: of conda's cuda-nvcc, of PyPI's

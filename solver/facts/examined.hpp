@@ -1,6 +1,6 @@
 // What lies at the paths that an inventory's records claim, as far as it was looked at. Pure data.
 // Law: a path of which nothing is held was looked at and is what every record of it says, or is one
-// of those that differ in every healthy environment (plan::is_ordinary_difference). One that
+// of those that differ in every healthy environment (rules::is_ordinary_difference). One that
 // several packages claim, of which some have no digest, is held with its own where another has one.
 #pragma once
 
@@ -27,7 +27,7 @@ enum class Lies : std::uint8_t {
 
 struct PathState {
     Lies lies = Lies::Missing;
-    // Of a file that was hashed: not where its size is that of no record, or nobody has a digest.
+    // Of a file that was hashed: not where no record has its size, or none has a digest.
     std::optional<Sha256Digest> sha256;
     std::uint64_t size = 0;      // bytes, of a file
     std::int64_t changed_ns = 0; // since the epoch: when the file's content or name changed

@@ -23,7 +23,7 @@ struct Driver {
     std::optional<DriverKind> kind;
     bool derived = false; // `cuda` is from the branch table, not from the driver itself
     std::string source;
-    bool measured = false; // `cuda` is what the driver itself told `cudaenv probe`
+    bool measured = false; // `cuda` is what the driver itself reported to `cudaenv probe`
 };
 
 struct Gpu {
@@ -90,7 +90,7 @@ struct MeasuredGpu {
 };
 
 struct FailedRung {
-    std::string step;   // k_probe_steps of probe.hpp
+    std::string step;   // a word of probe_rungs.hpp
     std::string code;   // CE3xx, docs/findings.md
     std::string detail; // one line: what was refused
     std::string cause;
@@ -98,7 +98,7 @@ struct FailedRung {
 
 // What `cudaenv probe` saw of this machine: the driver and the GPUs, not one environment.
 struct Measured {
-    std::string verdict;                      // "ok", "no-driver": plan::name_of
+    std::string verdict;                      // "ok", "no-driver": judge::name_of
     std::string summary;                      // one line
     std::string at;                           // RFC 3339, UTC
     std::optional<DottedVersion> driver_cuda; // as the driver itself said
@@ -123,7 +123,7 @@ struct Host {
     Platform platform;
     std::vector<CondaInstall> conda;
     std::map<std::string, std::string> sources; // "glibc", "kernel", ... -> where from
-    std::map<std::string, std::string> absent;  // "glibc", "compilers", ... -> why there is none
+    std::map<std::string, std::string> absent;  // "glibc", "compilers", ... -> why it is absent
     std::vector<std::string> notes;             // seen and left out, with the reason
     std::optional<Measured> measured;           // none: no probe, or it no longer holds
 };

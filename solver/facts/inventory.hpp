@@ -140,7 +140,7 @@ struct Distribution {
     std::string name;    // PEP 503: lower case, one '-' for every run of '-', '_' and '.'
     std::string written; // as its metadata has it, else as the name of its metadata
     std::string version;
-    std::string installer; // INSTALLER, trimmed: "pip", "uv", "conda"; empty: there is none
+    std::string installer; // INSTALLER, trimmed: "pip", "uv", "conda"; may be empty
     std::string metadata;  // the directory or file; absolute of one in a base
     DistributionKind kind = DistributionKind::DistInfo;
     std::string site; // the directory that Python imports it from
@@ -185,7 +185,7 @@ struct PathFile {
 struct InventoryNote {
     std::string path;
     std::string reason;   // "permission denied"
-    bool damaged = false; // a record that was read and is none
+    bool damaged = false; // read, and not a record
     // A directory that has or may have records: which, is not known.
     bool hides_records = false;
 };
@@ -203,7 +203,7 @@ struct Inventory {
     std::vector<PathFile> path_files;        // by path
     std::vector<InventoryNote> notes;        // by path
     // Of a virtual environment that sees the packages of the Python it was made with: those that it
-    // has not itself, in the order of their sites. They are another's: no files are told of them.
+    // has not itself, in the order of their sites. They belong to another environment: their files are not listed.
     std::vector<std::string> base_sites; // absolute
     std::vector<Distribution> base;
 };

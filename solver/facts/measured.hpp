@@ -1,6 +1,6 @@
 // What was measured, put in the place of what was looked up. Pure.
 // Law: only what the probe saw is replaced; a value keeps its origin until then, and where two
-// disagree both are told.
+// disagree both are reported.
 #pragma once
 
 #include "solver/facts/host.hpp"

@@ -38,15 +38,15 @@ Result<Host> with_overrides(Host host, const std::optional<std::string>& driver,
         if (!version) {
             return in_option(std::move(version).error(), "--driver");
         }
-        Driver told;
-        told.cuda = cuda_of_driver(*version);
-        told.version = std::move(*version);
-        told.derived = true;
-        told.source = "--driver";
-        host.driver = std::move(told);
+        Driver assumed;
+        assumed.cuda = cuda_of_driver(*version);
+        assumed.version = std::move(*version);
+        assumed.derived = true;
+        assumed.source = "--driver";
+        host.driver = std::move(assumed);
         host.driver_absent.clear();
         if (host.gpus.empty()) {
-            host.gpus_absent.clear(); // another machine is meant, and its GPUs were not told
+            host.gpus_absent.clear(); // another machine is meant, and its GPUs were not given
         }
     }
     if (driver || !gpus.empty()) {

@@ -16,7 +16,7 @@ using CudaOfDriver = std::function<std::optional<DottedVersion>(const DottedVers
 
 // `driver`: a driver version, or "none" for a host without one. `gpus`: one GPU each, as "8.6" or
 // "sm_86"; a sole "none" for a host without any; empty leaves the host's own, or unknown ones where
-// the host has none and a driver is told.
+// the host has none and a driver is given.
 // Errors: "bad-version", "bad-compute-capability".
 Result<Host> with_overrides(Host host, const std::optional<std::string>& driver,
                             const std::vector<std::string>& gpus,

@@ -22,7 +22,7 @@ struct SeenDistribution {
     std::string metadata;          // relative to the prefix
     std::int64_t installed_ns = 0; // since the epoch
     std::uint32_t files = 0;       // that it claimed
-    bool pure = false; // Built, and certainly nothing of it was compiled
+    bool pure = false;             // Built, and certainly nothing of it was compiled
     // Since the epoch: the first look that did not find it any more; 0: it is here, or replaced.
     std::int64_t gone_ns = 0;
 };

@@ -106,12 +106,13 @@ std::optional<DriverCuda> cuda_of_driver(const DottedVersion& driver) {
         }
     }
     if (exact != nullptr) {
-        return DriverCuda{exact->cuda, false, exact->source};
+        return DriverCuda{exact->cuda, false, false, exact->source};
     }
     if (older == nullptr) {
         return std::nullopt;
     }
-    return DriverCuda{older->cuda, true,
+    const bool newest = driver.major() > branches.back().driver.major();
+    return DriverCuda{older->cuda, true, newest,
                       "derived: branch " + std::to_string(driver.major()) +
                           " is not in the table, at least what branch " + older->driver.str() +
                           " reports; " + older->source};
@@ -119,6 +120,23 @@ std::optional<DriverCuda> cuda_of_driver(const DottedVersion& driver) {
 
 std::span<const DottedVersion> cuda_releases() {
     return drivers().releases;
+}
+
+std::optional<DottedVersion> nearest_cuda_release(const DottedVersion& cuda) {
+    const auto releases = cuda_releases();
+    if (cuda.parts().size() < 2 || releases.empty()) {
+        return std::nullopt;
+    }
+    const DottedVersion minor = DottedVersion::of(cuda.major_minor());
+    if (minor > releases.back() || std::ranges::find(releases, minor) != releases.end()) {
+        return std::nullopt;
+    }
+    const auto above = std::ranges::lower_bound(releases, minor);
+    // Of the same major where there is one: 11.9 is nearer to 11.8 than to 12.0.
+    return above != releases.begin() &&
+                   ((above - 1)->major() == minor.major() || above->major() != minor.major())
+               ? *(above - 1)
+               : *above;
 }
 
 } // namespace cudaenv::knowledge

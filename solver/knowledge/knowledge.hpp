@@ -30,8 +30,9 @@ std::optional<DriverBound> family_floor(unsigned cuda_major);
 std::optional<DriverBound> toolkit_minimum_driver(const DottedVersion& cuda);
 
 struct DriverCuda {
-    DottedVersion cuda;       // what the driver's branch reports
-    bool lower_bound = false; // the branch is in no row: what the nearest older one reports
+    DottedVersion cuda;            // what the driver's branch reports
+    bool lower_bound = false;      // the branch is in no row: what the nearest older one reports
+    bool newer_than_known = false; // and no row is newer: what it gives is not known
     std::string source;
 };
 // From the branch table, where the driver itself cannot be asked. None for a driver older than all.
@@ -39,6 +40,9 @@ std::optional<DriverCuda> cuda_of_driver(const DottedVersion& driver);
 
 // Every CUDA toolkit release major.minor known, ascending: 7.0 ... 13.5.
 std::span<const DottedVersion> cuda_releases();
+// The release nearest to what does not exist: 11.9 -> 11.8. Nothing where `cuda` exists, or is
+// newer than all known.
+std::optional<DottedVersion> nearest_cuda_release(const DottedVersion& cuda);
 
 // --- compilers and architectures of a toolkit ---------------------------------------------------
 
@@ -110,7 +114,9 @@ struct TorchVariant {
     bool wheel = false;                               // there is a wheel
     bool wheel_is_default = false;                    // what a bare `pip install torch==X` brings
     bool wheel_has_local_label = true; // the wheel's version is 1.12.1+cu113, not 1.12.1
-    std::string wheel_index;           // https://download.pytorch.org/whl/cu113
+    std::optional<DottedVersion>
+        glibc; // the oldest that the wheel runs on, where its tag asks for more than 2.17
+    std::string wheel_index; // https://download.pytorch.org/whl/cu113
     // Partners' wheels of the same tag as their names have it, "0.13.1+cu113"; none = not seen
     // there.
     std::optional<std::string> wheel_torchvision;

@@ -40,6 +40,7 @@ TorchVariant read_variant(const Row& row) {
         variant.wheel_has_local_label = *wheel == "labelled";
         variant.wheel_is_default = row.flag("pypi_default");
         variant.wheel_index = row.text("index");
+        variant.glibc = row.find_version("glibc");
         variant.wheel_torchvision = row.find("wheel_torchvision");
         variant.wheel_torchaudio = row.find("wheel_torchaudio");
         variant.pythons = row.versions("python");
@@ -56,6 +57,61 @@ TorchVariant read_variant(const Row& row) {
         variant.conda_architectures = architectures(row, variant.cuda, "conda_");
     }
     return variant;
+}
+
+// Where a wheel's cuDNN was not read, it is that of the release's nearest CUDA of the same major;
+// of cu118 that of the release before, whose cu118 is built from the same lines (9.1.0.70
+// from 2.4.0 to 2.7.1).
+void add_missing_cudnn(std::vector<TorchRelease>& releases) {
+    std::optional<std::string> of_cu118;
+    for (TorchRelease& release : releases) {
+        const TorchVariant* before = nullptr;
+        for (TorchVariant& variant : release.variants) {
+            if (variant.wheel && !variant.cudnn && release.torch >= DottedVersion::of("2.4")) {
+                variant.cudnn = variant.tag == "cu118" ? of_cu118
+                                : before != nullptr && before->cuda.major() == variant.cuda.major()
+                                    ? before->cudnn
+                                    : std::nullopt;
+            }
+            if (variant.tag == "cu118") {
+                of_cu118 = variant.cudnn;
+            }
+            before = &variant;
+        }
+    }
+}
+
+// conda-forge's CUDA builds, where the pytorch channel has none of that release and CUDA. Their
+// lists of GPUs are not published.
+void add_conda_forge(std::vector<TorchRelease>& releases) {
+    read_table("conda", [&](std::string_view section, const Row& row) {
+        if (section != "pytorch") {
+            return;
+        }
+        const DottedVersion version = row.version("torch");
+        const DottedVersion cuda = row.version("cuda");
+        const auto release = std::ranges::find(releases, version, &TorchRelease::torch);
+        if (release == releases.end()) {
+            return;
+        }
+        auto variant = std::ranges::find(release->variants, cuda, &TorchVariant::cuda);
+        if (variant == release->variants.end()) {
+            TorchVariant fresh;
+            fresh.torch = version;
+            fresh.cuda = cuda;
+            fresh.tag = "cu" + std::to_string(cuda.major()) + std::to_string(cuda.minor());
+            release->variants.push_back(std::move(fresh));
+            variant = release->variants.end() - 1;
+        }
+        if (!variant->conda) {
+            variant->conda = true;
+            variant->conda_toolkit = "cuda-version";
+            variant->conda_pin = "cuda-version=" + cuda.str();
+            variant->conda_channels = {"conda-forge"};
+            variant->conda_pythons = row.versions("python");
+            variant->sources.push_back(row.source());
+        }
+    });
 }
 
 std::vector<TorchRelease> read_torch() {
@@ -93,9 +149,11 @@ std::vector<TorchRelease> read_torch() {
         }
         release->variants.push_back(std::move(variant));
     }
+    add_conda_forge(releases);
     for (TorchRelease& release : releases) {
         std::ranges::sort(release.variants, {}, &TorchVariant::cuda);
     }
+    add_missing_cudnn(releases);
     return releases;
 }
 

@@ -1,5 +1,6 @@
 #include "solver/specs/channel_name.hpp"
 
+#include "base/percent.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -236,26 +237,6 @@ bool has_scheme(std::string_view text) {
 
 bool is_url(std::string_view text) {
     return has_scheme(text) && split_url(text).has_value();
-}
-
-std::string percent_decode(std::string_view text) {
-    const auto digit = [](char c) {
-        return c >= '0' && c <= '9'   ? c - '0'
-               : c >= 'a' && c <= 'f' ? c - 'a' + 10
-               : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                      : -1;
-    };
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 &&
-            digit(text[i + 2]) >= 0) {
-            out += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
-            i += 2;
-        } else {
-            out += text[i];
-        }
-    }
-    return out;
 }
 
 std::string normal_path(std::string_view path) {

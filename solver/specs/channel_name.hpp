@@ -53,8 +53,6 @@ private:
 [[nodiscard]] bool has_scheme(std::string_view text);
 // With a scheme, and a port that is one.
 [[nodiscard]] bool is_url(std::string_view text);
-// %41 becomes A.
-[[nodiscard]] std::string percent_decode(std::string_view text);
 // A path without "." and "..", "//" and a slash at the end; a relative one stays relative.
 [[nodiscard]] std::string normal_path(std::string_view path);
 

@@ -1,4 +1,4 @@
-// The CUDA that the name of a build tells. Pure text.
+// The CUDA version in the name of a build. Pure text.
 #pragma once
 
 #include "base/dotted_version.hpp"

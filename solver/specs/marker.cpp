@@ -14,7 +14,7 @@ Result<bool> Marker::evaluate(const Node& node, const MarkerEnvironment& environ
     if (node.comparison) {
         return evaluate(*node.comparison, environment);
     }
-    // Every comparison is looked at, so that a senseless one is told wherever it stands.
+    // Every comparison is checked, so that a senseless one is reported wherever it stands.
     bool any = false;
     for (const std::vector<Node>& alternative : node.alternatives) {
         bool all = true;

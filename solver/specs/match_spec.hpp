@@ -42,7 +42,7 @@ public:
     [[nodiscard]] bool matches(const PackageRecord& record, const Version& version) const {
         return evaluate(record, &version) == Verdict::Yes;
     }
-    // As `matches`, but tells a no from "conda fails here" (`~=1`, a record whose version is none:
+    // As `matches`, but distinguishes no from "conda fails here" (`~=1`, a record without a valid version:
     // then `version` is null).
     [[nodiscard]] Verdict evaluate(const PackageRecord& record, const Version* version) const;
     // True for the name itself, and for every name a pattern as in "py*" covers. `name` in lower
@@ -65,7 +65,7 @@ private:
         std::string text;
         bool is_glob = false;
         bool fold_case = false;
-        std::shared_ptr<const Regex> regex;
+        std::optional<Regex> regex;
 
         [[nodiscard]] bool matches(std::string_view value) const;
     };

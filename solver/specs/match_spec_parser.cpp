@@ -1,6 +1,7 @@
 #include "solver/specs/match_spec_parser.hpp"
 
 #include "base/ascii.hpp"
+#include "base/percent.hpp"
 #include "base/text.hpp"
 #include "solver/specs/spec_text.hpp"
 
@@ -77,7 +78,7 @@ Result<MatchSpec> MatchSpecParser::parse() {
         if (!feature.empty()) {
             wanted.wanted.emplace_back(feature);
         }
-        m_spec.m_name_pattern = TextMatch{"*", true, false, nullptr};
+        m_spec.m_name_pattern = TextMatch{"*", true, false, {}};
         m_spec.m_checks.push_back({Field::TrackFeatures, std::move(wanted)});
         m_spec.m_values.emplace_back("track_features", std::string(feature));
         return std::move(m_spec);
@@ -294,9 +295,7 @@ Result<void> MatchSpecParser::build_check(const std::string& key, const std::str
     const auto add = [&](Field field, auto match) {
         m_spec.m_checks.push_back({field, std::move(match)});
     };
-    const auto add_exact = [&](Field field) {
-        add(field, TextMatch{value, false, false, nullptr});
-    };
+    const auto add_exact = [&](Field field) { add(field, TextMatch{value, false, false, {}}); };
     if (key == "name") {
         return build_name(value);
     }
@@ -357,13 +356,13 @@ Result<void> MatchSpecParser::build_check(const std::string& key, const std::str
 
 Result<MatchSpec::TextMatch> MatchSpecParser::text_match(std::string_view value,
                                                          bool fold_case) const {
-    TextMatch match{std::string(value), false, fold_case, nullptr};
+    TextMatch match{std::string(value), false, fold_case, std::nullopt};
     if (value.starts_with('^') && value.ends_with('$')) {
         auto compiled = Regex::compile(value);
         if (!compiled) {
             return fail_within(std::move(compiled).error(), value);
         }
-        match.regex = std::make_shared<const Regex>(std::move(*compiled));
+        match.regex = std::move(*compiled);
     } else {
         match.is_glob = value.find('*') != k_npos;
     }

@@ -1,5 +1,10 @@
 #include "solver/specs/pattern.hpp"
 
+#include "base/ascii.hpp"
+
+#include <re2/re2.h>
+#include <string>
+
 namespace cudaenv::specs {
 
 bool glob_matches(std::string_view glob, std::string_view text) {
@@ -32,139 +37,141 @@ bool glob_matches(std::string_view glob, std::string_view text) {
     return g == glob.size();
 }
 
-// Follows every alternative at once (a set of program positions per text position), so the cost is
-// program length times text length.
-class RegexRun {
-public:
-    RegexRun(const Regex& regex, std::string_view text) : m_regex(regex), m_text(text) {}
+namespace {
 
-    // Does the program from `start` match from `at`? `must_end`: exactly up to there, or npos.
-    bool run(std::uint32_t start, std::size_t at, std::size_t must_end) {
-        std::vector<std::uint32_t> now;
-        std::vector<std::uint32_t> next;
-        std::vector<std::size_t> seen(m_regex.m_program.size(), std::string_view::npos);
-        if (add(now, seen, start, at, must_end)) {
-            return true;
-        }
-        for (; at < m_text.size() && !now.empty(); ++at) {
-            next.clear();
-            const auto byte = static_cast<unsigned char>(m_text[at]);
-            for (const std::uint32_t pc : now) {
-                if (++m_steps > k_most_steps) {
-                    return false;
-                }
-                const Regex::Instruction& instruction = m_regex.m_program[pc];
-                const bool taken = instruction.op == Regex::Op::Byte ? instruction.byte == byte
-                                   : instruction.op == Regex::Op::Any
-                                       ? byte != '\n'
-                                       : m_regex.m_sets[instruction.x][byte];
-                if (taken && add(next, seen, pc + 1, at + 1, must_end)) {
-                    return true;
-                }
+tl::unexpected<Error> refusal(std::string_view expression, const std::string& why, std::size_t at) {
+    auto error = bad_input("bad-regex", "\"" + std::string(expression) +
+                                            "\" is not a regular expression: " + why);
+    error.value().column = static_cast<int>(at) + 1;
+    return error;
+}
+
+// One pass over an expression of Python's that writes it in RE2's syntax. It refuses what RE2 would
+// accept with another meaning or Python not at all; the rest RE2 itself refuses.
+class Translation {
+public:
+    explicit Translation(std::string_view text) : m_text(text) {}
+
+    Result<std::string> run() {
+        bool repeatable = false; // in Python an anchor is not
+        while (m_at < m_text.size()) {
+            const char c = m_text[m_at];
+            if (!repeatable && at_quantifier()) {
+                return refuse("nothing to repeat");
             }
-            std::swap(now, next);
+            repeatable = c != '^' && c != '$' && c != '|' && c != '(';
+            if (c == '\\') {
+                CUDAENV_TRY(repeatable, escape());
+            } else if (c == '[') {
+                CUDAENV_TRY_VOID(set());
+            } else if (c == '(') {
+                CUDAENV_TRY_VOID(group());
+            } else {
+                m_written += c;
+                if (at_bounds() && next() == ',') {
+                    m_written += '0'; // RE2 reads {,n} as text
+                }
+                ++m_at;
+            }
         }
-        return false;
+        return std::move(m_written);
     }
-    [[nodiscard]] bool gave_up() const { return m_steps > k_most_steps; }
 
 private:
-    static constexpr std::size_t k_most_steps = 20'000'000;
-    static constexpr int k_deepest_look = 16;
-
-    static bool is_word(char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-               c == '_';
+    [[nodiscard]] tl::unexpected<Error> refuse(const char* why) const {
+        return refusal(m_text, why, m_at);
     }
-
-    // Adds `start` and all that follows from it without reading a byte; true at Accept.
-    bool add(std::vector<std::uint32_t>& list, std::vector<std::size_t>& seen, std::uint32_t start,
-             std::size_t at, std::size_t must_end) {
-        std::vector<std::uint32_t> open{start};
-        while (!open.empty()) {
-            const std::uint32_t pc = open.back();
-            open.pop_back();
-            if (seen[pc] == at) {
+    [[nodiscard]] char next(std::size_t ahead = 1) const {
+        return m_at + ahead < m_text.size() ? m_text[m_at + ahead] : '\0';
+    }
+    [[nodiscard]] bool at_quantifier() const {
+        const char c = m_text[m_at];
+        return c == '*' || c == '+' || c == '?' || at_bounds();
+    }
+    // At {m}, {m,}, {,n} or {m,n}; other braces are text.
+    [[nodiscard]] bool at_bounds() const {
+        const std::size_t end = m_text.find_first_not_of("0123456789,", m_at + 1);
+        return m_text[m_at] == '{' && end != std::string_view::npos && end > m_at + 1 &&
+               m_text[end] == '}';
+    }
+    // True when what the escape stands for can be repeated.
+    Result<bool> escape() {
+        constexpr std::string_view k_known = "AbBdDsSwWxafnrtvZ";
+        const char c = next();
+        if ((is_letter(c) && k_known.find(c) == std::string_view::npos) || is_digit(c) ||
+            (c == 'x' && next(2) == '{')) {
+            return refuse("an unknown escape or a back-reference");
+        }
+        if (m_at + 1 == m_text.size()) {
+            return refuse("a backslash at the end");
+        }
+        m_at += 2;
+        if (c != '_') {
+            m_written += '\\';
+        }
+        m_written += c == 'Z' ? 'z' : c;
+        return c != 'A' && c != 'b' && c != 'B' && c != 'Z';
+    }
+    Result<void> group() {
+        if (next() == '?' && next(2) != ':' && m_text.substr(m_at, 4) != "(?P<") {
+            return refuse("a group of a kind that is not supported");
+        }
+        m_written += next() == '?' ? "(?" : "(";
+        m_at += next() == '?' ? 2 : 1;
+        return {};
+    }
+    Result<void> set() {
+        m_written += m_text[m_at++];
+        if (next(0) == '^') {
+            m_written += m_text[m_at++];
+        }
+        const std::size_t first = m_at;
+        while (m_at < m_text.size() && (m_text[m_at] != ']' || m_at == first)) {
+            if (m_text[m_at] == '\\') {
+                CUDAENV_TRY_VOID(escape());
                 continue;
             }
-            seen[pc] = at;
-            if (++m_steps > k_most_steps) {
-                return false;
+            if (m_text[m_at] == '[') {
+                m_written += '\\'; // [[:alpha:]] is a class to RE2 only
             }
-            const Regex::Instruction& instruction = m_regex.m_program[pc];
-            const bool left = at > 0 && is_word(m_text[at - 1]);
-            const bool right = at < m_text.size() && is_word(m_text[at]);
-            switch (instruction.op) {
-            case Regex::Op::Accept:
-                if (must_end == std::string_view::npos || must_end == at) {
-                    return true;
-                }
-                break;
-            case Regex::Op::Split:
-                open.push_back(instruction.y);
-                open.push_back(instruction.x);
-                break;
-            case Regex::Op::Jump:
-                open.push_back(instruction.x);
-                break;
-            case Regex::Op::Begin:
-                follow_if(open, pc, at == 0);
-                break;
-            case Regex::Op::End:
-                follow_if(open, pc,
-                          at == m_text.size() || (at + 1 == m_text.size() && m_text[at] == '\n'));
-                break;
-            case Regex::Op::VeryEnd:
-                follow_if(open, pc, at == m_text.size());
-                break;
-            case Regex::Op::Boundary:
-                follow_if(open, pc, left != right);
-                break;
-            case Regex::Op::NotBoundary:
-                // Python up to 3.13 finds no place at all in an empty text.
-                follow_if(open, pc, left == right && !m_text.empty());
-                break;
-            case Regex::Op::Look:
-                if (look(instruction, pc, at) != instruction.negated) {
-                    open.push_back(instruction.x);
-                }
-                break;
-            default:
-                list.push_back(pc);
-            }
+            m_written += m_text[m_at++];
         }
-        return false;
-    }
-    static void follow_if(std::vector<std::uint32_t>& open, std::uint32_t pc, bool holds) {
-        if (holds) {
-            open.push_back(pc + 1);
-        }
-    }
-    bool look(const Regex::Instruction& instruction, std::uint32_t pc, std::size_t at) {
-        if (m_depth >= k_deepest_look) {
-            m_steps = k_most_steps + 1;
-            return false;
-        }
-        ++m_depth;
-        bool found = false;
-        if (instruction.behind < 0) {
-            found = run(pc + 1, at, std::string_view::npos);
-        } else if (static_cast<std::size_t>(instruction.behind) <= at) {
-            found = run(pc + 1, at - static_cast<std::size_t>(instruction.behind), at);
-        }
-        --m_depth;
-        return found;
+        return {};
     }
 
-    const Regex& m_regex;
     std::string_view m_text;
-    std::size_t m_steps = 0;
-    int m_depth = 0;
+    std::size_t m_at = 0;
+    std::string m_written;
 };
 
+} // namespace
+
+Result<Regex> Regex::compile(std::string_view expression) {
+    constexpr std::size_t k_longest_expression = 4096;
+    if (expression.size() > k_longest_expression) {
+        return bad_input("bad-regex", "a regular expression longer than 4096 bytes");
+    }
+    CUDAENV_TRY(const std::string translated, Translation(expression).run());
+    re2::RE2::Options options;
+    options.set_log_errors(false);
+    auto compiled = std::make_shared<const re2::RE2>(translated, options);
+    if (!compiled->ok()) {
+        const std::string& part = compiled->error_arg();
+        const std::size_t at = expression.find(part);
+        const std::string why = compiled->error();
+        return refusal(expression, part == translated ? why.substr(0, why.rfind(": " + part)) : why,
+                       at == std::string_view::npos ? 0 : at);
+    }
+    return Regex(std::move(compiled));
+}
+
 bool Regex::matches(std::string_view text) const {
-    RegexRun run(*this, text);
-    return run.run(0, 0, std::string_view::npos) && !run.gave_up();
+    const auto matches = [this](std::string_view tried) {
+        return m_compiled->Match({tried.data(), tried.size()}, 0, tried.size(),
+                                 re2::RE2::ANCHOR_START, nullptr, 0);
+    };
+    // In Python `$` also stands before a newline that ends the text.
+    return matches(text) || (text.ends_with('\n') && matches(text.substr(0, text.size() - 1)));
 }
 
 } // namespace cudaenv::specs

@@ -85,7 +85,7 @@ public:
     // The version as written, ".*" included.
     [[nodiscard]] const std::string& version() const { return m_version; }
     [[nodiscard]] std::string str() const;
-    // Without regard to whether pre-releases are wanted. `version` is null for a text that is none.
+    // Without regard to whether pre-releases are wanted. `version` is null for a text that is not a version.
     [[nodiscard]] bool contains(std::string_view text, const Pep440Version* version) const;
     // True where a pre-release is named, which asks for pre-releases ("!=" does not).
     [[nodiscard]] bool names_prerelease() const;

@@ -16,7 +16,7 @@ struct PackageRecord {
     std::string subdir;                      // linux-64, noarch
     std::string channel;                     // as the user named it, secrets removed
     std::string file_name;                   // pytorch-1.7.0-....conda
-    std::string url;                         // secrets removed; empty where there is none
+    std::string url;                         // secrets removed; may be empty
     std::string sha256;                      // 64 hexadecimal digits or empty
     std::vector<std::string> depends;        // MatchSpecs
     std::vector<std::string> constrains;     // MatchSpecs (run_constrained)

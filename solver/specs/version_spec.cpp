@@ -219,8 +219,7 @@ private:
             error.column = static_cast<int>(at) + 1;
             return tl::unexpected(std::move(error));
         }
-        return VersionSpec(
-            VersionSpec::Expression{std::make_shared<const Regex>(std::move(*compiled))});
+        return VersionSpec(VersionSpec::Expression{std::move(*compiled)});
     }
 
     static Result<VersionSpec> leaf(Token token) {
@@ -417,7 +416,7 @@ Verdict VersionSpec::evaluate(std::string_view text, const Version* version) con
         return verdict_of(glob_matches(glob->glob, text));
     }
     if (const auto* expression = std::get_if<Expression>(&m_node)) {
-        return verdict_of(expression->regex->matches(text));
+        return verdict_of(expression->regex.matches(text));
     }
     return Verdict::Yes;
 }

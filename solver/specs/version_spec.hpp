@@ -66,7 +66,7 @@ private:
         std::string glob;
     };
     struct Expression {
-        std::shared_ptr<const Regex> regex;
+        Regex regex;
     };
     struct Group {
         bool all; // "," joins; else "|"

@@ -38,7 +38,7 @@ shells_world = None
 
 
 class Gate:
-    """A cudaenvd that starts only while the gate is open, and some seconds later where told so."""
+    """A cudaenvd that starts only while the gate is open, and some seconds later if asked to."""
 
     def __init__(self, world):
         self.lock = world.root / "gate"
@@ -155,6 +155,42 @@ class SilentConfigurationTest(SilentPlaceTest):
 
     def test_with_a_daemon(self):
         self.check(daemon=True)
+
+
+class SilentProgramTest(SilentPlaceTest):
+    """The program and a listed directory of toolkits: prompts at which nothing changed do not look at them."""
+
+    NAME = "far"
+
+    def test_a_prompt_at_which_nothing_changed_does_not_wait(self):
+        if options.shell not in ("bash", "zsh"):
+            self.skipTest("whether a prompt asks is decided in the shell alone in bash and zsh only")
+        # Of a type that does not count as local, and it answers for now; the program lies below it.
+        self.mount("-t", "bpf", "far", self.place)
+        below = self.place / "bin"
+        below.mkdir()
+        self.mount("--bind", Path(shells_world.cudaenv).parent, below)
+        program, shells_world.program = shells_world.program, str(below / Path(shells_world.cudaenv).name)
+        self.addCleanup(setattr, shells_world, "program", program)
+        shells_world.toolkit_directories.append(self.place)
+        self.addCleanup(shells_world.toolkit_directories.remove, self.place)
+        shells_world.write_config()
+        shells_world.write_rc_files(True)
+        environment = {"CUDAENV_NO_DAEMON": "1", "CUDAENV_DAEMON": shells_world.daemon_program}
+        with play.Play(shells_world, options.shell, True, environment) as playing:
+            # No toolkit here fits this pin: a new one would be noticed where directories are looked at.
+            playing.play(["cd absent"])
+            self.assertIn("9.0", playing.answer.said)
+            self.fall_silent()
+            playing.shell.deadline = 20
+            playing.type("")
+            playing.type("")
+
+    def mount(self, *words):
+        done = subprocess.run(["mount", *words], capture_output=True, text=True, check=False)
+        if done.returncode:
+            self.skipTest(f"cannot be mounted here: {done.stderr.strip()}")
+        self.addCleanup(subprocess.run, ["umount", "--lazy", words[-1]], check=False)
 
 
 class SilentToolkitTest(SilentPlaceTest):
@@ -378,7 +414,7 @@ class WaitingTest(unittest.TestCase):
             self.becomes("12.4")
             program.unlink()
             self.play.type(self.play.words.cd(self.play.place("p118")))
-            self.assertIn("Command not found" if options.shell == "tcsh" else "is gone", self.play.answer.said)
+            self.assertIn("Command not found" if options.shell == "tcsh" else "was removed", self.play.answer.said)
 
     def test_an_interrupt_drops_the_rest_of_the_line(self):
         if options.shell != "zsh":
@@ -431,7 +467,7 @@ def main():
         load = unittest.defaultTestLoader.loadTestsFromTestCase
         done = unittest.TextTestRunner().run(
             unittest.TestSuite(
-                load(case) for case in (WaitingTest, SilentConfigurationTest, SilentToolkitTest)))
+                load(case) for case in (WaitingTest, SilentConfigurationTest, SilentProgramTest, SilentToolkitTest)))
     return 0 if done.wasSuccessful() else 1
 
 

@@ -107,10 +107,10 @@ std::vector<std::string> violations(const Claim& claim) {
 }
 
 std::vector<std::string> priority_violations(const std::vector<PackageRecord>& chosen,
-                                             std::span<const plan::Channel* const> channels) {
+                                             std::span<const resolve::Channel* const> channels) {
     std::vector<std::string> faults;
     for (const PackageRecord& record : chosen) {
-        for (const plan::Channel* channel : channels) {
+        for (const resolve::Channel* channel : channels) {
             if (channel->name() == record.channel) {
                 break;
             }
@@ -124,9 +124,9 @@ std::vector<std::string> priority_violations(const std::vector<PackageRecord>& c
     return faults;
 }
 
-bool find_record(std::span<const plan::Channel* const> channels, const std::string& name,
+bool find_record(std::span<const resolve::Channel* const> channels, const std::string& name,
                  const std::string& version, const std::string& build, PackageRecord& out) {
-    for (const plan::Channel* channel : channels) {
+    for (const resolve::Channel* channel : channels) {
         if (!channel->has(name)) {
             continue;
         }

@@ -3,7 +3,7 @@
 // record.
 #pragma once
 
-#include "solver/plan/channel.hpp"
+#include "solver/resolve/channel.hpp"
 #include "solver/specs/record.hpp"
 
 #include <span>
@@ -25,11 +25,11 @@ std::vector<std::string> violations(const Claim& claim);
 
 // Strict priority: the records chosen from a channel of which an earlier channel has the name.
 std::vector<std::string> priority_violations(const std::vector<specs::PackageRecord>& chosen,
-                                             std::span<const plan::Channel* const> channels);
+                                             std::span<const resolve::Channel* const> channels);
 
 // The record of this name, version and build, from the first channel that has the name; false where
 // there is none: an answer must not invent packages.
-bool find_record(std::span<const plan::Channel* const> channels, const std::string& name,
+bool find_record(std::span<const resolve::Channel* const> channels, const std::string& name,
                  const std::string& version, const std::string& build, specs::PackageRecord& out);
 
 // What conda would detect on a machine of this __cuda ("" = none), glibc 2.36, Linux 6.1, x86_64.

@@ -1,6 +1,6 @@
 # Builds the extension with the environment's own torch, and runs it where torch sees a GPU. The last
 # line that it prints says how it went: "ok WHAT", "built WHY-NOT-RUN", "skipped WHY",
-# "wrong WHAT", "no-import WHY"; none where it is not built, of which standard error tells.
+# "wrong WHAT", "no-import WHY"; none where it is not built, as standard error says.
 import os
 import sys
 

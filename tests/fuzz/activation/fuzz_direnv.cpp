@@ -1,6 +1,6 @@
 // Any bytes as direnv's DIRENV_DIFF, as it is and packed as direnv packs it: what cannot be read
 // stays, what nothing is changed of stays, and what was changed once has nothing left to change.
-#include "solver/plan/activation/direnv_diff.hpp"
+#include "shellhooks/patch/direnv_diff.hpp"
 #include "tests/fuzz/require.hpp"
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace {
 
-using namespace cudaenv::plan;
+using namespace cudaenv::patch;
 
 std::string packed(const std::uint8_t* data, std::size_t size) {
     std::string bytes(::compressBound(size), '\0');

@@ -3,8 +3,8 @@
 // reads back as itself; undo touches nothing but what is cudaenv's to change, and has nothing left
 // to do.
 #include "base/text.hpp"
-#include "solver/plan/activation/managed.hpp"
-#include "solver/plan/activation/patch.hpp"
+#include "base/variables.hpp"
+#include "shellhooks/patch/patch.hpp"
 #include "tests/fuzz/require.hpp"
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace {
 
 using namespace cudaenv;
-using namespace cudaenv::plan;
+using namespace cudaenv::patch;
 
 // As journal.cpp begins a journal: FNV-1a of 32 bits.
 std::string sealed(std::string_view body) {

@@ -2,14 +2,14 @@
 // variables, NAME=VALUE. The watch is refused, or writes and reads back as itself. Whatever the
 // variables say (LOADEDMODULES, PATH, CUDA_HOME, LD_LIBRARY_PATH, ...), a choice is made, its lines
 // are printable, and its patch can be taken back.
+#include "base/printable.hpp"
 #include "base/text.hpp"
+#include "base/variables.hpp"
 #include "host/probe/loader_directories.hpp"
-#include "shellhooks/render.hpp"
+#include "shellhooks/activation/toolkit_match.hpp"
+#include "shellhooks/hooks/prompt_watch.hpp"
+#include "shellhooks/patch/update.hpp"
 #include "solver/facts/visible.hpp"
-#include "solver/plan/activation/managed.hpp"
-#include "solver/plan/activation/toolkit_match.hpp"
-#include "solver/plan/activation/update.hpp"
-#include "solver/plan/printable.hpp"
 #include "tests/fuzz/require.hpp"
 #include "tests/unit/activation/situations.hpp"
 
@@ -24,20 +24,21 @@
 namespace {
 
 using namespace cudaenv;
-using namespace cudaenv::plan;
+using namespace cudaenv::activation;
+using namespace cudaenv::patch;
 
 void check_watch(std::string_view word) {
-    const auto watch = shellhooks::read_watch(word);
+    const auto watch = hooks::read_watch(word);
     if (!watch) {
         return;
     }
-    const std::string written = shellhooks::write_watch(*watch);
+    const std::string written = hooks::write_watch(*watch);
     require(std::ranges::all_of(written, [](char c) {
         return std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_./+-:,=%;")
                    .find(c) != std::string_view::npos;
     }));
-    const auto again = shellhooks::read_watch(written);
+    const auto again = hooks::read_watch(written);
     require(again && again->directory == watch->directory);
     require(std::ranges::equal(
         again->variables, watch->variables, [](const Change& one, const Change& other) {
@@ -113,7 +114,7 @@ void check_lists(const Variables& variables) {
     for (const auto& [name, value] : variables) {
         require(facts::narrowed_to_visible(host, value).gpus.size() <= host.gpus.size());
         for (const std::string& directory :
-             host::loader_directories(value, "/w", {"/e/bin", "lib/x"})) {
+             probe::loader_directories(value, "/w", {"/e/bin", "lib/x"})) {
             require(directory.starts_with('/'));
             require(directory.find_first_of(":;") == std::string::npos);
         }

@@ -1,7 +1,7 @@
 // Any bytes as a compiled module or a shared library: read or refused, and what is read of it are
 // whole names.
-#include "host/extensions/cxx_abi.hpp"
-#include "host/extensions/elf_file.hpp"
+#include "check/extensions/cxx_abi.hpp"
+#include "check/extensions/elf_file.hpp"
 #include "host/probe/search_path_tag.hpp"
 #include "tests/fuzz/require.hpp"
 
@@ -15,9 +15,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace cudaenv;
     std::vector<char> bytes(data, data + size);
     const std::string_view text(bytes.data(), bytes.size());
-    require(host::loads_here(text) == host::loads_here(text.substr(0, host::k_head_that_tells)));
-    static_cast<void>(host::search_path_tag(text));
-    const auto file = host::ElfFile::of_bytes(bytes);
+    require(probe::loads_here(text) == probe::loads_here(text.substr(0, probe::k_head_that_tells)));
+    static_cast<void>(probe::search_path_tag(text));
+    const auto file = extensions::ElfFile::of_bytes(bytes);
     if (!file) {
         require(!file.error().message.empty());
         return 0;
@@ -32,8 +32,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (const auto wanted = file->undefined_symbols()) {
         for (const auto& name : *wanted) {
             require(!name.empty() && name.find('\0') == std::string::npos);
-            (void)host::is_symbol_of_torch(name);
-            for (const auto& other : host::under_other_abi(name).names) {
+            (void)extensions::is_symbol_of_torch(name);
+            for (const auto& other : extensions::under_other_abi(name).names) {
                 require(other != name);
             }
         }

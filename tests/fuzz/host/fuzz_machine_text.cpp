@@ -22,6 +22,7 @@
 
 namespace {
 
+using namespace cudaenv::environments;
 using namespace cudaenv::host;
 
 void check_compilers(std::string_view text) {
@@ -75,15 +76,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static_cast<void>(parse_cudnn_header(text));
     static_cast<void>(parse_nccl_header(text));
     static_cast<void>(parse_library_name(text, "libcudnn"));
-    static_cast<void>(parse_dist_info_name(text));
-    static_cast<void>(parse_conda_meta_name(text));
     static_cast<void>(parse_proc_version(text));
     static_cast<void>(parse_module_version(text));
     static_cast<void>(parse_gpu_information(text));
     static_cast<void>(parse_nvidia_smi(text));
     static_cast<void>(parse_torch_version(text));
     static_cast<void>(parse_tensorflow_build(text));
-    static_cast<void>(cuda_of_dependencies(text));
     static_cast<void>(parse_editable_finder(text, "torch"));
     const auto root = parse_direct_url(text);
     require(root.empty() || root.front() == '/');

@@ -2,7 +2,7 @@
 // an environment and probes.json, once as they are and once as the part of the file that belongs to
 // this environment. Read or ignored; what was read is written and read again as it was, and what is
 // added is found.
-#include "host/memory/environment_memory.hpp"
+#include "check/memory/environment_memory.hpp"
 #include "host/probe/verdict_store.hpp"
 #include "host/version_cache.hpp"
 #include "tests/fuzz/require.hpp"
@@ -25,6 +25,8 @@ namespace {
 
 using namespace cudaenv;
 using namespace cudaenv::host;
+using namespace cudaenv::memory;
+using namespace cudaenv::probe;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -124,7 +126,7 @@ void check_memory_file(const EnvironmentMemories& memories, const std::string& p
     }
     require(memories.write(prefix, memory));
     const EnvironmentMemory again = memories.read(prefix);
-    require(again.stamp == memory.stamp && again.told == memory.told);
+    require(again.stamp == memory.stamp && again.reported == memory.reported);
     require(std::ranges::equal(again.seen, memory.seen, same));
     require(std::ranges::equal(
         again.unsaid, memory.unsaid, [](const UnsaidFinding& one, const UnsaidFinding& other) {

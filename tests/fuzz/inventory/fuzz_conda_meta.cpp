@@ -1,7 +1,7 @@
 // Any bytes as a record of conda-meta/: refused with a reason, or read into a package whose paths
 // are inside the prefix or absolute, and name a file.
 #include "base/text.hpp"
-#include "host/inventory/conda_meta.hpp"
+#include "check/inventory/conda_meta.hpp"
 #include "tests/fuzz/require.hpp"
 
 #include <cstddef>
@@ -14,8 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // The fuzzer's bytes are text here.
     const std::string_view text(reinterpret_cast<const char*>(data), size);
 
-    host::ClaimedPaths paths("/e/env");
-    host::CondaMetaReader reader;
+    inventory::ClaimedPaths paths("/e/env");
+    inventory::CondaMetaReader reader;
     const auto package = reader.read(text, paths);
     if (!package) {
         require(package.error().kind == ErrorKind::BadInput && !package.error().message.empty());

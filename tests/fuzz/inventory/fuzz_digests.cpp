@@ -1,6 +1,6 @@
 // Any bytes as the store of digests: nothing of them, or what would be written again to the byte.
 // And any entries: they are read as they were written.
-#include "host/inventory/digest_cache.hpp"
+#include "check/inventory/digest_cache.hpp"
 #include "tests/fuzz/require.hpp"
 
 #include <cstddef>
@@ -15,12 +15,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     constexpr std::string_view k_machine = "machine";
 
-    if (const auto digests = host::read_digests(text, k_machine)) {
-        require(host::write_digests(*digests, k_machine) == text);
+    if (const auto digests = inventory::read_digests(text, k_machine)) {
+        require(inventory::write_digests(*digests, k_machine) == text);
     }
     // Past the checksum, which no change of a seed gets by.
-    std::vector<host::KeptDigest> made;
-    constexpr std::size_t k_size = sizeof(host::FileIdentity) + 32;
+    std::vector<inventory::KeptDigest> made;
+    constexpr std::size_t k_size = sizeof(inventory::FileIdentity) + 32;
     for (auto rest = text; rest.size() >= k_size; rest.remove_prefix(k_size)) {
         auto& kept = made.emplace_back();
         std::memcpy(&kept.file, rest.data(), sizeof kept.file);
@@ -28,10 +28,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         kept.used_at = kept.file.changed_ns;
     }
     const std::string machine(text.substr(0, 300));
-    const auto written = host::write_digests(made, machine);
-    require(host::read_digests(written, machine) == made);
+    const auto written = inventory::write_digests(made, machine);
+    require(inventory::read_digests(written, machine) == made);
     if (machine.size() < 256) {
-        require(!host::read_digests(written, machine + 'x'));
+        require(!inventory::read_digests(written, machine + 'x'));
     }
     return 0;
 }

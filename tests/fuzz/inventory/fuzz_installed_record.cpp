@@ -1,6 +1,6 @@
 // Any bytes as RECORD and as installed-files.txt: every line is a claim, damaged or empty, and what
 // is claimed is inside the prefix or absolute.
-#include "host/inventory/record_text.hpp"
+#include "check/inventory/record_text.hpp"
 #include "tests/fuzz/require.hpp"
 
 #include <algorithm>
@@ -14,10 +14,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // The fuzzer's bytes are text here.
     const std::string_view text(reinterpret_cast<const char*>(data), size);
 
-    host::ClaimedPaths paths("/e/env");
+    inventory::ClaimedPaths paths("/e/env");
     const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
-    for (const auto& told : {host::parse_record(text, "lib/s", paths),
-                             host::parse_installed_files(text, "lib/s/a.egg-info", paths)}) {
+    for (const auto& told : {inventory::parse_record(text, "lib/s", paths),
+                             inventory::parse_installed_files(text, "lib/s/a.egg-info", paths)}) {
         // A line whose path is good and whose size or hash is not is both claimed and damaged.
         require(told.files.size() <= lines && told.damaged <= lines);
         require((told.damaged == 0) == (told.first_damaged_line == 0));

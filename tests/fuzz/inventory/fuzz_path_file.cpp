@@ -1,5 +1,5 @@
 // Any bytes as a .pth file and as an egg-link: directories come back absolute.
-#include "host/inventory/source_text.hpp"
+#include "check/inventory/source_text.hpp"
 #include "tests/fuzz/require.hpp"
 
 #include <cstddef>
@@ -12,15 +12,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // The fuzzer's bytes are text here.
     const std::string_view text(reinterpret_cast<const char*>(data), size);
 
-    host::ClaimedPaths paths("/e/env");
-    const auto told = host::parse_path_file(text, "lib/s", paths);
+    inventory::ClaimedPaths paths("/e/env");
+    const auto told = inventory::parse_path_file(text, "lib/s", paths);
     for (const auto& directory : told.directories) {
         require(directory.starts_with("/"));
     }
     for (const auto& finder : told.finders) {
         require(!finder.empty() && finder.size() < size);
     }
-    const auto link = host::parse_egg_link(text, "lib/s", paths);
+    const auto link = inventory::parse_egg_link(text, "lib/s", paths);
     require(link.empty() || link.starts_with("/"));
     return 0;
 }

@@ -8,14 +8,14 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto list =
-        cudaenv::host::parse_condarc(std::string_view(reinterpret_cast<const char*>(data), size));
+        cudaenv::names::parse_condarc(std::string_view(reinterpret_cast<const char*>(data), size));
     if (!list) {
         if (list.error().code != "bad-condarc" || list.error().line < 1) {
             std::abort();
         }
         return 0;
     }
-    const auto merged = cudaenv::host::merge_condarc({*list, *list});
+    const auto merged = cudaenv::names::merge_condarc({*list, *list});
     if (std::set<std::string>(merged.begin(), merged.end()).size() != merged.size()) {
         std::abort();
     }

@@ -20,6 +20,8 @@ namespace {
 
 using namespace cudaenv;
 using namespace cudaenv::host;
+using namespace cudaenv::names;
+using namespace cudaenv::trusted;
 
 const Environment k_environment{{"HOME", "/home/u"}, {"SCRATCH", "/scratch/u"}, {"EMPTY", ""}};
 

@@ -1,14 +1,14 @@
 // Any bytes as a pin of the command line: read into known names and constraints that read back as
 // themselves, or refused in one line with a column inside the text.
-#include "solver/plan/pins.hpp"
-#include "solver/plan/printable.hpp"
+#include "base/printable.hpp"
+#include "solver/pins/pins.hpp"
 #include "tests/fuzz/require.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    using namespace cudaenv::plan;
+    using namespace cudaenv::pins;
     // The fuzzer's bytes are text here.
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     const auto pins = parse_pin(text, "argument 1");
@@ -16,8 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const auto& error = pins.error();
         require(error.kind == cudaenv::ErrorKind::BadInput && error.path == "argument 1");
         require(error.column >= 1 && static_cast<std::size_t>(error.column) <= size + 1);
-        require(!error.message.empty() && printable(error.message) == error.message);
-        require(!error.hint.empty() && printable(error.hint) == error.hint);
+        require(!error.message.empty() && cudaenv::printable(error.message) == error.message);
+        require(!error.hint.empty() && cudaenv::printable(error.hint) == error.hint);
         return 0;
     }
     require(!pins->empty());

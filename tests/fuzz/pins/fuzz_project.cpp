@@ -1,10 +1,10 @@
 // Any bytes as cudaenv.toml and config.toml: read, or refused with a line. What is read can be
 // edited: the result reads back as the old pins with the change, the same edit again changes
 // nothing, and a new pin is an insertion into otherwise the same bytes.
-#include "solver/plan/config.hpp"
-#include "solver/plan/pins.hpp"
-#include "solver/plan/printable.hpp"
-#include "solver/plan/project_file.hpp"
+#include "base/printable.hpp"
+#include "solver/pins/config.hpp"
+#include "solver/pins/pins.hpp"
+#include "solver/pins/project_file.hpp"
 #include "tests/fuzz/require.hpp"
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 
 namespace {
 
-using namespace cudaenv::plan;
+using namespace cudaenv::pins;
 
 void require_placed(const cudaenv::Error& error) {
     require(error.kind == cudaenv::ErrorKind::BadInput && error.path == "p");
     require(error.line >= 1 && error.column >= 1);
-    require(!error.message.empty() && printable(error.message) == error.message);
-    require(printable(error.hint) == error.hint);
+    require(!error.message.empty() && cudaenv::printable(error.message) == error.message);
+    require(cudaenv::printable(error.hint) == error.hint);
 }
 
 std::map<std::string, std::string> pins_of(const ProjectFile& file) {

@@ -22,6 +22,7 @@ namespace {
 
 using namespace cudaenv;
 using namespace cudaenv::host;
+using namespace cudaenv::probe;
 
 void require_refusal(const Error& error) {
     require(error.kind == ErrorKind::Unavailable && error.code == "bad-probe-answer");
@@ -78,7 +79,7 @@ void check_progress(std::string_view text, std::size_t step) {
     const Begun begun = begun_in(step);
     require(begun == begun_in(std::max<std::size_t>(text.size(), 1)));
     for (const auto& [word, gpu] : begun) {
-        require(std::ranges::find(facts::k_probe_steps, word) != facts::k_probe_steps.end());
+        require(facts::step_of_word(word).has_value());
         require(is_within(gpu, 4095));
     }
 }

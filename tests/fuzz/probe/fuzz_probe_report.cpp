@@ -1,7 +1,7 @@
 // Any bytes as what cudaenv-probe wrote, however it ended: read within the bounds that the reader
 // promises, and what is read can be judged.
 #include "host/probe/probe_report.hpp"
-#include "solver/plan/probe/judge.hpp"
+#include "kernels/judge/judge.hpp"
 
 #include <cmath>
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace {
 
 void check(const cudaenv::host::ChildOutcome& outcome) {
-    const auto report = cudaenv::host::read_probe_report(outcome);
+    const auto report = cudaenv::probe::read_probe_report(outcome);
     for (const auto& rung : report.rungs) {
         const bool is_within = rung.message.size() <= 4096 && std::isfinite(rung.took_ms) &&
                                rung.took_ms >= 0 && rung.gpu.value_or(0) >= 0 &&
@@ -29,7 +29,7 @@ void check(const cudaenv::host::ChildOutcome& outcome) {
             std::abort();
         }
     }
-    const auto judged = cudaenv::plan::judge_probe(report, {});
+    const auto judged = cudaenv::judge::judge_probe(report, {});
     if (judged.steps.empty() || judged.summary.find('\n') != std::string::npos) {
         std::abort();
     }

@@ -1,10 +1,10 @@
 // Any bytes as the lists of an extracted conda package and as a manifest of a kept copy: read or
 // passed over; a command is a call of one dotted name and nothing else; a manifest that is read
 // writes as one that reads the same.
-#include "host/repair/conda_source.hpp"
-#include "host/repair/entry_point.hpp"
-#include "host/repair/kept_manifest.hpp"
-#include "host/repair/placeholder.hpp"
+#include "check/repair/conda_source.hpp"
+#include "check/repair/entry_point.hpp"
+#include "check/repair/kept_manifest.hpp"
+#include "check/repair/placeholder.hpp"
 #include "tests/fuzz/require.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include <string>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    using namespace cudaenv::host;
+    using namespace cudaenv::repair;
     // The fuzzer's bytes are text here.
     const std::string text(reinterpret_cast<const char*>(data), size);
     static_cast<void>(read_paths_json(text));

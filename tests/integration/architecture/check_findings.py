@@ -12,7 +12,7 @@ import sys
 
 CODE = re.compile(r'"(CE\d{3})",\s*Severity::(\w+)')
 ANY_CODE = re.compile(r'"(CE\d{3})"')
-ROW = re.compile(r"^\| (CE\d{3}) \| (\w+)", re.MULTILINE)
+ROW = re.compile(r"^#### (CE\d{3}) \((\w+)", re.MULTILINE)
 
 
 def differences(documented, source):
@@ -31,13 +31,13 @@ def differences(documented, source):
 
 def check(root):
     root = pathlib.Path(root)
-    sources = [file.read_text() for folder in ("solver", "host", "daemon", "cli")
+    sources = [file.read_text() for folder in ("solver", "shellhooks", "check", "host", "kernels", "daemon", "cli")
                for file in sorted((root / folder).rglob("*.[ch]pp"))]
     return list(differences((root / "docs/findings.md").read_text(), "\n".join(sources)))
 
 
 def self_test():
-    row = "| CE201 | warning, strict | No driver. | Name one. |\n"
+    row = "#### CE201 (warning, strict)\n"
     code = 'warn(outcome, "CE201", Severity::Warning,\n'
     cases = [(row, code, 0), (row, "", 1), ("", code, 1), (row, code.replace("Warning", "Note"), 1),
              (row, '{"CE201",\n Severity::Warning', 0), (row, 'give("CE201", severity)', 0)]

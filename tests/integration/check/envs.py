@@ -173,14 +173,14 @@ def content_of(path):
 
 def tree(prefix, *, compiled=False):
     """Path -> content, of all files; directories where they are empty."""
-    told = {}
+    contents = {}
     for above, directories, files in os.walk(prefix):
         if not compiled:
             directories[:] = [name for name in directories if name != "__pycache__"]
         for name in [*files, *(name for name in directories if (Path(above) / name).is_symlink())]:
             path = Path(above) / name
-            told[os.path.relpath(path, prefix)] = content_of(path)
-    return told
+            contents[os.path.relpath(path, prefix)] = content_of(path)
+    return contents
 
 
 def run_tests(arguments):

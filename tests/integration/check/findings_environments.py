@@ -27,10 +27,10 @@ class FindingsTest(HomeTest):
 
     def only(self, prefix, code, *words, severity=None, files=None, says=(), evidence=()):
         """The environment has this finding once, and no other."""
-        told = self.home.check(prefix, *words)["findings"]
-        text = json.dumps(told, indent=1, ensure_ascii=False)
-        self.assertEqual([finding["code"] for finding in told], [code], text)
-        finding = told[0]
+        findings = self.home.check(prefix, *words)["findings"]
+        text = json.dumps(findings, indent=1, ensure_ascii=False)
+        self.assertEqual([finding["code"] for finding in findings], [code], text)
+        finding = findings[0]
         if os.environ.get("SHOW"):
             print(f"\n== {self._testMethodName}\n{self.home.run('check', '-p', prefix, *words).stdout.decode()}")
         if severity:
@@ -47,8 +47,8 @@ class FindingsTest(HomeTest):
         return finding
 
     def silent(self, prefix, *words):
-        told = self.home.check(prefix, *words)["findings"]
-        self.assertEqual(told, [], json.dumps(told, indent=1, ensure_ascii=False))
+        findings = self.home.check(prefix, *words)["findings"]
+        self.assertEqual(findings, [], json.dumps(findings, indent=1, ensure_ascii=False))
 
     def fixed(self, prefix, code):
         """--fix takes the finding away."""

@@ -445,7 +445,7 @@ class BadInput(HomeTest):
                 self.survives(prefix, allowed=("CE106",))
 
     def test_conda_records_of_other_types(self):
-        told = json.loads(next((self.conda_model / "conda-meta").glob("first-*.json")).read_text())
+        document = json.loads(next((self.conda_model / "conda-meta").glob("first-*.json")).read_text())
         for key in ("name", "version", "build", "depends", "files", "paths_data", "channel", "link",
                     "extracted_package_dir", "constrains", "requested_spec"):
             for number, value in enumerate((None, 5, -1e308, True, [], {}, [None, 5, {}], {"paths": 5}, "\ud800x",
@@ -454,7 +454,7 @@ class BadInput(HomeTest):
                     prefix = self.home.root / f"types-{key}-{number}"
                     subprocess.run(["cp", "-a", self.conda_model, prefix], check=True)
                     record = next((prefix / "conda-meta").glob("first-*.json"))
-                    record.write_text(json.dumps({**told, key: value}))
+                    record.write_text(json.dumps({**document, key: value}))
                     findings = self.home.run("check", "-p", prefix, "--json")
                     self.assertIn(findings.returncode, (0, 1), findings.stderr)
                     self.assertLessEqual({finding["code"] for finding in json.loads(findings.stdout)["findings"]},
@@ -476,11 +476,11 @@ class BadInput(HomeTest):
 
     def test_conda_records_whose_paths_lead_out(self):
         def lead(whole):
-            told = json.loads(whole)
+            record = json.loads(whole)
             for path in ("../../../../../../etc/passwd", "/etc/passwd", "", ".", "..", "a/../../b", "bin//x"):
-                told["paths_data"]["paths"].append({"_path": path, "path_type": "hardlink", "sha256": "00" * 32,
+                record["paths_data"]["paths"].append({"_path": path, "path_type": "hardlink", "sha256": "00" * 32,
                                                     "sha256_in_prefix": "00" * 32, "size_in_bytes": 3})
-            return json.dumps(told).encode()
+            return json.dumps(record).encode()
 
         for finding in self.conda_records(lead, "out", allowed=("CE109",)):
             self.assertNotIn("passwd", json.dumps(finding["files"]))

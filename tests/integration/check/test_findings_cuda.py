@@ -139,9 +139,9 @@ class CudaFindings(FindingsTest):
 
     def test_CE122_torch_without_cuda_and_a_partner_with(self):
         prefix = self.venv("torch==2.8.0+cpu", "torchaudio==2.8.0+cu128", "nvidia-cuda-runtime-cu12")
-        told = self.home.check(prefix)["findings"]
-        self.assertIn("CE122", [finding["code"] for finding in told], told)
-        self.assertEqual({finding["severity"] for finding in told if finding["code"] == "CE122"}, {"warning"})
+        findings = self.home.check(prefix)["findings"]
+        self.assertIn("CE122", [finding["code"] for finding in findings], findings)
+        self.assertEqual({finding["severity"] for finding in findings if finding["code"] == "CE122"}, {"warning"})
 
     def test_CE122_is_silent_where_nobody_asks_for_cuda(self):
         self.silent(self.venv("torch==2.8.0+cpu", "torchvision==0.23.0+cpu", "torchaudio==2.8.0+cpu"))
@@ -151,10 +151,10 @@ class CudaFindings(FindingsTest):
     def test_CE130_two_runtimes_of_which_one_wrote_over_the_other(self):
         prefix = self.venv("nvidia-cuda-runtime-cu11")
         self.pip(prefix, "nvidia-cuda-runtime-cu12")
-        told = self.home.check(prefix)["findings"]
-        self.assertEqual([finding["code"] for finding in told], ["CE130"], json.dumps(told, indent=1))
-        self.assertEqual({finding["severity"] for finding in told}, {"warning"})
-        self.assertIn(60, [len(finding["files"]) for finding in told])
+        findings = self.home.check(prefix)["findings"]
+        self.assertEqual([finding["code"] for finding in findings], ["CE130"], json.dumps(findings, indent=1))
+        self.assertEqual({finding["severity"] for finding in findings}, {"warning"})
+        self.assertIn(60, [len(finding["files"]) for finding in findings])
 
     def test_CE130_by_conda_and_by_pip_apart_is_a_note(self):
         prefix = self.conda_env("cuda-cudart", "other")
@@ -167,8 +167,8 @@ class CudaFindings(FindingsTest):
     def test_CE131_two_cudnns_in_one_directory(self):
         prefix = self.venv("nvidia-cudnn-cu11")
         self.pip(prefix, "nvidia-cudnn-cu12")
-        told = self.home.check(prefix)["findings"]
-        self.assertEqual([finding["code"] for finding in told], ["CE131"], json.dumps(told, indent=1))
+        findings = self.home.check(prefix)["findings"]
+        self.assertEqual([finding["code"] for finding in findings], ["CE131"], json.dumps(findings, indent=1))
 
     def test_CE131_of_conda_and_of_pip(self):
         prefix = self.conda_env("cudnn", "other")
@@ -181,11 +181,11 @@ class CudaFindings(FindingsTest):
     def test_CE132_two_ncclss_of_which_one_wrote_over_the_other(self):
         prefix = self.venv("nvidia-nccl-cu12")
         self.pip(prefix, "nvidia-nccl-cu13")
-        told = {finding["code"]: finding for finding in self.home.check(prefix)["findings"]}
-        self.assertEqual(set(told), {"CE132"}, json.dumps(told, indent=1))
-        self.assertEqual(told["CE132"]["severity"], "warning")
+        findings = {finding["code"]: finding for finding in self.home.check(prefix)["findings"]}
+        self.assertEqual(set(findings), {"CE132"}, json.dumps(findings, indent=1))
+        self.assertEqual(findings["CE132"]["severity"], "warning")
         for version in ("2.27.3", "2.27.7"):
-            self.assertIn(version, json.dumps(told["CE132"]))
+            self.assertIn(version, json.dumps(findings["CE132"]))
 
     def test_CE132_of_conda_and_of_pip_is_a_note(self):
         prefix = self.conda_env("nccl", "other")

@@ -119,9 +119,9 @@ class Healthy(HomeTest):
         cls.home.uv(cls.setuptools, "install", "setuptools", "wheel")
 
     def healthy(self, prefix, *words):
-        told = self.home.check(prefix, *words)
-        self.assertEqual(told["findings"], [], json.dumps(told["findings"], indent=1))
-        return told
+        report = self.home.check(prefix, *words)
+        self.assertEqual(report["findings"], [], json.dumps(report["findings"], indent=1))
+        return report
 
     def plain(self, *more):
         """A venv with a few packages by pip."""
@@ -196,8 +196,8 @@ class Healthy(HomeTest):
                "--no-index", "--find-links", self.home.root / "wheels", "six==1.16.0", "plain==1.0"],
               env={**self.home.environment, "PYTHONUSERBASE": str(base)})
         self.healthy(prefix)
-        told = self.home.run("check", "-p", prefix, "--json", env={"PYTHONUSERBASE": str(base)})
-        self.assertEqual(json.loads(told.stdout)["findings"], [])
+        report = self.home.run("check", "-p", prefix, "--json", env={"PYTHONUSERBASE": str(base)})
+        self.assertEqual(json.loads(report.stdout)["findings"], [])
 
     def test_an_environment_that_sees_the_systems_packages(self):
         prefix = self.home.root / self.name()
@@ -588,14 +588,14 @@ class Healthy(HomeTest):
         package = prefix / SITE / "noarched"
         quiet([sys.executable, "-m", "compileall", "-q", package])
         record = next((prefix / "conda-meta").glob("noarched-*.json"))
-        told = json.loads(record.read_text())
+        report = json.loads(record.read_text())
         for compiled in sorted(package.rglob("*.pyc")):
             path = str(compiled.relative_to(prefix))
             digest = hashlib.sha256(compiled.read_bytes()).hexdigest()
-            told["files"].append(path)
-            told["paths_data"]["paths"].append({"_path": path, "path_type": "pyc_file", "sha256_in_prefix": digest,
+            report["files"].append(path)
+            report["paths_data"]["paths"].append({"_path": path, "path_type": "pyc_file", "sha256_in_prefix": digest,
                                                 "size_in_bytes": compiled.stat().st_size})
-        record.write_text(json.dumps(told))
+        record.write_text(json.dumps(report))
         self.healthy(prefix)
         for compiled in package.rglob("*.pyc"):
             compiled.unlink()
@@ -637,8 +637,8 @@ class Healthy(HomeTest):
         cache = self.home.root / "softcache"
         for name in ("byconda", "numpylike"):
             for record in (prefix / "conda-meta").glob(f"{name}-*.json"):
-                told = json.loads(record.read_text())
-                for entry in told["paths_data"]["paths"]:
+                report = json.loads(record.read_text())
+                for entry in report["paths_data"]["paths"]:
                     file = prefix / entry["_path"]
                     there = cache / record.stem / entry["_path"]
                     there.parent.mkdir(parents=True, exist_ok=True)
@@ -690,8 +690,8 @@ class Healthy(HomeTest):
 
     def test_the_interpreters_own_prefix(self):
         # Somebody's: of what was done to it nothing is known, but for what installers never explain away.
-        told = self.home.check(sys.base_prefix)
-        self.assertEqual([finding for finding in told["findings"] if finding["code"] not in ("CE105", "CE106", "CE109")],
+        report = self.home.check(sys.base_prefix)
+        self.assertEqual([finding for finding in report["findings"] if finding["code"] not in ("CE105", "CE106", "CE109")],
                          [])
 
     def test_the_tests_own_tools(self):

@@ -76,9 +76,9 @@ def contested(prefix):
     return {path for path, digests in wanted.items() if len(digests) > 1}
 
 
-def named_in(told):
+def named_in(report):
     """The files that findings name; a leftover is a directory."""
-    return {file for finding in told["findings"] if finding["code"] != "CE106" for file in finding["files"]}
+    return {file for finding in report["findings"] if finding["code"] != "CE106" for file in finding["files"]}
 
 
 class Sequences(unittest.TestCase):
@@ -112,9 +112,9 @@ class Sequences(unittest.TestCase):
             except RuntimeError as refusal:
                 steps[-1] += f" (refused: {str(refusal)[-80:]!r})"
             expected = brute_force(prefix)
-            told = home.check(prefix)
-            named = named_in(told)
-            self.assertEqual(named, expected, f"seed {seed}: {steps}\n{json.dumps(told['findings'], indent=1)}")
+            report = home.check(prefix)
+            named = named_in(report)
+            self.assertEqual(named, expected, f"seed {seed}: {steps}\n{json.dumps(report['findings'], indent=1)}")
         self.fix(home, prefix, f"seed {seed}: {steps}")
 
     def fix(self, home, prefix, what):

@@ -34,10 +34,10 @@ def old_setuptools():
 
 def seen_by_python(prefix, *flags):
     """What importlib.metadata of the environment finds: {name: version}."""
-    told = quiet([prefix / "bin/python", *flags, "-c",
+    only_finding = quiet([prefix / "bin/python", *flags, "-c",
                   "import importlib.metadata as m, json\n"
                   "print(json.dumps({d.metadata['Name']: d.version for d in m.distributions()}))"])
-    return json.loads(told)
+    return json.loads(only_finding)
 
 
 class Sources(HomeTest):
@@ -78,7 +78,7 @@ class Sources(HomeTest):
     def findings(self, prefix):
         return self.home.check(prefix, *self.machine(A_TOOLKIT))["findings"]
 
-    def told(self, prefix, *codes):
+    def only_finding(self, prefix, *codes):
         """The environment has findings of these codes and no other; the first of the last code."""
         found = self.findings(prefix)
         text = json.dumps(found, indent=1, ensure_ascii=False)
@@ -88,7 +88,7 @@ class Sources(HomeTest):
         return next((finding for finding in found if codes and finding["code"] == codes[-1]), None)
 
     def silent(self, prefix):
-        self.told(prefix)
+        self.only_finding(prefix)
 
     def healthy_cases(self, prefix, name):
         self.assertIn(name, {name.replace("_", "-") for name in seen_by_python(prefix)})
@@ -123,12 +123,12 @@ class Sources(HomeTest):
         return prefix
 
     def test_an_egg_with_a_compiled_module_is_known_as_built_here_when_a_wheel_replaced_it(self):
-        finding = self.told(self.replaced_egg(old=True, zip_safe=False, compiled=True), "CE104")
+        finding = self.only_finding(self.replaced_egg(old=True, zip_safe=False, compiled=True), "CE104")
         self.assertIn("egged", finding["title"])
         self.assertIn("1.0", json.dumps(finding))
 
     def test_also_by_a_newer_setuptools(self):
-        self.told(self.replaced_egg(old=False, zip_safe=False, compiled=True), "CE104")
+        self.only_finding(self.replaced_egg(old=False, zip_safe=False, compiled=True), "CE104")
 
     def test_of_a_plain_egg_that_a_wheel_replaced_nothing_is_said(self):
         self.silent(self.replaced_egg(old=True, zip_safe=False))
@@ -142,7 +142,7 @@ class Sources(HomeTest):
         source = self.source("apexegg", module=CALL % ("in_2_7_1", "_C", "in_2_7_1"), needs=NEEDS)
         self.setup_py(prefix, source, "install")
         egg, = (prefix / SITE).glob("apexegg-1.0-py*-linux-x86_64.egg")
-        finding = self.told(prefix, "CE110")
+        finding = self.only_finding(prefix, "CE110")
         self.assertIn(str(egg.name), json.dumps(finding["evidence"]))
         easy = prefix / SITE / "easy-install.pth"
         easy.write_text("".join(line for line in easy.read_text().splitlines(True) if "apexegg" not in line))
@@ -174,7 +174,7 @@ class Sources(HomeTest):
         if "several-1.0" in easy.read_text():  # of the older one some releases leave the line
             imported = quiet([prefix / "bin/python", "-c", "import several; print(several.version)"]).strip()
             self.assertEqual(imported, "1.0")
-            self.assertIn(f"Python imports {imported},", self.told(prefix, "CE105")["cause"])
+            self.assertIn(f"Python imports {imported}", self.only_finding(prefix, "CE105")["cause"])
             easy.write_text("./several-2.0-py%d.%d.egg\n" % sys.version_info[:2])
         self.assertEqual(seen_by_python(prefix)["several"], "2.0")
         self.silent(prefix)
@@ -217,7 +217,7 @@ class Sources(HomeTest):
 
     def test_CE114_a_build_of_setup_py_develop_that_the_next_build_would_take(self):
         prefix, source = self.torch_upgraded("devstale", self.develop)
-        finding = self.told(prefix, "CE110", "CE114")
+        finding = self.only_finding(prefix, "CE110", "CE114")
         self.assertEqual(finding["severity"], "warning")
         self.assertEqual(len(finding["files"]), 1)
         self.assertIn("/build/lib.", finding["files"][0])
@@ -226,7 +226,7 @@ class Sources(HomeTest):
     def test_CE114_a_build_of_pip_install_that_the_next_build_would_take(self):
         install = self.pip_of("--force-reinstall")
         prefix, source = self.torch_upgraded("pipstale", install)
-        finding = self.told(prefix, "CE110", "CE114")
+        finding = self.only_finding(prefix, "CE110", "CE114")
         self.rebuilt(prefix, source, install, finding)
 
     def test_CE114_is_silent_of_pip_install_editable_which_builds_apart(self):
@@ -234,12 +234,12 @@ class Sources(HomeTest):
         self.assertFalse(list((prefix / SITE).glob("*.egg-link")))
         self.setup_py(prefix, source, "build_ext")
         self.assertTrue(list((source / "build").glob("lib.*/editapart/*.so")))
-        self.told(prefix, "CE110")
+        self.only_finding(prefix, "CE110")
 
     def test_CE114_is_silent_where_a_source_is_newer_and_where_it_was_built_again(self):
         prefix, source = self.torch_upgraded("devnewer", self.develop)
         (source / "csrc.cpp").write_text(CALL % ("in_2_8_0", "_C", "in_2_8_0"))
-        self.told(prefix, "CE110")
+        self.only_finding(prefix, "CE110")
         self.develop(prefix, source)
         self.silent(prefix)
 
@@ -251,7 +251,7 @@ class Sources(HomeTest):
             for path in build.rglob("*.so"):
                 (source / "build" / other / path.name).write_bytes(path.read_bytes())
         quiet(["rm", "-r", build])
-        self.told(prefix, "CE110")
+        self.only_finding(prefix, "CE110")
 
     def module_for(self, source, tag):
         return source / source.name / f"_C.{tag}-x86_64-linux-gnu.so"
@@ -266,7 +266,7 @@ class Sources(HomeTest):
         other.write_bytes(made.read_bytes())
         self.silent(prefix)  # one source, two environments
         made.unlink()
-        finding = self.told(prefix, "CE112")
+        finding = self.only_finding(prefix, "CE112")
         self.assertIn(other.name, json.dumps(finding["evidence"]))
 
     def test_of_one_source_for_two_pythons_each_module_is_held_to_its_own_torch(self):
@@ -296,7 +296,7 @@ class Sources(HomeTest):
         prefix = self.base_and_venv("torch==2.8.0+cu128", "nvidia-cuda-runtime-cu12")
         self.silent(prefix)
         self.pip(prefix, "torchvision==0.22.1+cu128")
-        finding = self.told(prefix, "CE120")
+        finding = self.only_finding(prefix, "CE120")
         self.assertIn("torch is 2.8.0", finding["title"])
         self.assertIn(str(prefix), finding["fix"]["command"])
         with self.subTest("not where the environment does not see it"):
@@ -312,7 +312,7 @@ class Sources(HomeTest):
         self.pip(prefix, "apexok")
         self.silent(prefix)
         self.pip(prefix, "apexnot")
-        self.assertIn("apexnot", self.told(prefix, "CE110")["title"])
+        self.assertIn("apexnot", self.only_finding(prefix, "CE110")["title"])
 
     def test_what_the_environment_has_itself_hides_what_the_base_has_and_is_no_duplicate(self):
         prefix = self.base_and_venv("torch==2.8.0+cu128", "nvidia-cuda-runtime-cu12", "six==1.16.0",

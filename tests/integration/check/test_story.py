@@ -123,13 +123,13 @@ class Story(unittest.TestCase):
             self.assertEqual(answer.status, 0, answer.said)
             self.assertEqual(
                 self.said(answer) or self.press_enter_until(bool, shell),
-                ["cudaenv: CE104 pip replaced torch 1.12.0a0+git (built here) by torch 2.15.0 from a wheel"
+                ["cudaenv: CE104 pip replaced torch 1.12.0a0+git (built here) with torch 2.15.0"
                  " · cudaenv check CE104"], answer.said)
             for command in ("", "cd /", f"{pip} --force-reinstall harmless", ""):
                 self.assertEqual(self.said(shell.run(command)), [], command)
-        told = self.home.check(self.prefix, status=1)
-        found = [finding for finding in told["findings"] if finding["code"] == "CE104"]
-        self.assertEqual(len(found), 1, told)
+        report = self.home.check(self.prefix, status=1)
+        found = [finding for finding in report["findings"] if finding["code"] == "CE104"]
+        self.assertEqual(len(found), 1, report)
         self.assertIn("torchvision", json.dumps(found[0]["evidence"]))
         self.assertIn(BUILT, json.dumps(found[0]["evidence"]))
 

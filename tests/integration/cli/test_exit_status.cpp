@@ -78,7 +78,7 @@ TEST_CASE("with --json every outcome is exactly one object on standard output") 
     }
 }
 
-TEST_CASE("pin writes the project's file, status and resolve obey it, unpin takes it out") {
+TEST_CASE("pin writes the project's file, status and resolve obey it, unpin removes it") {
     const Client client;
     write_file(client.directory + "/lab.json", k_lab);
     const Ran pinned = client.run({"pin", "11.3", "--host", "lab.json"});
@@ -147,7 +147,7 @@ TEST_CASE("host --export replaces a file whole, follows a symlink and writes to 
     CHECK(files == 2); // no temporary file is left
 }
 
-TEST_CASE("a channel's token is told by config get alone") {
+TEST_CASE("only config get shows a channel's token") {
     const Client client;
     const std::string channel = "https://me:s3cret@host/t/tk-1/c";
     const Ran set = client.run({"config", "set", "resolve.channels", channel});

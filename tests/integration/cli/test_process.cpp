@@ -23,12 +23,12 @@ void use_daemon(Client& client, const std::string& script) {
 
 } // namespace
 
-TEST_CASE("a daemon that is not there is status 70 and says where it was looked for") {
+TEST_CASE("a missing daemon is status 70, and the message says where it was looked for") {
     Client client;
     client.environment["CUDAENV_DAEMON"] = "/no/such/cudaenvd";
     const Ran ran = client.run({"host"});
     CHECK(ran.status == 70);
-    CHECK(ran.err == "cudaenv: cudaenvd is not there; looked for /no/such/cudaenvd\n");
+    CHECK(ran.err == "cudaenv: cudaenvd was not found; looked for /no/such/cudaenvd\n");
     CHECK(ran.out.empty());
 }
 
@@ -54,7 +54,7 @@ TEST_CASE("a daemon that talks nonsense is status 70, not a crash") {
     CHECK(client.run({"host"}).err.find("a line that is too long") != std::string::npos);
 }
 
-TEST_CASE("a daemon of another protocol is told apart") {
+TEST_CASE("a daemon of another protocol is recognized") {
     Client client;
     use_daemon(
         client,

@@ -218,7 +218,7 @@ class Attach(CommandTest):
         left = [path for path in (self.prefix("a") / "etc").rglob("*") if path.is_file()]
         self.assertEqual(left, [own])
         ran = self.check(self.run_cudaenv("detach", "-p", str(self.prefix("a"))))
-        self.assertIn("nothing there", ran.stdout.decode())
+        self.assertIn("not there", ran.stdout.decode())
 
     def test_detach_leaves_no_directory_that_attach_created(self):
         for own in ([], ["etc"], ["etc/conda/activate.d"], ["etc/conda/deactivate.d"]):

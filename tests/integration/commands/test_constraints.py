@@ -18,7 +18,7 @@ from wheels import Index, make_wheel  # noqa: E402
 from support import PROGRAMS, CommandTest, run_tests  # noqa: E402
 
 PIPS = ["24.3.1", "25.3", "26.2"]
-TOLD = "kept.by.cudaenv.until.cudaenv.detach"
+MARKER = "kept.by.cudaenv.until.cudaenv.detach"
 SOURCE_BUILD = "1.12.0a0+git664058f"
 
 BACKEND = """
@@ -135,11 +135,11 @@ class Constraints(CommandTest):
                 self.assertNotEqual(ran.returncode, 0)
                 said_by_pip = (ran.stdout + ran.stderr).decode()
                 self.assertIn(f"=={SOURCE_BUILD}", said_by_pip)
-                self.assertIn(TOLD, said_by_pip)
+                self.assertIn(MARKER, said_by_pip)
                 (self.root / "wheels/torchvision-0.13.0-py3-none-any.whl").unlink(missing_ok=True)
                 ran = self.pip(prefix, "install", "torchvision")
                 self.assertNotEqual(ran.returncode, 0)
-                self.assertIn(TOLD, (ran.stdout + ran.stderr).decode())
+                self.assertIn(MARKER, (ran.stdout + ran.stderr).decode())
                 self.assertEqual(self.version(prefix, "torch"), SOURCE_BUILD)
 
     def test_another_torch_on_purpose_as_the_file_says_and_then_attach_again(self):
@@ -150,8 +150,8 @@ class Constraints(CommandTest):
         text = (prefix / "etc/cudaenv/constraints.txt").read_text()
         self.assertIn("PIP_CONSTRAINT=/dev/null pip install torch==X", text)
         self.check(self.pip(prefix, "install", "torch==2.5.0", PIP_CONSTRAINT="/dev/null"))
-        told = self.run_cudaenv("check", "-p", str(prefix), "CE160")
-        self.assertIn("torch is 2.5.0, held at 2.4.0+cu121", told.stdout.decode())
+        checked = self.run_cudaenv("check", "-p", str(prefix), "CE160")
+        self.assertIn("torch is 2.5.0, held at 2.4.0+cu121", checked.stdout.decode())
         self.attach(prefix)
         self.assertIn("\ntorch==2.5.0,", (prefix / "etc/cudaenv/constraints.txt").read_text())
         self.assertNotIn("CE160", self.run_cudaenv("check", "-p", str(prefix), "CE160").stdout.decode())
@@ -266,7 +266,7 @@ class Constraints(CommandTest):
     def test_an_environment_without_torch_is_attached_without_them(self):
         prefix = self.env(PIPS[-1], torch=None)
         ran = self.attach(prefix)
-        self.assertIn("no torch to hold", ran.stderr.decode())
+        self.assertIn("no torch is installed or pinned", ran.stderr.decode())
         self.assertFalse((prefix / "pip.conf").exists())
 
     def test_a_pip_that_is_too_old_is_refused(self):

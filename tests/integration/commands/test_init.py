@@ -39,7 +39,7 @@ class Init(CommandTest):
             text = path.read_text()
             self.assertTrue(text.startswith(BEGIN) and text.endswith(END), text)
             self.assertRegex(text, f"hook('?,)? '?{shell}")
-            self.assertIn("as it was", self.init(shell).stdout.decode())
+            self.assertIn("unchanged", self.init(shell).stdout.decode())
             self.init(shell, "--undo")
             self.assertEqual(sorted(self.home.rglob("*")), before)
 
@@ -74,11 +74,11 @@ class Init(CommandTest):
         self.init("zsh")
         once = (self.home / ".zshrc").read_bytes()
         inode = (self.home / ".zshrc").stat().st_ino
-        self.assertIn("as it was", self.init("zsh").stdout.decode())
+        self.assertIn("unchanged", self.init("zsh").stdout.decode())
         self.assertEqual((self.home / ".zshrc").read_bytes(), once)
         self.assertEqual((self.home / ".zshrc").stat().st_ino, inode)
         self.init("zsh", "--undo")
-        self.assertIn("nothing there", self.init("zsh", "--undo").stdout.decode())
+        self.assertIn("not there", self.init("zsh", "--undo").stdout.decode())
 
     def test_an_older_block_is_replaced_where_it_stands(self):
         path = self.home / ".bashrc"
@@ -120,7 +120,7 @@ class Init(CommandTest):
     def test_a_link_to_nothing_is_an_error_with_what_to_paste(self):
         (self.home / ".bashrc").symlink_to("nowhere")
         ran = self.init("bash", status=3)
-        self.assertIn("leads nowhere", ran.stderr.decode())
+        self.assertIn("is a dangling symlink", ran.stderr.decode())
         self.assertIn("hook bash", ran.stderr.decode())
         self.assertTrue((self.home / ".bashrc").is_symlink())
 
@@ -162,9 +162,9 @@ class Init(CommandTest):
         self.assertIn(BEGIN, rc.read_text())
 
     def test_json_tells_what_was_done(self):
-        told = json.loads(self.init("bash", "--json").stdout)
-        self.assertEqual(told["schema"], "cudaenv.change/1")
-        self.assertEqual(told["files"], [{"path": str(self.home / ".bashrc"), "change": "written"}])
+        change = json.loads(self.init("bash", "--json").stdout)
+        self.assertEqual(change["schema"], "cudaenv.change/1")
+        self.assertEqual(change["files"], [{"path": str(self.home / ".bashrc"), "change": "written"}])
 
     def read(self, shell):
         return self.run_program([*READ[shell], str(self.home / FILES[shell])],

@@ -64,7 +64,7 @@ class Kernelspec(CommandTest):
 
     def test_detach_gives_it_back_byte_for_byte(self):
         self.attach()
-        self.assertIn("as it was", self.attach().stdout.decode())
+        self.assertIn("unchanged", self.attach().stdout.decode())
         self.attach("detach")
         self.assertEqual(self.kernel.read_text(), KERNEL)
         self.assertEqual(os.listdir(self.kernel.parent), ["kernel.json"])

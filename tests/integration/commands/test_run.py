@@ -82,16 +82,16 @@ class Run(CommandTest):
         lost.chmod(0o755)
         for words, status, text in (
                 (["no-such-program"], 127, '"no-such-program" is not on PATH'),
-                ([str(self.root / "missing")], 127, "is not there"),
+                ([str(self.root / "missing")], 127, "does not exist"),
                 ([str(plain)], 126, "cannot be executed: Permission denied"),
-                ([str(lost)], 126, "needs an interpreter that is not there"),
+                ([str(lost)], 126, "needs an interpreter that does not exist"),
                 ([], 125, "cudaenv run needs COMMAND"),
                 (["--no-such-option", "x"], 125, "is not an option of cudaenv run")):
             ran = self.check(self.run_cudaenv("run", *words), status=status, out="")
             self.assertIn(text, ran.stderr.decode())
         self.environment["CUDAENV_DAEMON"] = "/no/such/cudaenvd"
         ran = self.check(self.run_cudaenv("run", "true"), status=125, out="")
-        self.assertIn("cudaenvd is not there", ran.stderr.decode())
+        self.assertIn("cudaenvd was not found", ran.stderr.decode())
 
     def test_a_version_asked_for_that_is_not_here_runs_nothing(self):
         self.fake_daemon(activate=env_object(remedy="get it so"))
@@ -152,10 +152,10 @@ class Env(CommandTest):
     def test_text_for_a_shell_is_the_changes(self):
         self.fake_daemon(activate=self.answer)
         ran = self.check(self.run_cudaenv("env", "--shell", "bash"))
-        told = self.run_program(["bash", "-c", 'CUDNN_HOME=x; export CUDNN_HOME; eval "$1"; '
+        ran = self.run_program(["bash", "-c", 'CUDNN_HOME=x; export CUDNN_HOME; eval "$1"; '
                                  'echo "$CC|$PATH|${CUDNN_HOME-unset}|$__CUDAENV_UNDO"', "-",
                                  ran.stdout.decode()])
-        self.check(told, out="/usr/bin/gcc-9|/t/bin:/usr/bin:/bin|unset|1.x\n")
+        self.check(ran, out="/usr/bin/gcc-9|/t/bin:/usr/bin:/bin|unset|1.x\n")
 
     def test_a_dotenv_file_has_whole_values_whether_this_shell_has_them_or_not(self):
         self.fake_daemon(activate=self.answer)

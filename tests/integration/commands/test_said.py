@@ -103,9 +103,9 @@ class Said(CommandTest):
             self.skipTest("needs a file of another user; run as root")
         (self.root / "cudaenv.toml").write_text('[pins]\ncuda = "10.0"\n')
         os.chown(self.root / "cudaenv.toml", 12345, 12345)
-        told = [line for line in self.prompt(tell_installs=True) if "belongs to" in line]
-        self.assertEqual(len(told), 1)
-        self.assertNotIn("chown", told[0])
+        lines = [line for line in self.prompt(tell_installs=True) if "belongs to" in line]
+        self.assertEqual(len(lines), 1)
+        self.assertNotIn("chown", lines[0])
         self.assertEqual([line for line in self.prompt(tell_installs=True) if "belongs to" in line], [])
         self.shell.pop("CONDA_PREFIX")  # another decision
         self.assertEqual([line for line in self.prompt(tell_installs=True) if "belongs to" in line], [])

@@ -167,7 +167,7 @@ class DaemonTest(unittest.TestCase):
             os.kill(pid, signal.SIGKILL)
 
     def daemons(self):
-        """The cudaenvd that run for this test: what tells them apart is where they were told to be."""
+        """The cudaenvd that run for this test: they differ in their directory."""
         mark = f"XDG_RUNTIME_DIR={self.root / 'run'}".encode()
         found = []
         for entry in os.listdir("/proc"):

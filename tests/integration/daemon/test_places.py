@@ -13,8 +13,8 @@ class Places(DaemonTest):
     def check_without_daemon(self, reason):
         ran = self.run_client("env", "--json")
         self.assertEqual((ran.returncode, ran.stderr), (0, b""))
-        told = self.run_client("env", "-v").stderr
-        self.assertEqual(told.count(b"answered without the daemon"), 1, told)
+        written = self.run_client("env", "-v").stderr
+        self.assertEqual(written.count(b"answered without the daemon"), 1, written)
         started = self.ask("daemon", "start")
         self.assertFalse(started["running"], started)
         self.assertIn(reason, started["why_not"])

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace cudaenv::host {
+namespace cudaenv::environments {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,7 +35,7 @@ TEST_CASE("a venv made by python3 -m venv is read, and an installation into it i
     if (!runs("python3 -m venv --without-pip '" + prefix + "' 2>/dev/null")) {
         SKIP("python3 -m venv does not work here; install python3-venv");
     }
-    DiskFileSystem files;
+    host::DiskFileSystem files;
     const auto before = read_environment(files, prefix);
     REQUIRE(before);
     CHECK(before->kind == facts::EnvironmentKind::Venv);
@@ -44,13 +44,13 @@ TEST_CASE("a venv made by python3 -m venv is read, and an installation into it i
     CHECK(before->notes.empty());
     const auto site = before->site_packages.front();
     REQUIRE(watches(*before, site));
-    std::vector<PathState> states;
+    std::vector<watch::PathState> states;
     for (const auto& path : before->watch) {
-        states.push_back(observe(files, path));
+        states.push_back(watch::observe(files, path));
     }
-    CHECK_FALSE(changed(files, states));
+    CHECK_FALSE(watch::changed(files, states));
     fs::create_directories(site + "/torch-2.1.0+cu118.dist-info");
-    CHECK(changed(files, states));
+    CHECK(watch::changed(files, states));
     const auto after = read_environment(files, prefix);
     REQUIRE(after->frameworks.size() == 1);
     CHECK(after->frameworks.front().cuda->str() == "11.8");
@@ -68,14 +68,14 @@ TEST_CASE("a venv with the system's packages looks where its Python looks") {
                  "/bin/python' -I -c 'import sys\nfor p in sys.path:\n"
                  "  if p.endswith(\"-packages\"): print(p)' > '" +
                  list + "'"));
-    DiskFileSystem files;
+    host::DiskFileSystem files;
     const auto facts = read_environment(files, prefix);
     REQUIRE(facts);
     std::vector<std::string> own;
     for (const auto& path : facts->site_packages) {
         own.push_back(fs::canonical(path));
     }
-    const auto text = files.read_file(list, k_read_limit);
+    const auto text = files.read_file(list, host::k_read_limit);
     REQUIRE(text);
     for (std::size_t at = 0; at < text->size(); at = text->find('\n', at) + 1) {
         const auto path = text->substr(at, text->find('\n', at) - at);
@@ -89,7 +89,7 @@ TEST_CASE("a venv with the system's packages looks where its Python looks") {
 
 TEST_CASE("environments with blanks, newlines, quotes and broken UTF-8 in their names are read") {
     const TemporaryTree tree;
-    DiskFileSystem files;
+    host::DiskFileSystem files;
     for (const std::string name :
          {"with blank", "new\nline", "quote'\"$(touch x)`", "caf\xc3\xa9", "\xff\xfe", "-n", "*"}) {
         tree.file(name + "/conda-meta/pytorch-2.0.0-cuda118py39h06e0762_304.json", "{}");
@@ -118,7 +118,7 @@ TEST_CASE("broken things in an environment are noted and hurt nothing else") {
     REQUIRE(
         ::mkfifo((tree.directory("env/lib/python3.9/site-packages") + "/torch.egg-link").c_str(),
                  0600) == 0);
-    DiskFileSystem files;
+    host::DiskFileSystem files;
     const auto facts = read_environment(files, tree.path() + "/env");
     REQUIRE(facts);
     REQUIRE(facts->runtime);
@@ -129,7 +129,7 @@ TEST_CASE("broken things in an environment are noted and hurt nothing else") {
 }
 
 TEST_CASE("this machine's toolkits have their parts where the layout says") {
-    DiskFileSystem files;
+    host::DiskFileSystem files;
     std::size_t seen = 0;
     std::vector<std::string> paths = {"/usr/lib/nvidia-cuda-toolkit"};
     for (const auto& entry : fs::directory_iterator("/usr/local")) {
@@ -168,7 +168,7 @@ TEST_CASE("this machine's toolkits have their parts where the layout says") {
 }
 
 TEST_CASE("the machine to build on has a core and memory") {
-    DiskFileSystem files;
+    host::DiskFileSystem files;
     const auto machine = build_machine(files);
     CHECK(machine.cores >= 1);
     REQUIRE(machine.memory_bytes);
@@ -211,7 +211,7 @@ std::string large_environment(const TemporaryTree& tree) {
 // Microseconds of this process's own time in 51 readings, in order: what else the machine does does
 // not count.
 std::vector<double> times_of_reading(const std::string& prefix) {
-    DiskFileSystem files;
+    host::DiskFileSystem files;
     std::vector<double> times;
     for (int i = 0; i < 51; ++i) {
         const std::clock_t begin = std::clock();
@@ -235,7 +235,7 @@ void check_times(const char* what, const std::vector<double>& times) {
 TEST_CASE("a large environment is read in a few milliseconds") {
     const TemporaryTree tree;
     const auto prefix = large_environment(tree);
-    DiskFileSystem files;
+    host::DiskFileSystem files;
     const auto facts = read_environment(files, prefix);
     REQUIRE(facts);
     CHECK(facts->frameworks.size() == 1);
@@ -245,7 +245,7 @@ TEST_CASE("a large environment is read in a few milliseconds") {
 }
 
 TEST_CASE("a large environment with a toolkit of its own is read in a few milliseconds") {
-    DiskFileSystem files;
+    host::DiskFileSystem files;
     const auto toolkit = files.real_path("/usr/local/cuda");
     if (!toolkit || !files.exists(*toolkit + "/bin/nvcc")) {
         SKIP("no CUDA toolkit in /usr/local/cuda; install one");
@@ -263,4 +263,4 @@ TEST_CASE("a large environment with a toolkit of its own is read in a few millis
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::environments

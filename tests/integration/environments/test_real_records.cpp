@@ -14,7 +14,7 @@
 #include <fstream>
 #include <map>
 
-namespace cudaenv::host {
+namespace cudaenv::environments {
 namespace {
 
 namespace fs = std::filesystem;
@@ -47,7 +47,7 @@ std::vector<facts::FrameworkBuild> framework_of(const std::string& name,
                                                 const nlohmann::json& record) {
     const test::TemporaryTree tree;
     tree.file("env/conda-meta/" + name + ".json", record.dump(2));
-    DiskFileSystem files;
+    host::DiskFileSystem files;
     const auto facts = read_environment(files, tree.path() + "/env");
     REQUIRE(facts);
     CHECK(facts->notes.empty());
@@ -55,7 +55,7 @@ std::vector<facts::FrameworkBuild> framework_of(const std::string& name,
 }
 
 TEST_CASE(
-    "every torch of the pytorch channel since 1.0 tells its CUDA, as its dependencies have it") {
+    "every torch of the pytorch channel since 1.0 names its CUDA, as its dependencies have it") {
     std::size_t seen = 0;
     for (const auto& [name, record] : records_of("pytorch")) {
         const auto version = record.at("version").get<std::string>();
@@ -82,7 +82,7 @@ TEST_CASE(
     CHECK(seen > 200);
 }
 
-TEST_CASE("conda-forge's frameworks tell their CUDA or that they have none") {
+TEST_CASE("conda-forge's frameworks name their CUDA or say that they have none") {
     std::map<std::string, std::size_t> seen;
     for (const auto& [name, record] : records_of("conda-forge")) {
         const auto package = record.at("name").get<std::string>();
@@ -101,4 +101,4 @@ TEST_CASE("conda-forge's frameworks tell their CUDA or that they have none") {
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::environments

@@ -24,7 +24,7 @@ failures = []
 
 def check(ours, theirs, what):
     if ours != theirs:
-        failures.append(f"{what}\n  told:     {str(ours)[:800]}\n  expected: {str(theirs)[:800]}")
+        failures.append(f"{what}\n  found:    {str(ours)[:800]}\n  expected: {str(theirs)[:800]}")
 
 
 def compiled(source, output, *words):
@@ -124,11 +124,11 @@ def case_loader(program, work):
         expected[f"{SITE}/{name}"] = [f"_ZN3c102f{n}Ei" if n < 10 else f"_ZN3c103f{n}Ei" for n in missing]
     laid_down(prefix, "ours", "1.0", files, ["torch"])
 
-    told = dumped(program, prefix)
-    check(sorted(told), sorted(expected), "which modules are told")
+    report = dumped(program, prefix)
+    check(sorted(report), sorted(expected), "which modules are told")
     refused = 0
     for path, symbols in expected.items():
-        row = told.get(path)
+        row = report.get(path)
         if row is None:
             continue
         check(row["unresolved"], sorted(symbols), f"{path}: what torch lacks")
@@ -160,9 +160,9 @@ def case_abi(program, work):
             compiled(source, prefix / SITE / name, f"-D_GLIBCXX_USE_CXX11_ABI={abi}", "-L", str(was.parent), "-l:libc10.so")
             files.append(name)
     laid_down(prefix, "ours", "1.0", files, ["torch>=2"])
-    told = dumped(program, prefix)
+    report = dumped(program, prefix)
     for name in files:
-        row = told[f"{SITE}/{name}"]
+        row = report[f"{SITE}/{name}"]
         said = refusal(prefix, prefix / SITE / name)
         is_old = "0." in name
         check(bool(said), is_old, f"{name}: the loader says {said!r}")
@@ -208,18 +208,18 @@ def case_odd(program, work):
     names = [*problems, "pipe.so", "loop.so", "huge.so", "gone.so", f"good.{TAG}.so", f"plain.{TAG}.so",
              f"others.{TAG}.so", "old.cpython-310-x86_64-linux-gnu.so", f"unknown.{TAG}.so", f"cuda.{TAG}.so"]
     laid_down(prefix, "ours", "1.0", names, ["torch (>=2.0)"])
-    told = dumped(program, prefix)
+    report = dumped(program, prefix)
     for name in [*problems, "pipe.so", "loop.so", "huge.so", "gone.so"]:
-        row = told.get(f"{SITE}/{name}")
+        row = report.get(f"{SITE}/{name}")
         check(bool(row and row["problem"]), True, f"{name}: {row}")
         check(row and row["unresolved"], [], f"{name}: {row}")
     symbols = ["_ZN3c102f2Ei"]
-    check(told[f"{SITE}/good.{TAG}.so"]["unresolved"], symbols, "the module beside them")
-    check(f"{SITE}/plain.{TAG}.so" in told, False, "a module that does not link torch")
-    check(told[f"{SITE}/others.{TAG}.so"]["unresolved"], [], "a symbol that is not torch's")
-    check(told[f"{SITE}/old.cpython-310-x86_64-linux-gnu.so"]["python_tag"], "cpython-310-x86_64-linux-gnu", "tag")
-    check(told[f"{SITE}/unknown.{TAG}.so"]["unresolved"], [], "a library that is nowhere")
-    check(told[f"{SITE}/cuda.{TAG}.so"]["missing_of_torch"], ["libc10_cuda.so"], "CUDA's half of torch")
+    check(report[f"{SITE}/good.{TAG}.so"]["unresolved"], symbols, "the module beside them")
+    check(f"{SITE}/plain.{TAG}.so" in report, False, "a module that does not link torch")
+    check(report[f"{SITE}/others.{TAG}.so"]["unresolved"], [], "a symbol that is not torch's")
+    check(report[f"{SITE}/old.cpython-310-x86_64-linux-gnu.so"]["python_tag"], "cpython-310-x86_64-linux-gnu", "tag")
+    check(report[f"{SITE}/unknown.{TAG}.so"]["unresolved"], [], "a library that is nowhere")
+    check(report[f"{SITE}/cuda.{TAG}.so"]["missing_of_torch"], ["libc10_cuda.so"], "CUDA's half of torch")
     # A torch of which nothing is there, or not all can be read, is asked nothing.
     (site / "torch/lib/libtorch_cpu.so").write_bytes(b"damaged")
     check(dumped(program, prefix)[f"{SITE}/good.{TAG}.so"]["unresolved"], [], "with a damaged torch")
@@ -239,9 +239,9 @@ def case_editable(program, work):
     compiled(uses, source / f"build/lib/apex_C.{TAG}.so", "-L", str(was.parent), "-l:libc10.so")
     laid_down(prefix, "apex", "0.1", [], direct_url={"url": source.as_uri(), "dir_info": {"editable": True}})
     (prefix / SITE / "__editable__.apex-0.1.pth").write_text(f"{source}\n")
-    told = dumped(program, prefix)
-    check(list(told), [str(source / f"apex_C.{TAG}.so")], "the modules built in place")
-    check([row["unresolved"] for row in told.values()], [["_ZN3c102f2Ei"]], "what torch lacks")
+    report = dumped(program, prefix)
+    check(list(report), [str(source / f"apex_C.{TAG}.so")], "the modules built in place")
+    check([row["unresolved"] for row in report.values()], [["_ZN3c102f2Ei"]], "what torch lacks")
     check(bool(refusal(prefix, source / f"apex_C.{TAG}.so")), True, "the loader refuses it too")
 
 
@@ -249,7 +249,7 @@ def hashes(prefix, name):
     """Of a wheel's RECORD: path -> hash."""
     record = next((prefix / SITE).glob(f"{name}-*.dist-info/RECORD"))
     rows = (line.rsplit(",", 2) for line in record.read_text().splitlines())
-    return {path: told for path, told, _ in rows if told}
+    return {path: report for path, report, _ in rows if report}
 
 
 def case_wheels(program, work):
@@ -271,14 +271,14 @@ def case_wheels(program, work):
     cu11, cu12, cu13 = ("nvidia-cuda-runtime-cu11==11.8.89", "nvidia-cuda-runtime-cu12==12.6.77",
                         "nvidia-cuda-runtime==13.0.88")
     check(installed("one", cu12)[1], [], "one runtime")
-    told = installed("apart", cu12, cu13)[1]
-    check([(row["code"], row["severity"]) for row in told], [("CE130", "note")], "two that lie apart")
-    prefix, told = installed("together", cu11, cu12)
-    check([(row["code"], row["severity"]) for row in told], [("CE130", "warning")], "two in one directory")
+    report = installed("apart", cu12, cu13)[1]
+    check([(row["code"], row["severity"]) for row in report], [("CE130", "note")], "two that lie apart")
+    prefix, report = installed("together", cu11, cu12)
+    check([(row["code"], row["severity"]) for row in report], [("CE130", "warning")], "two in one directory")
     ours, theirs = hashes(prefix, "nvidia_cuda_runtime_cu11"), hashes(prefix, "nvidia_cuda_runtime_cu12")
     contested = {f"{SITE}/{path}" for path in ours.keys() & theirs.keys() if ours[path] != theirs[path]}
     libraries = {f"{SITE}/nvidia/cuda_runtime/lib/libcudart.so.{soname}" for soname in ("11.0", "12")}
-    check(set(told[0]["files"]) - libraries, contested - libraries, "the files that both write")
+    check(set(report[0]["files"]) - libraries, contested - libraries, "the files that both write")
 
 
 def main():

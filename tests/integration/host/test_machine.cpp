@@ -78,10 +78,10 @@ TEST_CASE("this machine is told with a source or a reason for everything, and ca
         told(toolkit.cudnn_library.has_value(), "cudnn_library");
         told(toolkit.nccl.has_value(), "nccl");
     }
-    const auto written = facts::to_json(host);
+    const auto written = to_json(host);
     const auto read = facts::parse_host(written.dump(2), "here");
     REQUIRE(read);
-    CHECK(facts::to_json(*read) == written);
+    CHECK(to_json(*read) == written);
 }
 
 TEST_CASE("a warm look starts no child where there is no driver") {
@@ -97,7 +97,7 @@ TEST_CASE("a warm look starts no child where there is no driver") {
     CountedProcesses warm;
     const auto second = examine(options, files, warm, system_identity(), 1000);
     CHECK(warm.started == 0);
-    CHECK(facts::to_json(first) == facts::to_json(second));
+    CHECK(to_json(first) == to_json(second));
 }
 
 TEST_CASE("the table of compilers agrees with every host_config.h here") {

@@ -11,9 +11,9 @@
 //        it
 //                                            is refreshed, and told in a line with "records_read"
 // Names of files are bytes: each byte is the character of that number (Latin-1).
-#include "host/inventory/examine.hpp"
-#include "host/inventory/kept_inventory.hpp"
-#include "host/inventory/read_inventory.hpp"
+#include "check/inventory/examine.hpp"
+#include "check/inventory/kept_inventory.hpp"
+#include "check/inventory/read_inventory.hpp"
 #include "solver/facts/claims.hpp"
 
 #include <nlohmann/json.hpp>
@@ -43,11 +43,11 @@ std::string latin_1(std::string_view bytes) {
 }
 
 json texts(const std::vector<std::string>& list) {
-    json told = json::array();
+    json result = json::array();
     for (const auto& text : list) {
-        told.push_back(latin_1(text));
+        result.push_back(latin_1(text));
     }
-    return told;
+    return result;
 }
 
 std::string hex(const facts::Sha256Digest& digest) {
@@ -61,7 +61,7 @@ std::string hex(const facts::Sha256Digest& digest) {
 
 // [path, kind, hash, size, prefix replaced]
 json files_of(const facts::FileClaims& files) {
-    json told = json::array();
+    json result = json::array();
     for (std::size_t number = 0; number < files.size(); ++number) {
         const auto& claim = files[number];
         const char* kind = claim.kind == facts::ClaimKind::File       ? "file"
@@ -70,40 +70,40 @@ json files_of(const facts::FileClaims& files) {
         const auto hash = claim.hash == facts::ClaimHash::Sha256
                               ? "sha256=" + hex(claim.sha256)
                               : latin_1(files.other_hash(number));
-        told.push_back({latin_1(files.path(number)), kind, hash,
-                        claim.size == facts::FileClaim::k_no_size ? json() : json(claim.size),
-                        claim.prefix_replaced});
+        result.push_back({latin_1(files.path(number)), kind, hash,
+                          claim.size == facts::FileClaim::k_no_size ? json() : json(claim.size),
+                          claim.prefix_replaced});
     }
-    return told;
+    return result;
 }
 
-json of_distribution(const facts::Distribution& told) {
+json of_distribution(const facts::Distribution& result) {
     static const char* const k_kinds[] = {"dist-info", "egg-info directory", "egg-info file",
                                           "egg-link",  "egg directory",      "egg file"};
-    json out = {{"name", latin_1(told.name)},
-                {"written", latin_1(told.written)},
-                {"version", latin_1(told.version)},
-                {"installer", latin_1(told.installer)},
-                {"metadata", latin_1(told.metadata)},
-                {"kind", k_kinds[static_cast<int>(told.kind)]},
-                {"site", latin_1(told.site)},
-                {"requires", texts(told.requires_dist)},
-                {"requested", told.requested},
-                {"has_metadata", told.has_metadata},
-                {"has_record", told.has_record},
-                {"tags", texts(told.tags)},
-                {"generator", latin_1(told.generator)},
-                {"source_directory", latin_1(told.source_directory)},
-                {"installed_ns", told.installed_ns},
-                {"damaged_lines", told.damaged_lines},
-                {"files", files_of(told.files)}};
-    if (told.direct_url) {
-        out["direct_url"] = {{"url", latin_1(told.direct_url->url)},
-                             {"editable", told.direct_url->editable},
-                             {"vcs", latin_1(told.direct_url->vcs)},
-                             {"commit", latin_1(told.direct_url->commit)},
-                             {"archive_hash", latin_1(told.direct_url->archive_hash)},
-                             {"local_directory", latin_1(told.direct_url->local_directory)}};
+    json out = {{"name", latin_1(result.name)},
+                {"written", latin_1(result.written)},
+                {"version", latin_1(result.version)},
+                {"installer", latin_1(result.installer)},
+                {"metadata", latin_1(result.metadata)},
+                {"kind", k_kinds[static_cast<int>(result.kind)]},
+                {"site", latin_1(result.site)},
+                {"requires", texts(result.requires_dist)},
+                {"requested", result.requested},
+                {"has_metadata", result.has_metadata},
+                {"has_record", result.has_record},
+                {"tags", texts(result.tags)},
+                {"generator", latin_1(result.generator)},
+                {"source_directory", latin_1(result.source_directory)},
+                {"installed_ns", result.installed_ns},
+                {"damaged_lines", result.damaged_lines},
+                {"files", files_of(result.files)}};
+    if (result.direct_url) {
+        out["direct_url"] = {{"url", latin_1(result.direct_url->url)},
+                             {"editable", result.direct_url->editable},
+                             {"vcs", latin_1(result.direct_url->vcs)},
+                             {"commit", latin_1(result.direct_url->commit)},
+                             {"archive_hash", latin_1(result.direct_url->archive_hash)},
+                             {"local_directory", latin_1(result.direct_url->local_directory)}};
     }
     return out;
 }
@@ -160,7 +160,7 @@ json of_inventory(const facts::Inventory& inventory) {
 }
 
 int dump(const std::string& prefix) {
-    const auto inventory = host::read_inventory(prefix);
+    const auto inventory = inventory::read_inventory(prefix);
     if (!inventory) {
         std::fprintf(stderr, "%s\n", inventory.error().message.c_str());
         return 1;
@@ -171,7 +171,7 @@ int dump(const std::string& prefix) {
 }
 
 int keep_it(const std::string& prefix) {
-    host::KeptInventory kept(prefix);
+    inventory::KeptInventory kept(prefix);
     for (int byte = std::getchar(); byte != EOF; byte = std::getchar()) {
         if (byte != '\n') {
             continue;
@@ -180,9 +180,9 @@ int keep_it(const std::string& prefix) {
             std::fprintf(stderr, "%s\n", refreshed.error().message.c_str());
             return 1;
         }
-        auto told = of_inventory(kept.inventory());
-        told["records_read"] = kept.records_read();
-        std::puts(told.dump().c_str());
+        auto result = of_inventory(kept.inventory());
+        result["records_read"] = kept.records_read();
+        std::puts(result.dump().c_str());
         std::fflush(stdout);
     }
     return 0;
@@ -195,7 +195,7 @@ int time_it(int runs, const std::string& prefix) {
     };
     for (int run = 0; run < runs; ++run) {
         const auto begin = Clock::now();
-        const auto inventory = host::read_inventory(prefix);
+        const auto inventory = inventory::read_inventory(prefix);
         const auto read = Clock::now();
         if (!inventory) {
             std::fprintf(stderr, "%s\n", inventory.error().message.c_str());
@@ -239,7 +239,7 @@ json of_state(const facts::Inventory& inventory, const facts::Claims& claims,
 }
 
 int examine_it(int runs, bool tell, const std::string& prefix, const std::string& directory) {
-    const auto inventory = host::read_inventory(prefix);
+    const auto inventory = inventory::read_inventory(prefix);
     if (!inventory) {
         std::fprintf(stderr, "%s\n", inventory.error().message.c_str());
         return 1;
@@ -247,9 +247,9 @@ int examine_it(int runs, bool tell, const std::string& prefix, const std::string
     const facts::Claims claims(*inventory);
     for (int run = 0; run < runs; ++run) {
         const auto begin = std::chrono::steady_clock::now();
-        host::DigestCache cache(directory, "this machine");
-        host::ExaminationCost cost;
-        const auto examined = host::examine(*inventory, claims, cache, 0, &cost);
+        inventory::DigestCache cache(directory, "this machine");
+        inventory::ExaminationCost cost;
+        const auto examined = examine(*inventory, claims, cache, 0, &cost);
         const auto spent = std::chrono::steady_clock::now() - begin;
         cache.save();
         json out = {{"looked_at", cost.looked_at},

@@ -41,9 +41,9 @@ def is_ordinary(path):
     return len(parts) > 1 and parts[-2].endswith((".dist-info", ".egg-info")) and parts[-1] in ORDINARY
 
 
-def claims_of(told):
+def claims_of(report):
     """(path, record, kind, hash, size, prefix replaced) of every claim."""
-    for row in [*told["conda"], *told["distributions"]]:
+    for row in [*report["conda"], *report["distributions"]]:
         for path, kind, digest, size, replaced in row["files"]:
             yield path, row.get("record") or row["metadata"], kind, digest, size, replaced
 
@@ -52,12 +52,12 @@ def on_disk(prefix, path):
     return os.path.join(os.fsencode(prefix), path.encode("latin-1"))
 
 
-def truth(told, prefix):
+def truth(report, prefix):
     """{(path, record): "missing" or "other"} by looking at all and reading all."""
     real = os.path.realpath(os.fsencode(prefix))
     wrong = {}
     digests = {}
-    for path, record, kind, digest, size, replaced in claims_of(told):
+    for path, record, kind, digest, size, replaced in claims_of(report):
         if is_ordinary(path):
             continue
         file = on_disk(prefix, path)
@@ -96,9 +96,9 @@ def difference(ours, theirs):
 
 
 def compare(program, prefix, what, *cache):
-    told = dumped(program, prefix)
+    report = dumped(program, prefix)
     states = examined(program, prefix, *cache)
-    check(difference(told_wrong(states["states"]), truth(told, prefix)), {"not told": {}, "wrongly told": {}}, what)
+    check(difference(told_wrong(states["states"]), truth(report, prefix)), {"not told": {}, "wrongly told": {}}, what)
     return states
 
 
@@ -176,16 +176,16 @@ class Vandal:
         return f"{move} {path}"
 
 
-def vandalise(program, prefix, root, told):
-    dice = random.Random(told.seed)
+def vandalise(program, prefix, root, report):
+    dice = random.Random(report.seed)
     vandal = Vandal(program, prefix, dice)
     cache = str(root / "cache")
     done = []
     seen = 0
-    for step in range(told.steps):
+    for step in range(report.steps):
         done = [*done, *(vandal.step() for _ in range(dice.randrange(1, 4)))][-12:]
         before = len(failures)
-        states = compare(program, prefix, f"seed {told.seed}, step {step}, after {done}", cache)
+        states = compare(program, prefix, f"seed {report.seed}, step {step}, after {done}", cache)
         seen += len(states["states"])
         if len(failures) > before:
             break
@@ -197,12 +197,12 @@ def vandalise(program, prefix, root, told):
     return seen
 
 
-def case_pip(program, root, told):
+def case_pip(program, root, report):
     env = make_pip(root)
     states = compare(program, env, "as pip left it")
     check(states["states"], {}, "as pip left it nothing is held")
     check(states["looked_at"] > 100, True, "files were looked at")
-    return vandalise(program, env, root, told)
+    return vandalise(program, env, root, report)
 
 
 def make_conda(root):
@@ -211,7 +211,7 @@ def make_conda(root):
     return root / "env"
 
 
-def case_conda(program, root, told):
+def case_conda(program, root, report):
     env = make_conda(root)
     states = compare(program, env, "as conda left it")
     site = "lib/python3.11/site-packages"
@@ -242,10 +242,10 @@ def case_conda(program, root, told):
         fits = dict(states["states"][f"{site}/six.py"]["fits"])
         check(fits, {"conda-meta/six-1.15.0-0.json": "other", f"{site}/six-1.15.0.dist-info": "other",
                      f"{site}/six-1.17.0.dist-info": "same"}, "whose six.py is")
-    return vandalise(program, env, root, told)
+    return vandalise(program, env, root, report)
 
 
-def case_copy(program, root, told):
+def case_copy(program, root, report):
     """cp -a keeps the times of modification: nothing of the copy may be believed for its times."""
     env = make_pip(root)
     site = env / f"lib/python{VERSION}/site-packages"
@@ -271,10 +271,10 @@ def case_copy(program, root, told):
     linked = copy + " linked"
     said(["cp", "-al", copy, linked])
     compare(program, linked, "a copy of links")
-    return vandalise(program, copy, root, told)
+    return vandalise(program, copy, root, report)
 
 
-def case_odd(program, root, told):
+def case_odd(program, root, report):
     env = make_pip(root)
     site = env / f"lib/python{VERSION}/site-packages"
     relative = f"lib/python{VERSION}/site-packages"
@@ -369,14 +369,14 @@ def main():
                         else int(text), default=451338, help="a number, or random")
     parser.add_argument("--steps", type=int, default=25)
     parser.add_argument("case", choices=["pip", "conda", "copy", "odd"])
-    told = parser.parse_args()
+    report = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cudaenv-examine-") as root:
         try:
-            seen = globals()[f"case_{told.case}"](os.path.abspath(told.dump), Path(root).resolve(), told)
+            seen = globals()[f"case_{report.case}"](os.path.abspath(report.dump), Path(root).resolve(), report)
         except Unavailable as reason:
             print(f"skipped: {reason}")
             return 77
-    print(f"{told.case}: seed {told.seed}, {seen} states compared, {len(failures)} differences")
+    print(f"{report.case}: seed {report.seed}, {seen} states compared, {len(failures)} differences")
     print("\n".join(failures[:20]))
     return 1 if failures else 0
 

@@ -34,7 +34,7 @@ failures = []
 
 def check(ours, theirs, what):
     if ours != theirs:
-        failures.append(f"{what}\n  told:     {str(ours)[:600]}\n  expected: {str(theirs)[:600]}")
+        failures.append(f"{what}\n  found:    {str(ours)[:600]}\n  expected: {str(theirs)[:600]}")
 
 
 def latin(text):
@@ -70,13 +70,13 @@ def canonical(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def compare_python(told, prefix):
+def compare_python(report, prefix):
     """Every distribution that importlib.metadata finds in the sites, and no other."""
     prefix = str(prefix)
-    ours = {row["metadata"]: row for row in told["distributions"] if row["kind"] != "egg-link"}
+    ours = {row["metadata"]: row for row in report["distributions"] if row["kind"] != "egg-link"}
     seen = 0
     lines = 0
-    for site in told["sites"]:
+    for site in report["sites"]:
         for distribution in importlib.metadata.distributions(path=[os.path.join(prefix, site)]):
             path = str(distribution._path)
             where = os.path.relpath(path, prefix)
@@ -118,10 +118,10 @@ def compare_python(told, prefix):
     return seen, lines
 
 
-def compare_conda(told, prefix):
+def compare_conda(report, prefix):
     records = {path.name: json.loads(path.read_text()) for path in sorted((prefix / "conda-meta").glob("*.json"))}
-    check([row["record"] for row in told["conda"]], [f"conda-meta/{name}" for name in records], "records of conda's")
-    for row in told["conda"]:
+    check([row["record"] for row in report["conda"]], [f"conda-meta/{name}" for name in records], "records of conda's")
+    for row in report["conda"]:
         record = records[os.path.basename(row["record"])]
         for key in ("name", "version", "build", "depends"):
             check(row[key], record[key], f"{row['record']}: {key}")
@@ -135,23 +135,23 @@ def compare_conda(told, prefix):
         check(row["written_ns"], (prefix / row["record"]).stat().st_mtime_ns, f"{row['record']}: written")
 
 
-def compare_shared(told):
+def compare_shared(report):
     """The join against one of dictionaries."""
     owners = {}
-    for row in told["conda"]:
+    for row in report["conda"]:
         for file in row["files"]:
             owners.setdefault(file[0], []).append(row["record"])
-    for row in told["distributions"]:
+    for row in report["distributions"]:
         for file in row["files"]:
             owners.setdefault(file[0], []).append(row["metadata"])
     expected = {path: by for path, by in owners.items() if len(set(by)) > 1}
-    check(dict(map(tuple, told["shared"])), expected, "shared paths")
+    check(dict(map(tuple, report["shared"])), expected, "shared paths")
     return expected
 
 
-def check_times(told, began):
+def check_times(report, began):
     """Each was installed after the test began, though its files may be links to older ones."""
-    for row in told["distributions"]:
+    for row in report["distributions"]:
         check(row["installed_ns"] > began, True, f"{row['metadata']}: installed after the test began")
 
 
@@ -202,8 +202,8 @@ def make_pip(root):
     return env
 
 
-def the(told, name):
-    rows = [row for row in told["distributions"] if row["name"] == name]
+def the(report, name):
+    rows = [row for row in report["distributions"] if row["name"] == name]
     check(len(rows), 1, f"distributions of the name {name}")
     return rows[0] if rows else {}
 
@@ -217,26 +217,26 @@ def case_pip(program, root):
     legacy = write_source(root, "legacy", "install_requires=['six'], extras_require={'x:python_version>\"3\"': ['idna']}")
     said([str(env / "bin/python"), "setup.py", "-q", "develop", "--no-deps"], cwd=legacy)
     (env / f"lib/python{VERSION}/site-packages/~dna").mkdir()
-    told = dumped(program, env)
-    counted = compare_python(told, env)
-    compare_shared(told)
-    check_times(told, began)
-    check(told["sites"], [f"lib/python{VERSION}/site-packages"], "sites")
-    check(told["notes"], [], "notes")
-    check(told["conda"], [], "conda's packages")
-    check([row["kind"] for row in told["leftovers"]], ["interrupted-uninstall"], "leftovers")
-    check(the(told, "idna")["installer"], "pip", "installer of idna")
-    check(the(told, "quo-ting")["direct_url"]["local_directory"], "", "a wheel's file is no directory")
-    check(the(told, "modern")["direct_url"]["editable"], True, "modern is editable")
-    check(the(told, "modern")["direct_url"]["local_directory"], str(root / "modern"), "where modern is")
-    row = the(told, "legacy")
+    report = dumped(program, env)
+    counted = compare_python(report, env)
+    compare_shared(report)
+    check_times(report, began)
+    check(report["sites"], [f"lib/python{VERSION}/site-packages"], "sites")
+    check(report["notes"], [], "notes")
+    check(report["conda"], [], "conda's packages")
+    check([row["kind"] for row in report["leftovers"]], ["interrupted-uninstall"], "leftovers")
+    check(the(report, "idna")["installer"], "pip", "installer of idna")
+    check(the(report, "quo-ting")["direct_url"]["local_directory"], "", "a wheel's file is no directory")
+    check(the(report, "modern")["direct_url"]["editable"], True, "modern is editable")
+    check(the(report, "modern")["direct_url"]["local_directory"], str(root / "modern"), "where modern is")
+    row = the(report, "legacy")
     check(row["kind"], "egg-link", "legacy's kind")
     check(row["version"], "0.3", "legacy's version")
     check(row["source_directory"], str(legacy / "src"), "where legacy is")
     source = list(importlib.metadata.distributions(path=[str(legacy / "src")]))[0]
     check(row["requires"], source.requires, "what legacy requires")
     check(len(row["requires"]), 2, "legacy requires something")
-    names = {os.path.basename(row["path"]): row for row in told["path_files"]}
+    names = {os.path.basename(row["path"]): row for row in report["path_files"]}
     check("easy-install.pth" in names, True, "easy-install.pth is told")
     check(names.get("easy-install.pth", {}).get("directories"), [str(legacy / "src")], "where it leads")
     check(any(name.startswith("__editable__.modern") for name in names), True, "__editable__.modern*.pth is told")
@@ -259,14 +259,14 @@ def case_uv(program, root):
     said([*install, "--find-links", str(wheels), "idna", "six"], env=environment)
     said([*install, "--link-mode", "symlink", str(write_wheel(root)),
           *(file for file in files if "idna" not in file and "six" not in file)], env=environment)
-    told = dumped(program, env)
-    counted = compare_python(told, env)
-    compare_shared(told)
-    check(told["notes"], [], "notes")
-    check(told["leftovers"], [], "leftovers")
-    check(told["path_files"], [], ".pth files")
-    check_times(told, began)
-    check({row["installer"] for row in told["distributions"]}, {"uv"}, "installers")
+    report = dumped(program, env)
+    counted = compare_python(report, env)
+    compare_shared(report)
+    check(report["notes"], [], "notes")
+    check(report["leftovers"], [], "leftovers")
+    check(report["path_files"], [], ".pth files")
+    check_times(report, began)
+    check({row["installer"] for row in report["distributions"]}, {"uv"}, "installers")
     raw = (env / f"lib/python{VERSION}/site-packages/idna-3.10.dist-info/INSTALLER").read_text()
     check(raw, "uv", "uv still writes no end of the line: the case is one")
     return counted
@@ -277,19 +277,19 @@ def case_conda(program, root):
     said([str(tools() / "python"), str(HERE / "make_conda.py"), str(root)],
          env={"PATH": "/usr/bin:/bin", "HOME": str(root)})
     env = root / "env"
-    told = dumped(program, env)
-    counted = compare_python(told, env)
-    compare_conda(told, env)
-    check_times(told, began)
-    check(told["conda_prefix"], True, "is conda's")
-    check(told["notes"], [], "notes")
-    check([row["name"] for row in told["conda"]], ["odd-names", "six", "tools"], "conda's packages")
-    check({row["installer"] for row in told["distributions"]}, {"conda"}, "installers")
+    report = dumped(program, env)
+    counted = compare_python(report, env)
+    compare_conda(report, env)
+    check_times(report, began)
+    check(report["conda_prefix"], True, "is conda's")
+    check(report["notes"], [], "notes")
+    check([row["name"] for row in report["conda"]], ["odd-names", "six", "tools"], "conda's packages")
+    check({row["installer"] for row in report["distributions"]}, {"conda"}, "installers")
     info = "lib/python3.11/site-packages/six-1.15.0.dist-info"
-    shared = compare_shared(told)
+    shared = compare_shared(report)
     check(shared.get("lib/python3.11/site-packages/six.py"), ["conda-meta/six-1.15.0-0.json", info],
           "six.py is claimed by conda's record and by the distribution")
-    rows = {row[0]: row for package in told["conda"] for row in package["files"]}
+    rows = {row[0]: row for package in report["conda"] for row in package["files"]}
     check(rows["bin/tool"][4], True, "the prefix was replaced in bin/tool")
     check(rows["lib/libtool.so"][1], "softlink", "libtool.so is a link")
 
@@ -298,10 +298,10 @@ def case_conda(program, root):
         said([sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps",
               "--upgrade", "--only-binary", ":all:", "--target", str(env / "lib/python3.11/site-packages"),
               "six==1.17.0"])
-        told = dumped(program, env)
-        compare_python(told, env)
-        compare_conda(told, env)
-        shared = compare_shared(told)
+        report = dumped(program, env)
+        compare_python(report, env)
+        compare_conda(report, env)
+        shared = compare_shared(report)
         check(shared.get("lib/python3.11/site-packages/six.py"),
               ["conda-meta/six-1.15.0-0.json", info, info.replace("1.15", "1.17")], "three claim six.py")
     return counted
@@ -317,9 +317,9 @@ def case_kept(program, root):
     def refreshed(what):
         kept.stdin.write("\n")
         kept.stdin.flush()
-        told = json.loads(kept.stdout.readline())
-        read = told.pop("records_read")
-        check(told, dumped(program, env), f"{what}: as a fresh read")
+        report = json.loads(kept.stdout.readline())
+        read = report.pop("records_read")
+        check(report, dumped(program, env), f"{what}: as a fresh read")
         return read
 
     def settle():
@@ -356,11 +356,11 @@ def case_system(program, root):
     if VERSION not in os.path.realpath("/usr/bin/python3"):
         prefixes.discard("/usr")
     for prefix in sorted(prefixes):
-        told = dumped(program, prefix)
-        if not told["distributions"]:
+        report = dumped(program, prefix)
+        if not report["distributions"]:
             continue
-        seen, lines = compare_python(told, prefix)
-        compare_shared(told)
+        seen, lines = compare_python(report, prefix)
+        compare_shared(report)
         counted[0] += seen
         counted[1] += lines
     if counted[0] == 0:
@@ -403,44 +403,44 @@ def case_odd(program, root):
     # A corrupt RECORD.
     record = site / "six-1.17.0.dist-info/RECORD"
     record.write_bytes(record.read_bytes()[:150] + b'\n\0\xff"' + b"\n,,,,,\nsix.py,,1\n")
-    told = dumped(program, env)
-    check(the(told, "cafe")["metadata"], latin(os.fsdecode(odd[len(os.fsencode(env)) + 1:])), "a name of bytes")
-    check([row[0].rpartition("/")[2] for row in the(told, "cafe")["files"]], ["\xff.py"], "a file of bytes")
-    check(the(told, "six")["damaged_lines"] >= 2, True, "damaged lines of six")
-    check(the(told, "six")["files"][-1][0], f"lib/python{VERSION}/site-packages/six.py", "the line behind them")
-    check([note[0].rpartition("/")[2] for note in told["notes"]], ["round-1.dist-info", "RECORD"], "notes")
+    report = dumped(program, env)
+    check(the(report, "cafe")["metadata"], latin(os.fsdecode(odd[len(os.fsencode(env)) + 1:])), "a name of bytes")
+    check([row[0].rpartition("/")[2] for row in the(report, "cafe")["files"]], ["\xff.py"], "a file of bytes")
+    check(the(report, "six")["damaged_lines"] >= 2, True, "damaged lines of six")
+    check(the(report, "six")["files"][-1][0], f"lib/python{VERSION}/site-packages/six.py", "the line behind them")
+    check([note[0].rpartition("/")[2] for note in report["notes"]], ["round-1.dist-info", "RECORD"], "notes")
     untouched = ("name", "version", "files", "requires", "installer")
     for row in healthy["distributions"]:
         if row["name"] != "six":
-            check([the(told, row["name"])[key] for key in untouched], [row[key] for key in untouched], row["metadata"])
+            check([the(report, row["name"])[key] for key in untouched], [row[key] for key in untouched], row["metadata"])
     root.chmod(0o755)
     if can_be_nobody(root):
         record.chmod(0)
         (site / "idna-3.10.dist-info").chmod(0)
         copy = root / "dump_inventory"
         shutil.copy(program, copy)  # its own place may be one that nobody may enter
-        told = dumped(copy, env, **NOBODY)
-        check([note for note in told["notes"] if note[1] == "permission denied"],
+        report = dumped(copy, env, **NOBODY)
+        check([note for note in report["notes"] if note[1] == "permission denied"],
               [[f"lib/python{VERSION}/site-packages/{name}", "permission denied"]
                for name in ("idna-3.10.dist-info", "six-1.17.0.dist-info/RECORD")], "what nobody may not read")
-        check(the(told, "idna")["version"], "3.10", "what the name still says")
-        check(len(the(told, "markupsafe")["files"]) > 5, True, "the rest")
+        check(the(report, "idna")["version"], "3.10", "what the name still says")
+        check(len(the(report, "markupsafe")["files"]) > 5, True, "the rest")
         (site / "idna-3.10.dist-info").chmod(0o755)
-    return len(told["distributions"]), 0
+    return len(report["distributions"]), 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dump", required=True)
     parser.add_argument("case", choices=["pip", "uv", "conda", "kept", "system", "odd"])
-    told = parser.parse_args()
+    report = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cudaenv-inventory-") as root:
         try:
-            seen, lines = globals()[f"case_{told.case}"](os.path.abspath(told.dump), Path(root).resolve())
+            seen, lines = globals()[f"case_{report.case}"](os.path.abspath(report.dump), Path(root).resolve())
         except Unavailable as reason:
             print(f"skipped: {reason}")
             return 77
-    print(f"{told.case}: {seen} distributions, {lines} lines of RECORD compared, {len(failures)} differences")
+    print(f"{report.case}: {seen} distributions, {lines} lines of RECORD compared, {len(failures)} differences")
     print("\n".join(failures[:20]))
     return 1 if failures else 0
 

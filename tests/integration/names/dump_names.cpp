@@ -9,6 +9,8 @@
 
 int main() {
     using namespace cudaenv::host;
+    using namespace cudaenv::names;
+    using namespace cudaenv::trusted;
     for (std::string line; std::getline(std::cin, line);) {
         const auto request = nlohmann::json::parse(line);
         const auto environment = request["environment"].get<Environment>();

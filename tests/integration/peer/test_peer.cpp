@@ -1,7 +1,7 @@
 // The resolver against py-rattler's recorded answers over the real channel slices, and each of its
 // answers proved by the independent checker.
 #include "host/channels/channel_source.hpp"
-#include "solver/plan/resolve.hpp"
+#include "solver/resolve/resolve.hpp"
 #include "solver/specs/match_spec.hpp"
 #include "tests/support/checker.hpp"
 #include "tests/support/places.hpp"
@@ -50,7 +50,7 @@ facts::Host host_of(const json& cuda) {
 
 class Channels {
 public:
-    const plan::Channel* get(const std::string& name) {
+    const resolve::Channel* get(const std::string& name) {
         auto& channel = m_open[name];
         if (!channel) {
             auto opened = channels::open_channel((slices() / name).string(), {});
@@ -62,12 +62,12 @@ public:
     }
 
 private:
-    std::map<std::string, std::unique_ptr<plan::Channel>> m_open;
+    std::map<std::string, std::unique_ptr<resolve::Channel>> m_open;
 };
 
-plan::Request request_of(const json& test_case) {
-    plan::Request request;
-    request.manager = plan::ManagerChoice::Conda;
+resolve::Request request_of(const json& test_case) {
+    resolve::Request request;
+    request.manager = resolve::ManagerChoice::Conda;
     for (const json& spec : test_case.at("specs")) {
         request.specs.push_back({spec.get<std::string>(), "argument"});
     }
@@ -80,7 +80,7 @@ plan::Request request_of(const json& test_case) {
 }
 
 // What is compared, in the form of peer_answers.json.
-json answer_of(const Result<plan::Outcome>& outcome, const json& test_case) {
+json answer_of(const Result<resolve::Outcome>& outcome, const json& test_case) {
     json out{{"solved", outcome && outcome->solved()}};
     if (!out["solved"].get<bool>()) {
         out["reason"] = !outcome                             ? outcome.error().message
@@ -91,7 +91,7 @@ json answer_of(const Result<plan::Outcome>& outcome, const json& test_case) {
     out["asked"] = json::object();
     for (const json& spec : test_case.at("specs")) {
         const std::string name = specs::MatchSpec::parse(spec.get<std::string>())->name();
-        for (const plan::ChosenPackage& package : outcome->packages) {
+        for (const resolve::ChosenPackage& package : outcome->packages) {
             if (package.name == name) {
                 out["asked"][name] = {package.version, package.build};
             }
@@ -105,11 +105,11 @@ bool same(const json& a, const json& b) {
            (!a.at("solved").get<bool>() || a.at("asked") == b.at("asked"));
 }
 
-std::vector<std::string> proof_faults(const plan::Outcome& outcome, const json& test_case,
-                                      const std::vector<const plan::Channel*>& channels) {
+std::vector<std::string> proof_faults(const resolve::Outcome& outcome, const json& test_case,
+                                      const std::vector<const resolve::Channel*>& channels) {
     test::Claim claim;
     std::vector<std::string> faults;
-    for (const plan::ChosenPackage& package : outcome.packages) {
+    for (const resolve::ChosenPackage& package : outcome.packages) {
         specs::PackageRecord record;
         if (!test::find_record(channels, package.name, package.version, package.build, record)) {
             faults.push_back(package.name + " " + package.version + " " + package.build +
@@ -159,12 +159,12 @@ TEST_CASE(
         if (only != nullptr ? name != only : number++ % k_one_of != 0) {
             continue;
         }
-        std::vector<const plan::Channel*> channels;
+        std::vector<const resolve::Channel*> channels;
         for (const json& channel : test_case.at("channels")) {
             channels.push_back(open.get(channel.get<std::string>()));
         }
         const auto outcome =
-            plan::resolve(request_of(test_case), host_of(test_case.at("cuda")), channels);
+            resolve::resolve(request_of(test_case), host_of(test_case.at("cuda")), channels);
         const json ours = answer_of(outcome, test_case);
         const json& theirs = answers.at(name);
         all[name] = ours;

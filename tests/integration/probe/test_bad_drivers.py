@@ -29,7 +29,7 @@ class Lies(ProbeTest):
         ladder = self.climb(self.stand_in("cuMemcpyDtoH wrong"))
         self.assertEqual(ladder.rung("memory", 0)["result"], "wrong", ladder)
 
-    def test_wrong_from_ptx_is_told_at_the_ptx(self):
+    def test_wrong_from_ptx_is_reported_at_the_ptx(self):
         runtime = self.stand_in()
         if not self.climb(runtime).rung("kernel", 0)["architecture"].startswith("sm_"):
             self.skipTest("built without nvcc: the kernel rung is PTX as well")

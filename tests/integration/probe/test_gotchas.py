@@ -22,7 +22,7 @@ SHARED = Path(os.environ.get("CUDAENV_SHARED", TESTS.parent.parent / "shared"))
 EXPLAINED = {
     "CUDA driver version is insufficient": [
         "35 below the family's floor names the floor and an older build",
-        "35 without any driver is that there is none",
+        "35 without any driver means that there is no driver",
         "test_a_runtime_that_is_too_new_breaks_there_and_says_what_to_do"],
     "The NVIDIA driver on your system is too old": ["torch that finds the driver too old"],
     "API call is not supported in the installed CUDA driver": ["36 is a call that came later"],
@@ -85,7 +85,7 @@ def messages(text):
 
 
 def names_of_tests():
-    rows = "".join(file.read_text() for file in (TESTS / "unit/probe/cases").glob("*.cpp"))
+    rows = "".join(file.read_text() for file in (TESTS / "unit/judge/cases").glob("*.cpp"))
     methods = "".join(file.read_text() for place in ("probe", "probe_command")
                       for file in (TESTS / "integration" / place).glob("*.py")
                       if file.name != Path(__file__).name)

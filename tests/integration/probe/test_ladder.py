@@ -47,7 +47,7 @@ class Whole(ProbeTest):
                 self.assertEqual(rung["result"], "skipped")
                 self.assertTrue(rung["message"])
 
-    def test_without_a_runtime_the_rungs_below_it_are_still_told(self):
+    def test_without_a_runtime_the_rungs_below_it_are_still_reported(self):
         self.scenario("")
         self.search(self.install_driver())
         ladder = self.climb()
@@ -108,7 +108,7 @@ class Refused(ProbeTest):
                 self.assertEqual(rung["call"], "cuInit")
                 self.check_nothing_above(ladder, "driver")
 
-    def test_a_number_that_the_driver_has_no_name_for_is_still_told(self):
+    def test_a_number_that_the_driver_has_no_name_for_is_still_reported(self):
         ladder = self.climb(self.stand_in("cuInit 12345"))
         rung = self.check_refused(ladder, "driver", 12345)
         self.assertFalse(rung.get("error_name"))
@@ -195,7 +195,7 @@ class Refused(ProbeTest):
         ladder = self.climb(self.stand_in("cuModuleLoadDataEx 222"))
         self.check_refused(ladder, "kernel", 222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", 0)
 
-    def test_a_kernel_that_faults_is_told_where_it_was_waited_for(self):
+    def test_a_kernel_that_faults_is_reported_where_it_was_waited_for(self):
         for error, name in ((700, "CUDA_ERROR_ILLEGAL_ADDRESS"), (719, "CUDA_ERROR_LAUNCH_FAILED")):
             with self.subTest(name):
                 self.scenario(f"cuLaunchKernel fault {error}")
@@ -208,7 +208,7 @@ class Refused(ProbeTest):
                 self.assertNotIn("ok", [ladder.results().get(step) for step in
                                         ("ptx", "ptx-runtime")])
 
-    def test_a_launch_that_is_refused_is_told_as_that(self):
+    def test_a_launch_that_is_refused_is_reported_as_that(self):
         ladder = self.climb(self.stand_in("cuLaunchKernel 701"))
         rung = self.check_refused(ladder, "kernel", 701)
         self.assertEqual(rung["call"], "cuLaunchKernel")

@@ -9,7 +9,7 @@ from support import H200, PROGRAMS, SECOND, WAIT, ProbeTest, run_tests
 
 
 class LeftAlone(ProbeTest):
-    """A GPU that is busy or closed is told as that, and no context is made on it."""
+    """A GPU that is busy or closed is reported as that, and no context is made on it."""
 
     CONTEXT = {"cuDevicePrimaryCtxRetain", "cudaSetDevice", "cudaMalloc", "cuMemAlloc"}
 
@@ -53,7 +53,7 @@ class LeftAlone(ProbeTest):
         for nvml in ("secretive", "mismatch"):
             with self.subTest(nvml):
                 memory = self.check_left_alone(self.with_mode(3, nvml), "compute mode", 46)
-                self.assertIn("NVML does not tell", memory["message"])
+                self.assertEqual(memory["reason"], "holder-unknown")
 
     def test_an_exclusive_gpu_that_is_idle_is_held_for_the_quick_rungs_only(self):
         ladder = self.with_mode(3, "two-gpus")
@@ -89,7 +89,7 @@ class LeftAlone(ProbeTest):
         self.assertEqual(ladder.rung("kernel", 1)["result"], "ok")
         self.assertEqual(ladder.rung("ptx", 1)["result"], "ok")
 
-    def test_processes_are_told_right_whatever_length_the_newest_entries_have(self):
+    def test_processes_are_reported_right_whatever_length_the_newest_entries_have(self):
         self.environment["LD_LIBRARY_PATH"] = str(Path(PROGRAMS["nvml"]).parent)
         self.environment["FAKE_NVML"] = "occupied"
         ran = subprocess.run([PROGRAMS["probe"], "--usage"], capture_output=True, check=True,

@@ -21,7 +21,7 @@ class Libraries(ProbeTest):
         self.assertEqual([line["step"] for line in ladder.ends if line["result"] == "ok"], [])
         return rung["message"]
 
-    def test_without_a_library_the_loaders_words_are_told(self):
+    def test_without_a_library_the_loaders_words_are_reported(self):
         self.scenario("")
         ladder = self.climb(self.install_runtime())
         if ladder.rung("library")["result"] == "ok":
@@ -49,7 +49,7 @@ class Libraries(ProbeTest):
         self.scenario("")
         self.check_not_loaded(self.climb(self.install_runtime()))
 
-    def test_a_library_that_lacks_every_function_is_told(self):
+    def test_a_library_that_lacks_every_function_is_reported(self):
         place = self.root / "bad"
         place.mkdir()
         subprocess.run(["cc", "-shared", "-x", "c", "-", "-o", place / "libcuda.so.1"],
@@ -76,7 +76,7 @@ class Libraries(ProbeTest):
         self.assertEqual(ladder.open, [("library", None)])
         self.assertEqual(ladder.opened["path"], str(place / "libcuda.so.1"))
 
-    def test_a_library_that_only_its_linker_name_finds_is_told_as_that(self):
+    def test_a_library_that_only_its_linker_name_finds_is_reported_as_that(self):
         self.machine_without_a_driver()
         self.scenario("")
         place = self.install_driver()
@@ -96,13 +96,16 @@ class Libraries(ProbeTest):
         self.assertEqual(ladder.rung("library")["path"], str(compat / "libcuda.so.575.57.08"))
         self.assertEqual(ladder.rung("driver")["error"], 803)
 
-    def refused(self, file):
-        """The rung of a driver's library that the loader refuses, which it names."""
+    def refused(self, file, reason=None):
+        """The message of a driver's library that the loader refuses and names, or the reason names."""
         self.scenario("")
         rung = self.climb(self.install_runtime()).rung("library")
         self.assertEqual((rung["result"], rung["call"], rung["path"]),
                          ("failed", "dlopen", str(file)), rung)
-        self.assertIn(str(file), rung["message"])
+        if reason:
+            self.assertEqual((rung["reason"], rung["broken"]), (reason, str(file)), rung)
+        else:
+            self.assertIn(str(file), rung["message"])
         self.assertNotIn("found_by", rung)
         return rung["message"]
 
@@ -149,12 +152,12 @@ class Libraries(ProbeTest):
         self.search(file.parent)
         self.assertIn("leads to nothing", self.refused(file))
 
-    def test_a_library_that_is_cut_short_is_told_and_not_opened(self):
+    def test_a_library_that_is_cut_short_is_reported_and_not_opened(self):
         file = self.bad_place()
         whole = (PROGRAMS["standin"] / "libcuda.so.1").read_bytes()
         file.write_bytes(whole[:len(whole) // 2])
-        message = self.refused(file)
-        self.assertRegex(message, f"^cut short: .* has {len(whole) // 2} bytes of at least [0-9]+$")
+        message = self.refused(file, "cut-short")
+        self.assertRegex(message, f"^has {len(whole) // 2} bytes of at least [0-9]+$")
 
     def test_a_library_that_needs_one_that_is_not_there_is_the_one_that_is_named(self):
         file = self.bad_place()
@@ -171,7 +174,7 @@ class Libraries(ProbeTest):
                         *options], cwd=beside.parent, input=b"int nothing[20000] = {1};\n", check=True,
                        timeout=WAIT)
 
-    def test_each_library_that_is_cut_short_is_told_and_not_opened(self):
+    def test_each_library_that_is_cut_short_is_reported_and_not_opened(self):
         self.stand_in()
         place = self.root / "libraries"
         place.mkdir()
@@ -191,7 +194,8 @@ class Libraries(ProbeTest):
                 self.assertTrue(ladder.finished)
                 self.assertEqual((rung["result"], rung["call"], rung["path"]),
                                  ("failed", "dlopen", str(file)), rung)
-                self.assertIn(f"cut short: {file} has {whole // 2} bytes", rung["message"])
+                self.assertEqual((rung["reason"], rung["broken"]), ("cut-short", str(file)), rung)
+                self.assertIn(f"has {whole // 2} bytes", rung["message"])
 
     def test_one_that_is_cut_short_and_needed_kills_and_is_named_beside_who_needs_it(self):
         runtime = self.stand_in()
@@ -206,13 +210,13 @@ class Libraries(ProbeTest):
         ladder = self.climb(runtime, cublas=[file])
         self.assertEqual((ladder.status, ladder.open), (-signal.SIGBUS, [("cublas", 0)]), ladder)
         self.assertEqual(ladder.opened["path"], str(file))
-        self.assertIn(f"cut short: {needed} has", ladder.opened["message"])
+        self.assertEqual((ladder.opened["reason"], ladder.opened["broken"]), ("cut-short", str(needed)))
 
 
 class Loaded(ProbeTest):
     """What of CUDA's was mapped when the ladder was at its end."""
 
-    def test_what_was_loaded_is_told_by_real_paths_and_of_cuda_only(self):
+    def test_what_was_loaded_is_reported_by_real_paths_and_of_cuda_only(self):
         uuid = "6c1d2b4e9f0a47c58e3d1a2b3c4d5e6f"
         runtime = self.stand_in(devices=f"{H200.strip()} uuid {uuid}\n")
         real = self.root / "elsewhere"
@@ -232,7 +236,7 @@ class Loaded(ProbeTest):
                                   str(real / "libcudart.so.13.0.96")})
                 self.assertIn(str(nvml), loaded)
 
-    def test_names_that_are_no_utf8_are_asked_for_and_told_by_their_bytes(self):
+    def test_names_that_are_no_utf8_are_asked_for_and_reported_by_their_bytes(self):
         place = os.fsencode(self.root) + b"/caf\xe9"
         self.scenario("")
         self.install_driver(at=os.fsdecode(place))
@@ -244,7 +248,7 @@ class Loaded(ProbeTest):
             b"/libcuda.so.580.159.04", b"/libcudart.so.13")], key=str))
         self.assertEqual(ladder.rung("kernel", 0)["result"], "ok")
 
-    def test_what_a_library_needs_beside_itself_is_told_as_loaded(self):
+    def test_what_a_library_needs_beside_itself_is_reported_as_loaded(self):
         runtime = self.stand_in()
         place = self.root / "libraries"
         place.mkdir()
@@ -255,6 +259,38 @@ class Loaded(ProbeTest):
         loaded = self.climb(runtime, cublas=[place / "libcublas.so.13"]).loaded
         self.assertIn(str(place / "libcublas.so.13"), loaded)
         self.assertIn(str(place / "libhelps.so"), loaded)
+
+    def test_a_part_that_comes_from_another_directory_is_reported_by_the_file_that_was_mapped(self):
+        runtime = self.stand_in("cudnnGetVersion garbage 91400\n")
+        # cuDNN 9: libcudnn.so.9 has no code of its own and finds its parts by DT_RUNPATH.
+        part = self.install_library("cudnn", 9, at="wheel").rename(self.root / "wheel/libcudnn_graph.so.9")
+        subprocess.run(["cc", "-shared", "-x", "c", "-", "-o", "libcudnn.so.9", "-Wl,--no-as-needed",
+                        "-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN", "-L.", "-l:libcudnn_graph.so.9"],
+                       cwd=part.parent, input=b"int nothing;\n", check=True, timeout=WAIT)
+        whole = part.parent / "libcudnn.so.9"
+        rung = self.climb(runtime, cudnn=[whole]).rung("cudnn", 0)
+        self.assertEqual((rung["result"], rung["path"]), ("ok", str(whole)), rung)
+        self.assertNotIn("part", rung)
+        system = self.install_library("cudnn", 9, at="system").rename(
+            self.root / "system/libcudnn_graph.so.9")
+        self.search(self.environment["LD_LIBRARY_PATH"], system.parent)
+        rung = self.climb(runtime, cudnn=[whole]).rung("cudnn", 0)
+        self.assertEqual((rung["version"], rung["path"], rung["part"]),
+                         ("9.14.0", str(whole), str(system)), rung)
+
+    def test_a_preloaded_library_takes_the_place_of_the_environments_as_in_python(self):
+        runtime = self.stand_in()
+        wanted = self.install_library("cudnn", 9)
+        code = self.install_library("cudnn", 9, at="preloaded").rename(self.root / "preloaded/libcode.so")
+        subprocess.run(["cc", "-shared", "-x", "c", "-", "-o", "libcudnn.so.9", "-Wl,--no-as-needed",
+                        "-Wl,-soname,libcudnn.so.9", "-Wl,-rpath,$ORIGIN", "-L.", "-l:libcode.so"],
+                       cwd=code.parent, input=b"int nothing;\n", check=True, timeout=WAIT)
+        self.assertEqual(self.climb(runtime, cudnn=[wanted]).rung("cudnn", 0)["path"], str(wanted))
+        self.environment["LD_PRELOAD"] = str(code.parent / "libcudnn.so.9")
+        self.environment["ASAN_OPTIONS"] = "verify_asan_link_order=0"  # a sanitizer asks to come first
+        rung = self.climb(runtime, cudnn=[wanted]).rung("cudnn", 0)
+        self.assertEqual((rung["result"], rung["path"]),
+                         ("ok", self.environment["LD_PRELOAD"]), rung)
 
 
 if __name__ == "__main__":

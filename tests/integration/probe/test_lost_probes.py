@@ -19,7 +19,7 @@ class Crashes(VerdictTest):
               ("cuMemAlloc", "memory"), ("cuModuleLoadDataEx", "kernel"),
               ("cuLaunchKernel", "kernel")]
 
-    def test_a_crash_is_told_with_its_step_and_signal(self):
+    def test_a_crash_is_reported_with_its_step_and_signal(self):
         for function, name in self.PLACES:
             for action, signal_name in (("crash", "SIGSEGV"), ("abort", "SIGABRT")):
                 with self.subTest(f"{function} {action}"):

@@ -74,7 +74,7 @@ class RealDrivers(ProbeTest):
                 self.assertNotIn("cuda", rung)
                 self.check_nothing_else(ladder)
 
-    def test_no_library_is_told_as_none(self):
+    def test_no_library_is_reported_as_none(self):
         ran = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True)
         if "libcuda.so.1" in ran.stdout:
             self.skipTest("this machine has a driver's library")

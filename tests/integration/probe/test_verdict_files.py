@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`cudaenv probe` where libcuda is missing, closed, broken, a stub, or a real one without a GPU:
-each is told apart, with what to do."""
+each is reported apart, with what to do."""
 
 import json
 import os
@@ -31,7 +31,7 @@ class Libraries(VerdictTest):
                                  env=self.environment, cwd=self.root, timeout=WAIT)
             self.assertEqual(ran.returncode, 0)
 
-    def test_a_libcuda_that_may_not_be_read_is_not_told_as_absent(self):
+    def test_a_libcuda_that_may_not_be_read_is_not_reported_as_absent(self):
         if os.geteuid() != 0:
             self.skipTest("needs root, to have a file of another user's; run as root")
         self.without_a_driver()
@@ -52,7 +52,7 @@ class Libraries(VerdictTest):
             self.skipTest(f"another user may not run the programs of this build: {reason}")
         answer = self.probe(**as_nobody)
         self.check(answer, "driver-broken", "library", code="CE302",
-                   words=f"may not read libcuda.so.1,{file} is there,it is root's,mode 0640,"
+                   words=f"may not read libcuda.so.1,{file} exists,it is root's,mode 0640,"
                          f"chmod a+r {file}")
 
     def test_what_is_no_library_is_a_broken_driver(self):

@@ -144,13 +144,13 @@ class Verdicts(VerdictTest):
                 self.machine(f"cuLaunchKernel fault {error}")
                 self.check(self.probe(), "fails", "kernel", code=code, words=f"{error},{words}")
 
-    def test_a_runtime_that_sees_another_driver_than_the_one_that_was_tried_is_told(self):
+    def test_a_runtime_that_sees_another_driver_than_the_one_that_was_tried_is_reported(self):
         # The first who asks is the probe itself.
         self.machine("cuDriverGetVersion garbage 13010 call 2")
         self.check(self.probe(), "warns", "runtime", status="warns", code="CE323",
                    words="13.1,13.0,libcuda")
 
-    def test_a_gpu_on_which_somebody_works_is_spared_what_is_heavy_and_told_as_busy(self):
+    def test_a_gpu_on_which_somebody_works_is_spared_what_is_heavy_and_reported_as_busy(self):
         uuid = " uuid " + "0123456789abcdef" * 2 + "\n"
         runtime = self.stand_in(devices=H200.strip() + uuid)
         self.search(self.environment["LD_LIBRARY_PATH"], Path(PROGRAMS["nvml"]).parent)
@@ -186,7 +186,7 @@ class Verdicts(VerdictTest):
                 self.assertEqual(ran.returncode, status, ran.stderr)
                 self.assertEqual(bool(ran.stdout), status == 0)
 
-    def test_a_wrong_result_is_told_loudly(self):
+    def test_a_wrong_result_is_reported_loudly(self):
         self.machine("cuLaunchKernel wrong")
         self.check(self.probe(), "fails", "kernel", code="CE336", words="WRONG RESULT,H200")
 

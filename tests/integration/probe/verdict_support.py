@@ -76,10 +76,10 @@ class VerdictTest(ProbeTest):
         step = self.step(answer, name, gpu)
         self.assertEqual((step["status"], step["code"], answer["verdict"]),
                          (status, code, verdict), json.dumps(answer, indent=1))
-        told = " ".join([step["detail"], step["cause"] or "", (step["fix"] or {}).get("text", ""),
+        shown = " ".join([step["detail"], step["cause"] or "", (step["fix"] or {}).get("text", ""),
                          (step["fix"] or {}).get("command") or ""])
         for word in words.split(","):
-            self.assertIn(word, told)
+            self.assertIn(word, shown)
         if status == "fails":
             # The rungs above it that are of the same GPU, or of all, were not found right.
             order = ["library", "driver", "gpu", "runtime", "memory", "kernel"]

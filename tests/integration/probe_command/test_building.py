@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`cudaenv probe --build` where the compiler itself is broken, or nothing can be written: it is told
+"""`cudaenv probe --build` where the compiler itself is broken, or nothing can be written: it is reported
 which, where, and what would be right."""
 
 import json
@@ -99,7 +99,7 @@ class BrokenCompilers(BuildingTest):
                           "echo 'error: no seat' >&2\nexit 5\n", "exit status 5", "no seat")
         self.assertIn("no seat", step["output"])
 
-    def test_what_it_said_of_the_program_is_told_whole(self):
+    def test_what_it_said_of_the_program_is_reported_whole(self):
         place = self.toolkit("#!/bin/sh\ntest \"$1\" = --version && exit 0\n"
                              "for line in 1 2 3; do echo \"program.cu($line): error: bad\"; done\n"
                              "exit 2\n")
@@ -136,10 +136,10 @@ class FullDisks(BuildingTest):
         self.environment["CUDA_HOME"] = str(self.toolkit(SOUND_NVCC))
 
     def check(self, probe, *words):
-        step, told = self.built(probe)
+        step, shown = self.built(probe)
         self.assertEqual(step["status"], "fails", step)
         for word in (str(self.scratch), "TMPDIR", *words):
-            self.assertIn(word, told)
+            self.assertIn(word, shown)
 
     def probe_under(self, prepare=None, before=()):
         ran = subprocess.run([*before, PROGRAMS["cudaenv"], "probe", "--build", "--json"],
@@ -151,11 +151,11 @@ class FullDisks(BuildingTest):
 
     @unittest.skipUnless(mounts(), "no mount namespaces here: run as root, or where user "
                                    "namespaces are allowed")
-    def test_a_full_tmpdir_is_told_with_its_place_and_what_would_be_right(self):
+    def test_a_full_tmpdir_is_reported_with_its_place_and_what_would_be_right(self):
         full = ["unshare", "-rm", "sh", "-c", FULL_DISK, "sh", str(self.scratch)]
         self.check(self.probe_under(before=full), "No space left on device")
 
-    def test_a_file_size_limit_is_told_as_such_and_ends_nobody(self):
+    def test_a_file_size_limit_is_reported_as_such_and_ends_nobody(self):
         def no_files():
             resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         self.check(self.probe_under(no_files), "File too large")
@@ -168,21 +168,21 @@ class FullDisks(BuildingTest):
 
 
 class OddNames(BuildingTest):
-    """Of TMPDIR. Those at which nvcc breaks are told; all others are nobody's business."""
+    """Of TMPDIR. Those at which nvcc breaks are reported; all others are nobody's business."""
 
     BREAKING = {'a"b': "a double quote", "a$b": "a $", "a`b": "a backquote", "a\nb": "a line break",
                 "a,b": "a comma"}
     FITTING = ["a b", "a'b", "a\\b", "a;b", "a(b", "a#b", "a*b", "a=b", "\u00e9"]
 
-    def test_those_at_which_nvcc_breaks_are_told_before_anything_is_built(self):
+    def test_those_at_which_nvcc_breaks_are_reported_before_anything_is_built(self):
         self.environment["CUDA_HOME"] = str(self.toolkit("#!/bin/sh\n: >$HOME/nvcc-ran\n"))
         for name, word in self.BREAKING.items():
             with self.subTest(name):
                 probe, status = self.probe("--build", TMPDIR=str(self.root / name))
-                step, told = self.built(probe)
+                step, shown = self.built(probe)
                 self.assertEqual((step["status"], step["code"], status), ("fails", "CE364", 1))
                 for wanted in ("TMPDIR", word, "mkdir -p ~/tmp"):
-                    self.assertIn(wanted, told)
+                    self.assertIn(wanted, shown)
         self.assertFalse((self.root / "home" / "nvcc-ran").exists())
 
     def test_others_are_built_in(self):

@@ -192,9 +192,9 @@ class Programs(BuiltTest):
     def check(self, does, code, *words):
         step, status = self.run_program(does)
         self.assertEqual((step["status"], step["code"], status), ("fails", code, 1), step)
-        told = " ".join([step["detail"], step["cause"], json.dumps(step["fix"])])
+        shown = " ".join([step["detail"], step["cause"], json.dumps(step["fix"])])
         for word in words:
-            self.assertIn(word, told)
+            self.assertIn(word, shown)
 
     def test_one_that_says_ok_is_ok_and_was_compiled_for_this_gpu(self):
         step, status = self.run_program("echo begins; echo ok")
@@ -202,7 +202,7 @@ class Programs(BuiltTest):
         self.assertIn("-gencode arch=compute_90,code=sm_90",
                       (self.root / "home" / "asked").read_text())
 
-    def test_one_that_is_wrong_is_told_loudly(self):
+    def test_one_that_is_wrong_is_reported_loudly(self):
         self.check("echo wrong element 7 is 14; exit 1", "CE336", "WRONG RESULT",
                    "element 7 is 14")
 
@@ -228,13 +228,13 @@ class Programs(BuiltTest):
     def test_one_that_says_ok_and_fails_is_not_ok(self):
         self.check("echo ok; exit 3", "CE363")
 
-    def test_one_that_crashes_is_told_with_its_signal(self):
+    def test_one_that_crashes_is_reported_with_its_signal(self):
         self.check("kill -SEGV $$", "CE363", "signal 11")
 
-    def test_one_whose_library_is_missing_is_told_with_it(self):
+    def test_one_whose_library_is_missing_is_reported_with_it(self):
         self.check("echo 'program: error while loading shared libraries: libcudart.so.13: cannot "
                    "open shared object file: No such file or directory' >&2; exit 127",
-                   "CE341", "what was built does not load: libcudart.so.13 is not found")
+                   "CE341", "the built program does not load: libcudart.so.13 is not found")
 
 
 @unittest.skipUnless(real_nvcc(), "no nvcc of CUDA 13 with a g++ here: install its toolkit")
@@ -311,9 +311,9 @@ class TorchExtension(TorchTest):
     def check(self, code, *words):
         step, status = self.extension()
         self.assertEqual((step["status"], step["code"], status), ("fails", code, 1), step)
-        told = " ".join([step["detail"], step["cause"], json.dumps(step["fix"])])
+        shown = " ".join([step["detail"], step["cause"], json.dumps(step["fix"])])
         for word in words:
-            self.assertIn(word, told)
+            self.assertIn(word, shown)
 
     def test_it_is_built_with_the_environments_nvcc_and_run(self):
         self.take_torch()
@@ -321,7 +321,7 @@ class TorchExtension(TorchTest):
         self.assertEqual((step["status"], status), ("ok", 0), step)
         self.assertIn("extension.cu -c ", (self.root / "home" / "asked").read_text())
 
-    def test_a_wrong_sum_is_told_loudly(self):
+    def test_a_wrong_sum_is_reported_loudly(self):
         self.take_torch()
         shutil.rmtree(self.root / "toolkit")
         self.take_nvcc("2.0f")
@@ -334,7 +334,7 @@ class TorchExtension(TorchTest):
         self.check("CE328", "kernel launch: error 209")
 
     def test_torchs_own_words_are_the_cause(self):
-        for words, code, told in (
+        for words, code, shown in (
                 ("The detected CUDA version (13.0) mismatches the version that was used to compile\n"
                  "PyTorch (11.8). Please make sure to use the same CUDA versions.", "CE365",
                  "nvcc is of CUDA 13.0"),
@@ -345,12 +345,12 @@ class TorchExtension(TorchTest):
                 ("Error building extension 'cudaenv_trial': fatal error: Python.h: No such file or "
                  "directory", "CE372", "python3-dev"),
                 ("ImportError: libcudnn.so.9: cannot open shared object file: No such file or "
-                 "directory", "CE341", "what was built does not load: libcudnn.so.9 is not found"),
+                 "directory", "CE341", "the built program does not load: libcudnn.so.9 is not found"),
                 ("Error building extension 'cudaenv_trial': error: a word that nobody knows", "CE369",
                  "a word that no")):
             with self.subTest(code):
                 self.take_torch(words)
-                self.check(code, told)
+                self.check(code, shown)
 
     def test_what_the_compiler_said_is_the_cause(self):
         self.take_torch()
@@ -380,7 +380,7 @@ class TorchExtension(TorchTest):
         self.assertEqual((step["status"], status), ("skipped", 1), step)
         self.assertIn("not run: no GPU was found here", step["detail"])
 
-    def test_a_torch_that_does_not_import_is_told_with_its_words(self):
+    def test_a_torch_that_does_not_import_is_reported_with_its_words(self):
         self.take_torch()
         (self.site / "torch" / "__init__.py").write_text("import nothing_of_that_name\n")
         self.check("CE374", "nothing_of_that_name")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""For whom a verdict of `cudaenv probe` is kept, what it rests on, and what of it is told later."""
+"""For whom a verdict of `cudaenv probe` is kept, what it rests on, and what of it is reported later."""
 
 import json
 import os
@@ -33,8 +33,8 @@ class KeepingTest(CommandTest):
 
     def row(self):
         """Of `status`, whatever the width of lines."""
-        told = " ".join(self.cudaenv("status").stdout.split())
-        return told[told.index(" probe ") + 7:told.index(" tells more") + 11]
+        shown = " ".join(self.cudaenv("status").stdout.split())
+        return shown[shown.index(" probe ") + 7:shown.index(" shows more") + 11]
 
 
 class Askers(KeepingTest):
@@ -91,9 +91,9 @@ class Askers(KeepingTest):
         self.machine()
         self.cudaenv("host", "--json", PATH=f"{place}:/usr/bin:/bin", NVIDIA_TF32_OVERRIDE="0",
                      LD_LIBRARY_PATH="/opt/x")
-        told = (place / "environment").read_text()
-        self.assertIn("LD_LIBRARY_PATH=/opt/x", told)
-        self.assertNotIn("NVIDIA_TF32_OVERRIDE", told)
+        shown = (place / "environment").read_text()
+        self.assertIn("LD_LIBRARY_PATH=/opt/x", shown)
+        self.assertNotIn("NVIDIA_TF32_OVERRIDE", shown)
 
 
 class Grounds(KeepingTest):
@@ -114,11 +114,11 @@ class Grounds(KeepingTest):
 
 
 class Warnings(KeepingTest):
-    def test_a_warning_is_told_with_its_rung_and_reason(self):
+    def test_a_warning_is_reported_with_its_rung_and_reason(self):
         self.machine("version 13000\nruntime 13010\n")
         self.assertEqual(self.probe()[0]["verdict"], "warns")
         self.assertRegex(self.row(), r"^warns at runtime \(CE325\), just now: .*13\.1.*; "
-                                     r"cudaenv probe tells more$")
+                                     r"cudaenv probe shows more$")
         self.assertNotIn("probe", json.loads(self.cudaenv("env", "--json").stdout)["line"])
 
 

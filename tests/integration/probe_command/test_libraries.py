@@ -27,9 +27,9 @@ class VerdictTest(CommandTest):
         step = self.step(probe, name, gpu)
         self.assertEqual((step["status"], step["code"]), (status, code), json.dumps(step, indent=1))
         self.assertEqual((probe["verdict"], ended), (verdict, 0 if verdict == "warns" else 1))
-        told = " ".join([step["detail"], step["cause"], json.dumps(step["fix"])])
+        shown = " ".join([step["detail"], step["cause"], json.dumps(step["fix"])])
         for word in words:
-            self.assertIn(word, told)
+            self.assertIn(word, shown)
 
 
 class LibraryVerdicts(VerdictTest):
@@ -42,7 +42,7 @@ class LibraryVerdicts(VerdictTest):
             self.assertEqual(step["status"], "ok", step)
             self.assertIn(version, step["detail"])
 
-    def test_a_wrong_product_convolution_and_sum_are_told_loudly(self):
+    def test_a_wrong_product_convolution_and_sum_are_reported_loudly(self):
         for text, name, what in (("cublasSgemm wrong", "cublas", "SGEMM"),
                                  ("cublasGemmEx wrong", "cublas", "GEMM of FP16"),
                                  ("cudnnConvolutionForward wrong", "cudnn", "convolution"),
@@ -67,19 +67,19 @@ class LibraryVerdicts(VerdictTest):
 
     def test_a_cudnn_for_another_cuda_that_works_all_the_same_is_a_warning(self):
         self.check("cudnnGetCudartVersion garbage 12080\n", "cudnn", "CE355",
-                   "cuDNN 9.19.0 was built for CUDA 12, the runtime is CUDA 13.0",
+                   "cuDNN 9.19.0 was built for CUDA 12.8, the runtime is CUDA 13.0",
                    "nvidia-cudnn-cu13", verdict="warns", status="warns")
 
     def test_parts_of_two_cudnns(self):
         for status, name in ((1002, "VERSION_MISMATCH"), (1008, "LOADING_FAILED")):
             with self.subTest(name):
                 self.check(f"cudnnCreate {status}", "cudnn", "CE354",
-                           f"CUDNN_STATUS_SUBLIBRARY_{name}", "come from two installs")
+                           f"CUDNN_STATUS_SUBLIBRARY_{name}", "come from two installations")
 
     def test_a_cudnn_that_ends_the_process_for_a_part_it_does_not_get(self):
         self.check('cudnnCreate abort say "Unable to load any of {libcudnn_ops.so.9.1.0, '
                    'libcudnn_ops.so.9}"', "cudnn", "CE381", "libcudnn_ops.so.9.1.0",
-                   "install it anew and whole", verdict="crashed")
+                   "--force-reinstall", verdict="crashed")
 
     def test_gpus_that_do_not_reach_each_other(self):
         self.check("ncclCommInitAll 2\nncclGetLastError 1", "nccl", "CE357", "ncclSystemError",

@@ -73,10 +73,10 @@ class MeasuredTest(ProbeTest):
         after = self.resolved()
         self.assertEqual(after["driver"], {"version": "550.54.15", "cuda": "12.9",
                                            "measured": True, "source": MEASURED})
-        self.assertIn("driver 550.54.15 gives CUDA 12.9 (measured)", after["notes"])
+        self.assertIn("driver 550.54.15 gives CUDA 12.9 (measured)", [one["text"] for one in after["runs"]])
         self.assertNotIn("CE202", self.codes(after))
-        told = self.cudaenv("explain", "torch==2.8.0", "--cuda", "12.9", "--offline").stdout
-        self.assertIn("gives CUDA 12.9 (measured)", told)
+        shown = self.cudaenv("explain", "torch==2.8.0", "--cuda", "12.9", "--offline").stdout
+        self.assertIn("gives CUDA 12.9 (measured)", shown)
         self.assertRegex(self.cudaenv("host").stdout,
                          r"(?m)^driver +550\.54\.15.*gives CUDA 12\.9 \(measured\)  ")
 
@@ -105,7 +105,7 @@ class MeasuredTest(ProbeTest):
         host = self.asked("host")
         self.assertEqual([(gpu["name"], gpu["compute_capability"], gpu["source"])
                           for gpu in host["gpus"]], [("NVIDIA H200", "9.0", MEASURED)])
-        self.assertIn("sm_90 in the build", self.resolved()["notes"])
+        self.assertIn({"text": "sm_90 in the build", "answer": "yes"}, self.resolved()["runs"])
 
     def test_a_failed_rung_is_a_warning_until_a_probe_goes_well(self):
         self.machine("version 12090\ncuLaunchKernel fault 700\n")
@@ -115,8 +115,8 @@ class MeasuredTest(ProbeTest):
         self.assertEqual(len(found), 1, resolved["warnings"])
         self.assertRegex(found[0]["title"], r"^the probe failed here at kernel \(CE3\d\d\): ")
         self.assertEqual(found[0]["fix"]["command"], "cudaenv probe")
-        told = self.cudaenv("resolve", "torch==2.8.0", "--cuda", "12.9", "--offline").stdout
-        self.assertIn("(CE211)", told)
+        shown = self.cudaenv("resolve", "torch==2.8.0", "--cuda", "12.9", "--offline").stdout
+        self.assertIn("(CE211)", shown)
 
         self.machine("version 12090\n")
         self.asked("probe")

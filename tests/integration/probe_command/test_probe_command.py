@@ -125,7 +125,7 @@ class ProbeCommandTest(CommandTest):
         probe, status = self.probe("--verbose")
         self.assertEqual((probe["verdict"], status), ("no-gpu", 1))
 
-    def test_of_another_machine_nothing_that_was_probed_here_is_told(self):
+    def test_of_another_machine_nothing_that_was_probed_here_is_reported(self):
         self.machine("cuLaunchKernel fault 700\n")
         self.assertEqual(self.probe()[0]["verdict"], "fails")
         here = json.loads(self.cudaenv("env", "--json").stdout)
@@ -153,7 +153,7 @@ class ProbeCommandTest(CommandTest):
         self.assertIsNone(json.loads(self.cudaenv("status", "--json").stdout)["probe"])
         self.assertNotIn("probe", json.loads(self.cudaenv("env", "--json").stdout)["line"])
 
-    def test_what_the_full_probe_found_is_told_until_a_full_one_goes_well(self):
+    def test_what_the_full_probe_found_is_reported_until_a_full_one_goes_well(self):
         self.machine("cuLaunchKernel wrong ptx\n")
         probe = self.probe("--full")[0]
         self.assertEqual(probe["verdict"], "fails")
@@ -174,7 +174,7 @@ class ProbeCommandTest(CommandTest):
         self.probe("--full")
         self.assertNotIn("fails at ptx", self.cudaenv("status").stdout)
 
-    def test_a_good_verdict_is_told_by_status_and_silent_at_the_prompt(self):
+    def test_a_good_verdict_is_reported_by_status_and_silent_at_the_prompt(self):
         self.machine()
         self.assertEqual(self.probe()[1], 0)
         self.assertRegex(self.cudaenv("status").stdout, r"(?m)^probe +ok, just now$")
@@ -243,7 +243,7 @@ class WatchTest(CommandTest):
         self.assertEqual(ran.returncode, 1)
         [finding] = json.loads(ran.stdout)["findings"]
         self.assertRegex(finding["code"], "^CE30[56]$")
-        self.assertIn("of one version", finding["cause"])
+        self.assertIn("the same version", finding["cause"])
         self.assertTrue(finding["fix"]["text"])
 
 
@@ -298,12 +298,12 @@ class UpgradeTest(CommandTest):
         said = " ".join(ran.stdout.split())
         self.assertIn("CE305 error the driver's library is 590.44.01, the loaded kernel module "
                       "580.95.05", said)
-        self.assertIn("means the driver was upgraded and the old kernel module is still loaded",
+        self.assertIn("cause the driver was upgraded and the old kernel module is still loaded",
                       said)
         self.assertIn("reboot, or reload the module", said)
         self.assertIn("sudo reboot", said)
 
-    def test_a_driver_that_was_upgraded_is_missed_by_the_prompt_and_told_once(self):
+    def test_a_driver_that_was_upgraded_is_missed_by_the_prompt_and_reported_once(self):
         del self.environment["VIRTUAL_ENV"]
         watched = ""
         until = time.monotonic() + WAIT

@@ -50,7 +50,7 @@ class ProgressTest(StoppingTest):
         terminal.take(self.said)
         return terminal.text()
 
-    def test_each_rung_is_told_and_the_line_is_gone_before_the_page(self):
+    def test_each_rung_is_reported_and_the_line_is_gone_before_the_page(self):
         self.machine()
         for probe in (("probe",), ("probe", "--json"), ("host", "--probe", "--json")):
             for daemon in (False, True):
@@ -77,7 +77,7 @@ class ProgressTest(StoppingTest):
         self.assertEqual(child.returncode, -signal.SIGINT)
         self.nothing_stays()
 
-    def test_a_failure_is_told_after_the_line_is_gone(self):
+    def test_a_failure_is_reported_after_the_line_is_gone(self):
         self.machine("cuInit 803\n")
         child = self.start("probe")
         page, _ = child.communicate(timeout=WAIT)
@@ -85,7 +85,7 @@ class ProgressTest(StoppingTest):
         self.assertEqual((self.shown_at_the_end(), child.returncode), ("", 1))
         self.assertIn(b"error 803", page)
 
-    def test_nothing_is_told_where_nobody_can_see_it_or_wants_to(self):
+    def test_nothing_is_reported_where_nobody_can_see_it_or_wants_to(self):
         self.machine()
         for words, variables in ((("-q",), {}), ((), {"TERM": "dumb"}), ((), {"TERM": ""})):
             with self.subTest(words=words, variables=variables):

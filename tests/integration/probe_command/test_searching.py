@@ -89,7 +89,7 @@ class Entries(SearchTest):
 
 
 class BrokenLinks(SearchTest):
-    def test_a_link_to_nothing_is_passed_over_and_told(self):
+    def test_a_link_to_nothing_is_passed_over_and_reported(self):
         runtime = self.install_runtime(13)
         link = self.root / "broken" / "libcudart.so.13"
         link.symlink_to("gone")
@@ -131,7 +131,7 @@ class Leftovers(SearchTest):
 class Pipes(CommandTest):
     """Named as a library: the loader would wait there for ever."""
 
-    def test_one_in_the_place_of_libcuda_is_told_at_once(self):
+    def test_one_in_the_place_of_libcuda_is_reported_at_once(self):
         self.machine()
         os.mkfifo(self.root / "libcuda.so.1")
         self.environment["LD_LIBRARY_PATH"] = str(self.root)
@@ -139,7 +139,7 @@ class Pipes(CommandTest):
         self.assertEqual((probe["verdict"], status), ("driver-broken", 1), probe)
         self.assertIn(f"{self.root}/libcuda.so.1 is a pipe", self.step(probe, "library")["cause"])
 
-    def test_one_in_the_place_of_libcudart_is_told_at_once(self):
+    def test_one_in_the_place_of_libcudart_is_reported_at_once(self):
         runtime = self.machine()
         runtime.unlink()
         os.mkfifo(runtime)
@@ -152,7 +152,7 @@ class OtherEnvironments(CommandTest):
     def test_a_fix_names_the_environment_that_was_asked_about(self):
         self.machine().write_bytes(b"")
         fix = self.step(self.probe()[0], "runtime")["fix"]["command"]
-        self.assertTrue(fix.startswith("pip install "), fix)
+        self.assertIn(" -m pip install ", fix)
         del self.environment["VIRTUAL_ENV"]
         probe, _ = self.probe("-p", str(self.prefix))
         fix = self.step(probe, "runtime")["fix"]["command"]

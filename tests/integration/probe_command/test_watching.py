@@ -191,7 +191,7 @@ class Drawing(WatchTest):
         self.assertGreater(self.terminal.text().count("\n"), lines)
         self.assertEqual(self.terminal.scrolled, 0)
 
-    def test_a_driver_that_breaks_meanwhile_is_told_there(self):
+    def test_a_driver_that_breaks_meanwhile_is_reported_there(self):
         self.watch()
         self.read_until(self.whole)
         self.behaves("mismatch")

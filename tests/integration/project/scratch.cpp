@@ -94,9 +94,9 @@ std::string in_child(const std::function<std::string()>& work, uid_t user) {
         } catch (const std::exception& problem) {
             said = problem.what();
         }
-        const bool told =
+        const bool reported =
             ::write(ends[1], said.data(), said.size()) == static_cast<ssize_t>(said.size());
-        ::_exit(told ? 0 : 1);
+        ::_exit(reported ? 0 : 1);
     }
     ::close(ends[1]);
     std::string said;

@@ -95,7 +95,7 @@ TEST_CASE("a global pin goes into the user's config beside what is there") {
     CHECK(pin(scratch.path(), {"11.3"}, PinPlace::Global).error().code == "no-home");
 }
 
-TEST_CASE("a wrong spec among several is told by its argument, and nothing is written") {
+TEST_CASE("a wrong spec among several is reported with its argument, and nothing is written") {
     const Scratch scratch;
     const auto wrong = pin(scratch.path(), {"torch=1.12", "cuda=eleven"});
     REQUIRE_FALSE(wrong);
@@ -161,7 +161,7 @@ TEST_CASE("no pin is written where it would not be read") {
     CHECK(pin(scratch.path("a"), {"11.3"}).error().code == "unsafe-place");
     CHECK(pin(scratch.path("a"), {"11.3"}, PinPlace::Here).error().code == "unsafe-place");
     CHECK(scratch.read("a/cudaenv.toml").empty());
-    // From below, the nearest that may be read is edited, and the other is told.
+    // From below, the nearest that may be read is edited, and the other is reported.
     scratch.make_directory("a/b");
     const auto below = pin(scratch.path("a/b"), {"11.3"});
     REQUIRE(below);

@@ -17,11 +17,11 @@ LoadOptions with_config(const Scratch& scratch) {
     return options;
 }
 
-std::string shown(const plan::EffectivePins& pins) {
+std::string shown(const pins::EffectivePins& pins) {
     std::string out;
     for (const auto& [pin, source] : pins.pins) {
         out += (out.empty() ? "" : ", ") + pin.name + ' ' + pin.constraint + " from " +
-               std::string(plan::name_of(source));
+               std::string(pins::name_of(source));
     }
     return out;
 }
@@ -84,7 +84,7 @@ TEST_CASE(
     paths.user = scratch.path("home/cudaenv/config.toml");
     const std::vector<std::string> words{"true"};
     const auto change = [&] {
-        return change_config(paths, "activate.keep_cuda_home", plan::ConfigAction::Set, words);
+        return change_config(paths, "activate.keep_cuda_home", pins::ConfigAction::Set, words);
     };
     const mode_t mask = ::umask(002);
     CHECK(change());
@@ -96,7 +96,7 @@ TEST_CASE(
     ::chmod(paths.user.c_str(), 0666);
     const auto refused = [&] {
         const auto changed =
-            change_config(paths, "activate.keep_cuda_home", plan::ConfigAction::Set,
+            change_config(paths, "activate.keep_cuda_home", pins::ConfigAction::Set,
                           std::vector<std::string>{"false"});
         return !changed && changed.error().code == "unsafe-place" &&
                scratch.read("home/cudaenv/config.toml") == text;
@@ -117,7 +117,7 @@ TEST_CASE("in a directory that was removed there is no project, and no other is 
     const Scratch scratch;
     LoadOptions options = with_config(scratch);
     CHECK(load_project(scratch.path("gone"), {}, options).error().code == "no-directory");
-    options.unknown = plan::UnknownKeys::Note;
+    options.unknown = pins::UnknownKeys::Note;
     const auto loaded = load_project(scratch.path("gone"), {}, options);
     REQUIRE(loaded);
     CHECK_FALSE(loaded->search.found);
@@ -155,7 +155,7 @@ TEST_CASE("all places that pin are merged in their order, each pin with its line
                                    "cudnn 8 (" + scratch.path("p/cudaenv.toml") +
                                        " line 4) overrides 9 (" +
                                        scratch.path("e/conda-meta/cudaenv.toml") + " line 3)"});
-    CHECK(loaded->config.purpose() == plan::Purpose::Build);
+    CHECK(loaded->config.purpose() == pins::Purpose::Build);
     CHECK(loaded->config.toolkit_directories() == std::vector<std::string>{"/opt/x"});
     CHECK(loaded->prefix == scratch.path("e"));
     CHECK(loaded->notes.empty());
@@ -179,14 +179,14 @@ TEST_CASE("a file with a mistake is an error that names file, line and column") 
     CHECK(loaded.error().line == 2);
     CHECK(loaded.error().column == 1);
     LoadOptions lenient = with_config(scratch);
-    lenient.unknown = plan::UnknownKeys::Note;
+    lenient.unknown = pins::UnknownKeys::Note;
     const auto noted = load_project(scratch.path(), {}, lenient);
     REQUIRE(noted);
     CHECK(noted->notes == std::vector<std::string>{
                               file + " line 2: unknown pin \"cudaa\"; did you mean \"cuda\"?"});
 }
 
-TEST_CASE("a wrong CUDAENV_CUDA is told as what it is") {
+TEST_CASE("a wrong CUDAENV_CUDA is reported as such") {
     const Scratch scratch;
     const auto load = [&](const char* value) {
         return load_project(scratch.path(), {{"CUDAENV_CUDA", value}}, with_config(scratch));
@@ -235,7 +235,7 @@ TEST_CASE("config set makes the user's file and its directories, for the user al
     const Scratch scratch;
     const ConfigPaths paths{scratch.path("none"), scratch.path("h/.config/cudaenv/config.toml")};
     const std::vector<std::string> words{"pytorch", "conda-forge"};
-    const auto path = change_config(paths, "resolve.channels", plan::ConfigAction::Set, words);
+    const auto path = change_config(paths, "resolve.channels", pins::ConfigAction::Set, words);
     REQUIRE(path);
     CHECK(*path == paths.user);
     CHECK(scratch.read("h/.config/cudaenv/config.toml") ==
@@ -245,6 +245,6 @@ TEST_CASE("config set makes the user's file and its directories, for the user al
     CHECK((status.st_mode & 0777U) == 0700);
     // A wrong value makes nothing.
     const ConfigPaths other{scratch.path("none"), scratch.path("other/config.toml")};
-    CHECK_FALSE(change_config(other, "resolve.for", plan::ConfigAction::Set, words));
+    CHECK_FALSE(change_config(other, "resolve.for", pins::ConfigAction::Set, words));
     CHECK_FALSE(std::filesystem::exists(scratch.path("other")));
 }

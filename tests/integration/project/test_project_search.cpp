@@ -40,7 +40,7 @@ std::string found(const Scratch& scratch, const std::string& start, uid_t user =
         return text;
     };
     std::string out = search->found ? shown(search->found->file) : "none";
-    for (const host::SkippedFile& file : search->skipped) {
+    for (const trusted::SkippedFile& file : search->skipped) {
         out += " | " + shown(file.path) + ' ' + shown(file.why);
     }
     return out;
@@ -162,8 +162,9 @@ TEST_CASE("what a group may write counts where the group is trusted") {
     const auto trusted = find_project(scratch.path("a"), {k_user, {}, {"54321"}});
     REQUIRE(trusted);
     CHECK(trusted->found);
-    CHECK(host::reason_to_skip(scratch.path("a"), k_project_file, {k_user, {}, {"lab"}})->remedy ==
-          "cudaenv config set activate.trusted_groups lab 54321");
+    CHECK(
+        trusted::reason_to_skip(scratch.path("a"), k_project_file, {k_user, {}, {"lab"}})->remedy ==
+        "cudaenv config set activate.trusted_groups lab 54321");
 }
 
 TEST_CASE("a file of a trusted group counts where its owner is a member") {
@@ -264,10 +265,10 @@ TEST_CASE("a file that is swapped while it is read is never another user's") {
         }
         ::_exit(1);
     }
-    const host::Trust trust{k_user, {}, {"54321"}};
+    const trusted::Trust trust{k_user, {}, {"54321"}};
     std::map<std::string, int> seen;
     for (int i = 0; i < 5000 || (i < 5'000'000 && seen.size() < 2); ++i) {
-        const host::TrustedFile file = host::read_trusted_file(scratch.path(path), trust);
+        const trusted::TrustedFile file = trusted::read_trusted_file(scratch.path(path), trust);
         ++seen[file.text.value_or("none")];
     }
     CHECK(::waitpid(swapper, nullptr, WNOHANG) == 0); // was at it to the end
@@ -333,7 +334,7 @@ TEST_CASE("a linked project file counts when the place it leads to is safe") {
     CHECK(found(scratch, "p") == "none | p/cudaenv.toml store is writable by everyone");
 }
 
-TEST_CASE("what cannot be read is passed over and told") {
+TEST_CASE("what cannot be read is skipped and reported") {
     if (!is_root()) {
         SKIP("needs a second user; run as root");
     }

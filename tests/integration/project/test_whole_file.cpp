@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string told(const Result<void>& result) {
+std::string text_of(const Result<void>& result) {
     return result ? "done" : result.error().code + ": " + result.error().message;
 }
 mode_t mode_of(const std::string& path) {
@@ -54,7 +54,7 @@ TEST_CASE("writing keeps the mode and leaves nothing beside the file") {
     const Scratch scratch;
     const std::string file = scratch.write("a", "old");
     ::chmod(file.c_str(), 0640);
-    CHECK(told(replace_whole(file, "new", "old")) == "done");
+    CHECK(text_of(replace_whole(file, "new", "old")) == "done");
     CHECK(scratch.read("a") == "new");
     CHECK(mode_of(file) == 0640);
     CHECK(scratch.names() == std::vector<std::string>{"a"});
@@ -63,9 +63,9 @@ TEST_CASE("writing keeps the mode and leaves nothing beside the file") {
 TEST_CASE("a new file obeys the umask and is never writable by everyone") {
     const Scratch scratch;
     const mode_t before = ::umask(0);
-    CHECK(told(replace_whole(scratch.path("open"), "x", std::nullopt)) == "done");
+    CHECK(text_of(replace_whole(scratch.path("open"), "x", std::nullopt)) == "done");
     ::umask(077);
-    CHECK(told(replace_whole(scratch.path("closed"), "x", std::nullopt)) == "done");
+    CHECK(text_of(replace_whole(scratch.path("closed"), "x", std::nullopt)) == "done");
     ::umask(before);
     CHECK(mode_of(scratch.path("open")) == 0664);
     CHECK(mode_of(scratch.path("closed")) == 0600);
@@ -79,7 +79,7 @@ TEST_CASE("a file of another owner keeps its owner when root edits it") {
     const Scratch scratch;
     const std::string file = scratch.write("a", "old");
     give(file, k_nobody);
-    CHECK(told(replace_whole(file, "new", "old")) == "done");
+    CHECK(text_of(replace_whole(file, "new", "old")) == "done");
     struct stat status {};
     REQUIRE(::stat(file.c_str(), &status) == 0);
     CHECK(status.st_uid == k_nobody);
@@ -92,14 +92,14 @@ TEST_CASE("a symlink stays and what it leads to is written") {
     scratch.make_directory("p");
     fs::create_symlink("../real/link2", scratch.path("p/link"));
     fs::create_symlink("file", scratch.path("real/link2"));
-    CHECK(told(replace_whole(scratch.path("p/link"), "new", "old")) == "done");
+    CHECK(text_of(replace_whole(scratch.path("p/link"), "new", "old")) == "done");
     CHECK(fs::is_symlink(scratch.path("p/link")));
     CHECK(fs::is_symlink(scratch.path("real/link2")));
     CHECK(scratch.read("real/file") == "new");
     CHECK(scratch.names("p") == std::vector<std::string>{"link"});
 
     fs::create_symlink(scratch.path("real/made"), scratch.path("p/dangling"));
-    CHECK(told(replace_whole(scratch.path("p/dangling"), "made", std::nullopt)) == "done");
+    CHECK(text_of(replace_whole(scratch.path("p/dangling"), "made", std::nullopt)) == "done");
     CHECK(scratch.read("real/made") == "made");
 
     fs::create_symlink("b", scratch.path("a"));
@@ -213,16 +213,16 @@ TEST_CASE("where the user may not write, the message says so and the file is as 
     }
     const Scratch scratch;
     const std::string file = scratch.write("a", "old");
-    CHECK(in_child([&] { return told(replace_whole(file, "new", "old")); }, k_nobody) ==
+    CHECK(in_child([&] { return text_of(replace_whole(file, "new", "old")); }, k_nobody) ==
           "permission-denied: cannot be written: Permission denied");
     // The directory is the user's, the file is read-only: a rename would go through, and is not
     // done.
     const std::string mine = scratch.write("d/read-only", "old");
     give(scratch.path("d"), k_nobody);
     ::chmod(mine.c_str(), 0444);
-    CHECK(in_child([&] { return told(replace_whole(mine, "new", "old")); }, k_nobody) ==
+    CHECK(in_child([&] { return text_of(replace_whole(mine, "new", "old")); }, k_nobody) ==
           "permission-denied: cannot be written: Permission denied");
-    CHECK(in_child([&] { return told(replace_whole(scratch.path("new"), "x", std::nullopt)); },
+    CHECK(in_child([&] { return text_of(replace_whole(scratch.path("new"), "x", std::nullopt)); },
                    k_nobody) == "permission-denied: cannot be written: Permission denied");
     CHECK(scratch.read("a") == "old");
     CHECK(scratch.read("d/read-only") == "old");
@@ -230,7 +230,7 @@ TEST_CASE("where the user may not write, the message says so and the file is as 
     // A directory that may be written but not listed.
     ::chmod(mine.c_str(), 0644);
     ::chmod(scratch.path("d").c_str(), 0333);
-    CHECK(in_child([&] { return told(replace_whole(mine, "new", "old")); }, k_nobody) == "done");
+    CHECK(in_child([&] { return text_of(replace_whole(mine, "new", "old")); }, k_nobody) == "done");
     CHECK(scratch.read("d/read-only") == "new");
 }
 
@@ -248,7 +248,7 @@ TEST_CASE("a full disk leaves the file as it was and nothing beside it") {
         const auto full = replace_whole(small + "/a", std::string(100000, 'x'), "old");
         std::string out = full ? "written" : full.error().message;
         out += '|' + scratch.read("small/a") + '|' + std::to_string(scratch.names("small").size());
-        return out + '|' + told(replace_whole(small + "/a", "new", "old"));
+        return out + '|' + text_of(replace_whole(small + "/a", "new", "old"));
     });
     if (said.starts_with("skip: ")) {
         SKIP(said.substr(6));

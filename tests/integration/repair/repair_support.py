@@ -36,5 +36,5 @@ def fix(home, prefix, *words, status=0, **more):
     return json.loads(ran.stdout)
 
 
-def done(told):
-    return [(step["code"], step["done"]) for step in told["steps"]]
+def done(report):
+    return [(step["code"], step["done"]) for step in report["steps"]]

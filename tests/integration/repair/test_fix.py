@@ -68,10 +68,10 @@ class Fixing(unittest.TestCase):
                         else:
                             self.home.uv(prefix, "install", "--no-deps", "--reinstall", f"alpha=={version}")
                         self.assertNotEqual(not_as_recorded(prefix), [])
-                        told = fix(self.home, prefix)
-                        self.assertTrue(told["steps"])
-                        self.assertTrue(all(step["done"] for step in told["steps"]), told["steps"])
-                        self.assertEqual(told["left"], [])
+                        report = fix(self.home, prefix)
+                        self.assertTrue(report["steps"])
+                        self.assertTrue(all(step["done"] for step in report["steps"]), report["steps"])
+                        self.assertEqual(report["left"], [])
                         self.assertEqual(not_as_recorded(prefix), [])
                         after = tree(prefix)
                         after.pop(".lock", None)  # uv's own
@@ -126,10 +126,10 @@ class Fixing(unittest.TestCase):
                 prefix = self.conda_environment(conda, f"env-{writer}", packages=[package, python])
                 if writer == "conda":  # its records have the paths as the package has them
                     record = prefix / "conda-meta/alpha-1.0-0.json"
-                    told = json.loads(record.read_text())
-                    for path in told["paths_data"]["paths"]:
+                    report = json.loads(record.read_text())
+                    for path in report["paths_data"]["paths"]:
                         path["_path"] = path["_path"].replace(f"{SITE}/", "site-packages/")
-                    record.write_text(json.dumps(told, indent=2))
+                    record.write_text(json.dumps(report, indent=2))
                 self.assertEqual(self.home.codes(prefix), [])
                 command = [prefix / "bin/alpha"]
                 self.assertEqual(quiet(command), "1.0\n")
@@ -147,8 +147,8 @@ class Fixing(unittest.TestCase):
                     listed.unlink()
                 self.home.pip(prefix, "install", "--quiet", "--no-deps", "alpha==2.0")
                 command[0].unlink()
-                told = fix(self.home, prefix, status=3)
-                self.assertTrue(any("bin/alpha" in (step["error"] or "") for step in told["steps"]), told["steps"])
+                report = fix(self.home, prefix, status=3)
+                self.assertTrue(any("bin/alpha" in (step["error"] or "") for step in report["steps"]), report["steps"])
 
     def test_while_an_installer_is_at_work_nothing_is_changed(self):
         prefix = self.home.venv("env", pip=True)
@@ -165,9 +165,9 @@ class Fixing(unittest.TestCase):
                 asking, _ = silent.accept()  # and will not be answered
                 self.addCleanup(asking.close)
                 before = tree(prefix)
-                told = fix(self.home, prefix, status=3)
-                self.assertEqual(told["code"], "installer-at-work")
-                self.assertIn(f"(process {pip.pid})", told["message"])
+                report = fix(self.home, prefix, status=3)
+                self.assertEqual(report["code"], "installer-at-work")
+                self.assertIn(f"(process {pip.pid})", report["message"])
                 self.assertEqual(tree(prefix), before)
             finally:
                 pip.kill()
@@ -182,12 +182,12 @@ class Fixing(unittest.TestCase):
             for extracted in (self.home.root / "cache").glob("**/alpha-1.0-0"):
                 shutil.rmtree(extracted)
             before = tree(prefix)
-            told = fix(self.home, prefix, status=3)
+            report = fix(self.home, prefix, status=3)
             self.assertEqual(tree(prefix), before)
-            self.assertFalse(any(step["done"] for step in told["steps"]))
-            ways = [step["way_out"] for step in told["steps"] if step["way_out"]]
+            self.assertFalse(any(step["done"] for step in report["steps"]))
+            ways = [step["way_out"] for step in report["steps"] if step["way_out"]]
             self.assertEqual(ways, [f"conda install -p {prefix} --force-reinstall alpha=1.0=0"])
-            self.assertTrue(told["left"])
+            self.assertTrue(report["left"])
 
     def test_a_damaged_cache_is_not_believed(self):
         with Conda(self.home.root) as conda:
@@ -198,9 +198,9 @@ class Fixing(unittest.TestCase):
             self.assertTrue(found)
             for file in found:
                 file.write_text("old = 'damaged'\n")
-            told = fix(self.home, prefix, status=3)
+            report = fix(self.home, prefix, status=3)
             self.assertFalse(target.exists())
-            self.assertTrue(any(step["error"] for step in told["steps"]))
+            self.assertTrue(any(step["error"] for step in report["steps"]))
 
     def test_a_leftover_goes_and_what_its_links_lead_to_stays(self):
         prefix = self.home.venv("env")
@@ -246,12 +246,12 @@ class Fixing(unittest.TestCase):
         old = os.stat(info).st_mtime - 3600
         for path in (*info.iterdir(), info):
             os.utime(path, (old, old))
-        told = fix(self.home, prefix, "CE105")
+        report = fix(self.home, prefix, "CE105")
         self.assertEqual([victim.read_text() for victim in victims], ["mine\n"] * 3)
         self.assertFalse(info.exists())
         self.assertFalse((site / "beta_old.py").exists())
         self.assertEqual((site / "beta/__init__.py").read_text(), "two = 2\n")
-        self.assertIn("3 files left, outside", told["steps"][0]["note"])
+        self.assertIn("3 files kept, outside", report["steps"][0]["note"])
 
     def test_what_was_changed_since_is_left_and_told(self):
         with Conda(self.home.root) as conda:
@@ -259,10 +259,10 @@ class Fixing(unittest.TestCase):
             wheel_alpha(self.home, "2.0")
             self.home.pip(prefix, "install", "--quiet", "--no-deps", "alpha==2.0")
             (prefix / SITE / "alpha/new.py").write_text("mine = 1\n")
-            told = fix(self.home, prefix, status=0)
+            report = fix(self.home, prefix, status=0)
             self.assertEqual(not_as_recorded(prefix), [])
             self.assertEqual((prefix / SITE / "alpha/new.py").read_text(), "mine = 1\n")
-            self.assertIn("alpha/new.py", " ".join(step["note"] or "" for step in told["steps"]))
+            self.assertIn("alpha/new.py", " ".join(step["note"] or "" for step in report["steps"]))
 
     def test_where_the_record_does_not_name_what_was_overwritten_nothing_is_changed(self):
         """The code would stay the wheel's while the metadata says conda's."""
@@ -297,9 +297,9 @@ class Fixing(unittest.TestCase):
 
     def test_a_wheel_comes_again_by_the_environments_own_pip_with_the_users_settings(self):
         prefix, before = self.broken(pip=True)
-        told = fix(self.home, prefix, env={"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.home.root / "wheels")})
-        self.assertEqual(done(told), [("CE107", True)])
-        self.assertEqual(told["steps"][0]["command"][0], f"{prefix}/bin/python")
+        report = fix(self.home, prefix, env={"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.home.root / "wheels")})
+        self.assertEqual(done(report), [("CE107", True)])
+        self.assertEqual(report["steps"][0]["command"][0], f"{prefix}/bin/python")
         after = tree(prefix)
         self.assertEqual({path for path in before if before[path] != after.get(path)} -
                          {path for path in before if ".dist-info/" in path}, set())
@@ -308,16 +308,16 @@ class Fixing(unittest.TestCase):
         prefix, before = self.broken()
         path = f"{envs.tools()}:{self.home.environment['PATH']}"
         with envs.Index(self.home.root / "wheels") as index:
-            told = fix(self.home, prefix, env={"PATH": path, "UV_DEFAULT_INDEX": index.url})
-        self.assertEqual(done(told), [("CE107", True)])
+            report = fix(self.home, prefix, env={"PATH": path, "UV_DEFAULT_INDEX": index.url})
+        self.assertEqual(done(report), [("CE107", True)])
         self.assertTrue((prefix / SITE / "gone/m19.py").exists())
 
     def test_an_install_that_fails_is_status_3_and_tells_how_it_ended(self):
         prefix, _ = self.broken(pip=True)
-        told = fix(self.home, prefix, status=3, env={"PIP_NO_INDEX": "1"})
-        self.assertEqual(done(told), [("CE107", False)])
-        self.assertIn("ended with status 1", told["steps"][0]["error"])
-        self.assertEqual([left["code"] for left in told["left"]], ["CE107"])
+        report = fix(self.home, prefix, status=3, env={"PIP_NO_INDEX": "1"})
+        self.assertEqual(done(report), [("CE107", False)])
+        self.assertIn("ended with status 1", report["steps"][0]["error"])
+        self.assertEqual([left["code"] for left in report["left"]], ["CE107"])
 
     @unittest.skipUnless(os.geteuid() == 0, "needs files of several owners; run as root")
     def test_root_does_not_run_the_python_of_another_users_environment(self):
@@ -327,14 +327,14 @@ class Fixing(unittest.TestCase):
         (prefix / "bin/python").write_text(f"#!/bin/sh\n: > '{ran}'\n")
         (prefix / "bin/python").chmod(0o755)
         os.chown(prefix, 4321, 4321)
-        told = fix(self.home, prefix, status=3)
-        self.assertEqual(done(told), [("CE107", False)])
+        report = fix(self.home, prefix, status=3)
+        self.assertEqual(done(report), [("CE107", False)])
         self.assertFalse(ran.exists())
 
     def test_without_pip_and_uv_there_is_nobody_who_installs(self):
         prefix, _ = self.broken()
-        told = fix(self.home, prefix, status=3)
-        self.assertIn("no pip", told["steps"][0]["error"])
+        report = fix(self.home, prefix, status=3)
+        self.assertIn("no pip", report["steps"][0]["error"])
 
     def leftover(self):
         prefix = self.home.venv("env")
@@ -376,8 +376,8 @@ class Fixing(unittest.TestCase):
 
     def test_only_the_findings_that_are_named_are_fixed(self):
         prefix = self.leftover()
-        told = fix(self.home, prefix, "CE102")
-        self.assertEqual((told["steps"], told["left"]), ([], []))
+        report = fix(self.home, prefix, "CE102")
+        self.assertEqual((report["steps"], report["left"]), ([], []))
         self.assertTrue((prefix / SITE / "~umpy/x.py").exists())
 
     def test_a_second_fix_of_the_environment_waits_for_nobody_and_does_nothing(self):

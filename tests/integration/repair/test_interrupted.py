@@ -54,12 +54,12 @@ class Interrupted(unittest.TestCase):
     def killed(self, prefix, number):
         """False where the fix came to its end before its change of that number."""
         # Counted in each process for itself; the client changes nothing, its children do.
-        told = self.home.root / "trace"
-        subprocess.run(["strace", "-f", "-qq", "-o", told, "-e", f"trace={CALLS}", "-e",
+        report = self.home.root / "trace"
+        subprocess.run(["strace", "-f", "-qq", "-o", report, "-e", f"trace={CALLS}", "-e",
                         f"inject={CALLS}:signal=KILL:when={number}",
                         envs.PROGRAMS["cudaenv"], "check", "--fix", "-y", "--json", "-p", prefix],
                        env=self.home.environment, capture_output=True, timeout=120)
-        return "killed by SIGKILL" in told.read_text()
+        return "killed by SIGKILL" in report.read_text()
 
     def try_all(self, prefix, kept_copy, before, after):
         """`before` the fix and `after` it; `kept_copy`: of the broken environment."""

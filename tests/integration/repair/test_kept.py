@@ -67,15 +67,15 @@ class Keeping(unittest.TestCase):
             with self.subTest(installer=installer.__name__):
                 prefix = self.built(f"env-{installer.__name__}")
                 before = tree(prefix)
-                told = self.keep(prefix, "torch")
-                self.assertEqual([one["version"] for one in told["kept"]], [BUILT])
+                report = self.keep(prefix, "torch")
+                self.assertEqual([one["version"] for one in report["kept"]], [BUILT])
                 installer(prefix, "install", "torch==2.8.0")
                 compiled = prefix / SITE / "torch/__pycache__/version.cpython-311.pyc"
                 compiled.parent.mkdir(exist_ok=True)
                 compiled.write_bytes(b"of the wheel's")
                 self.assertEqual(self.home.codes(prefix), ["CE104"])
-                told = fix(self.home, prefix)
-                self.assertEqual(done(told), [("CE104", True)])
+                report = fix(self.home, prefix)
+                self.assertEqual(done(report), [("CE104", True)])
                 after = tree(prefix)
                 after.pop(".lock", None)  # uv's own
                 self.assertEqual(after, before)
@@ -84,8 +84,8 @@ class Keeping(unittest.TestCase):
 
     def test_a_kept_copy_is_the_users_alone_and_is_no_second_name_of_the_original(self):
         prefix = self.built()
-        told = self.keep(prefix, "Torch")
-        place = Path(told["kept"][0]["path"])
+        report = self.keep(prefix, "Torch")
+        place = Path(report["kept"][0]["path"])
         for above in (place, *place.rglob("*")):
             if above.is_dir():
                 self.assertEqual(above.stat().st_mode & 0o077, 0, above)
@@ -122,8 +122,8 @@ class Keeping(unittest.TestCase):
         self.assertEqual(self.keep(prefix)["kept"], [])
         self.keep(prefix, "torch")
         (prefix / SITE / "torch/version.py").write_text("cuda = '11.4'\n")
-        told = self.keep(prefix, "torch")
-        self.assertIn("1 file kept as found", told["notes"][0])
+        report = self.keep(prefix, "torch")
+        self.assertIn("1 file kept with a content", report["notes"][0])
         listed = self.keep(prefix, "--list")
         self.assertEqual(len(listed["kept"]), 1)
         self.assertEqual(listed["kept"], self.keep(prefix)["kept"])
@@ -139,12 +139,12 @@ class Keeping(unittest.TestCase):
 
     def test_errors_at_the_door(self):
         prefix = self.built()
-        told = self.keep(prefix, "troch", status=2)
-        self.assertEqual((told["code"], told["hint"]), ("no-such-distribution", 'did you mean "torch"?'))
+        report = self.keep(prefix, "troch", status=2)
+        self.assertEqual((report["code"], report["hint"]), ("no-such-distribution", 'did you mean "torch"?'))
         (prefix / SITE / "torch/version.py").unlink()
-        told = self.keep(prefix, "torch", status=3)
-        self.assertEqual(told["code"], "files-missing")
-        self.assertIn("torch/version.py", told["message"])
+        report = self.keep(prefix, "torch", status=3)
+        self.assertEqual(report["code"], "files-missing")
+        self.assertIn("torch/version.py", report["message"])
         (prefix / SITE / f"torch-{BUILT}.dist-info/RECORD").unlink()
         self.assertEqual(self.keep(prefix, "torch", status=3)["code"], "no-record")
         self.assertEqual(self.keep(prefix, "torch", "--list", status=2)["code"], "two-wishes")
@@ -156,8 +156,8 @@ class Keeping(unittest.TestCase):
         with envs.Index(self.home.root / "wheels") as index:
             envs.quiet([sys.executable, "-m", "pip", "--python", prefix / "bin/python", "install", "--quiet",
                         "--index-url", index.url, "plain"], env=self.home.environment)
-        told = self.keep(prefix, "plain", status=2)
-        self.assertEqual(told["code"], "can-be-had-again")
+        report = self.keep(prefix, "plain", status=2)
+        self.assertEqual(report["code"], "can-be-had-again")
         self.assertEqual(len(self.keep(prefix, "plain", "--yes")["kept"]), 1)
 
     def test_of_an_editable_one_the_records_are_kept_and_the_source_is_named(self):
@@ -175,10 +175,10 @@ class Keeping(unittest.TestCase):
             "build_wheel = build_editable\n")
         envs.quiet([prefix / "bin/python", "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation",
                     "--no-deps", "-e", source], env=self.home.environment)
-        told = self.keep(prefix, "mine")
-        self.assertTrue(told["kept"][0]["editable"])
-        self.assertIn(str(source), told["notes"][0])
-        kept = Path(told["kept"][0]["path"]) / "files" / SITE
+        report = self.keep(prefix, "mine")
+        self.assertTrue(report["kept"][0]["editable"])
+        self.assertIn(str(source), report["notes"][0])
+        kept = Path(report["kept"][0]["path"]) / "files" / SITE
         self.assertEqual((kept / "__editable__.mine.pth").read_text(), str(source))
         self.assertFalse((kept / "mine").exists())
 
@@ -190,10 +190,10 @@ class Keeping(unittest.TestCase):
         file = kept / "files" / SITE / "torch/lib/libtorch.so"
         file.write_bytes(PROGRAM[:-1] + b"!")
         before = tree(prefix)
-        told = fix(self.home, prefix, status=3)
-        self.assertIn("libtorch.so", told["steps"][0]["error"])
+        report = fix(self.home, prefix, status=3)
+        self.assertIn("libtorch.so", report["steps"][0]["error"])
         self.assertEqual(tree(prefix), before)
-        self.assertEqual([left["code"] for left in told["left"]], ["CE104"])
+        self.assertEqual([left["code"] for left in report["left"]], ["CE104"])
 
     def test_an_environment_is_the_same_by_whichever_way_it_is_reached(self):
         wheel(self.home)
@@ -227,8 +227,8 @@ class Keeping(unittest.TestCase):
         self.keep(prefix, "--yes", "plain")
         self.home.pip(prefix, "install", "--quiet", "plain==2.0")
         self.assertEqual(self.home.codes(prefix), ["CE104"])
-        told = fix(self.home, prefix, "CE104")
-        self.assertEqual(done(told), [("CE104", True)])
+        report = fix(self.home, prefix, "CE104")
+        self.assertEqual(done(report), [("CE104", True)])
         self.assertEqual((prefix / SITE / "plain.py").read_text(), "x = 'mine'\n")
         self.keep(prefix, "--forget", "plain")
         self.home.pip(prefix, "install", "--quiet", "plain==2.0")
@@ -285,9 +285,9 @@ class Keeping(unittest.TestCase):
         ran = self.in_small_disk(self.home.root / "state", "64k",
                                  [envs.PROGRAMS["cudaenv"], "keep", "--json", "-p", prefix, "torch"])
         self.assertEqual(ran.returncode, 3, ran.stdout.decode() + ran.stderr.decode())
-        told = json.loads(ran.stdout)
-        self.assertEqual(told["code"], "no-space")
-        self.assertRegex(told["message"], r"\d+ bytes \(\d+ KiB\) are needed")
+        report = json.loads(ran.stdout)
+        self.assertEqual(report["code"], "no-space")
+        self.assertRegex(report["message"], r"\d+ bytes \(\d+ KiB\) are needed")
 
     def test_a_full_environment_stays_as_it_is(self):
         wheel(self.home)

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace cudaenv::plan::test {
+namespace cudaenv::activation::test {
 
 using facts::EnvironmentKind;
 using Entries = std::vector<std::string>;
@@ -25,7 +25,7 @@ struct Case {
         situation.environment->frameworks = {torch("1.12.1+cu113", "11.3")};
     }
     [[nodiscard]] Composition compose() const {
-        return plan::compose(situation, choose(situation), layout);
+        return activation::compose(situation, choose(situation), layout);
     }
     [[nodiscard]] std::string line(bool ascii = false) const {
         return quiet_line(situation, choose(situation), compose(), ascii);
@@ -37,4 +37,4 @@ inline bool says(const std::vector<std::string>& lines, const std::string& text)
         lines, [&](const std::string& line) { return line.find(text) != std::string::npos; });
 }
 
-} // namespace cudaenv::plan::test
+} // namespace cudaenv::activation::test

@@ -1,13 +1,13 @@
 // Situations to decide in: a machine with a few toolkits and compilers, and what is added to it.
 #pragma once
 
-#include "solver/plan/activation/composition.hpp"
+#include "shellhooks/activation/composition.hpp"
 
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace cudaenv::plan::test {
+namespace cudaenv::activation::test {
 
 inline facts::Toolkit toolkit(const std::string& path, const std::string& version) {
     facts::Toolkit made;
@@ -38,7 +38,7 @@ inline facts::FrameworkBuild torch(const std::string& version, const std::string
     return {"torch", version, DottedVersion::of(cuda), false, "/e/version.py"};
 }
 
-inline EffectivePin pin(PinSource source, const std::string& constraint) {
+inline pins::EffectivePin pin(pins::PinSource source, const std::string& constraint) {
     return {{"cuda", constraint, "/p/cudaenv.toml line 2"}, source};
 }
 
@@ -60,16 +60,17 @@ inline Situation machine() {
     made.host.toolkits[0].aliases = {"/usr/local/cuda"};
     made.host.compilers = {gcc("/usr/bin/g++-9", "9.4.0"), gcc("/usr/bin/g++-12", "12.2.0", true),
                            clang("/usr/bin/clang++-14", "14.0.6")};
-    made.config = Config::merge({});
+    made.config = pins::Config::merge({});
     return made;
 }
 
 // A config that says `toml`, as the user's own.
-inline Config config(const std::string& toml) {
-    const auto file = parse_config(toml, "/home/u/.config/cudaenv/config.toml", FileScope::User);
-    ConfigLayers layers;
+inline pins::Config config(const std::string& toml) {
+    const auto file =
+        pins::parse_config(toml, "/home/u/.config/cudaenv/config.toml", pins::FileScope::User);
+    pins::ConfigLayers layers;
     layers.user = &*file;
-    return Config::merge(layers);
+    return pins::Config::merge(layers);
 }
 
 inline facts::ToolkitLayout layout(const std::string& path, const std::string& cudart) {
@@ -84,7 +85,7 @@ inline facts::ToolkitLayout layout(const std::string& path, const std::string& c
 }
 
 inline std::optional<std::string> set_to(const Composition& composition, const std::string& name) {
-    for (const SetVariable& variable : composition.patch.variables) {
+    for (const patch::SetVariable& variable : composition.patch.variables) {
         if (variable.name == name) {
             return variable.value;
         }
@@ -93,9 +94,9 @@ inline std::optional<std::string> set_to(const Composition& composition, const s
 }
 
 inline std::vector<std::string> added(const Composition& composition, const std::string& list,
-                                      End end) {
+                                      patch::End end) {
     std::vector<std::string> entries;
-    for (const AddEntry& entry : composition.patch.entries) {
+    for (const patch::AddEntry& entry : composition.patch.entries) {
         if (entry.list == list && entry.end == end) {
             entries.push_back(entry.entry);
         }
@@ -103,4 +104,4 @@ inline std::vector<std::string> added(const Composition& composition, const std:
     return entries;
 }
 
-} // namespace cudaenv::plan::test
+} // namespace cudaenv::activation::test

@@ -1,13 +1,15 @@
-// What running reads: CUDA_HOME, PATH, LD_LIBRARY_PATH, and the line that tells it.
+// What running reads: CUDA_HOME, PATH, LD_LIBRARY_PATH, and the line that reports it.
+#include "base/variables.hpp"
 #include "composition_case.hpp"
-#include "solver/plan/activation/managed.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 using namespace cudaenv;
-using namespace cudaenv::plan;
-using namespace cudaenv::plan::test;
+using namespace cudaenv::activation;
+using namespace cudaenv::patch;
+using namespace cudaenv::pins;
+using namespace cudaenv::activation::test;
 using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("nothing chosen is nothing changed and nothing said") {
@@ -43,7 +45,7 @@ TEST_CASE("what is set by hand keeps its spelling, and its twin is made equal") 
     CHECK(set_to(composition, "CUDA_PATH") == "/usr/local/cuda");
 }
 
-TEST_CASE("a toolkit by hand of which nothing is known is completed as far as its files tell") {
+TEST_CASE("an unknown toolkit set by hand is completed as far as its files go") {
     Case there;
     there.situation.base["CUDA_PATH"] = "/mnt/cuda";
     there.layout = layout("/mnt/cuda", "11.0");
@@ -55,7 +57,7 @@ TEST_CASE("a toolkit by hand of which nothing is known is completed as far as it
     CHECK(there.line() == "CUDA · /mnt/cuda   (CUDA_PATH set by hand)");
 }
 
-TEST_CASE("variables that the shell has without exporting them are left alone") {
+TEST_CASE("variables that the shell has without exporting them stay unchanged") {
     Case there;
     there.situation.config = config("[resolve]\nfor = \"build\"\n");
     for (const std::string_view name : managed_variables()) {
@@ -109,7 +111,7 @@ TEST_CASE("a bin with a python of another environment never goes onto PATH") {
     const Composition composition = there.compose();
     CHECK(set_to(composition, "CUDA_PATH") == other);
     CHECK(added(composition, "PATH", End::Front).empty());
-    CHECK(says(composition.notes, "PATH left alone"));
+    CHECK(says(composition.notes, "PATH unchanged"));
 }
 
 TEST_CASE("LD_LIBRARY_PATH gets the toolkit's libraries at its end") {
@@ -117,13 +119,13 @@ TEST_CASE("LD_LIBRARY_PATH gets the toolkit's libraries at its end") {
           Entries{"/usr/local/cuda-11.3/lib64"});
 }
 
-TEST_CASE("LD_LIBRARY_PATH is left alone where the environment has a library of the same name") {
+TEST_CASE("LD_LIBRARY_PATH stays unchanged where the environment has a library of the same name") {
     Case there;
     there.situation.environment->sonames = {"libcudart.so.11.0", "libcudnn.so.8"};
     Composition composition = there.compose();
     CHECK(added(composition, "LD_LIBRARY_PATH", End::Back).empty());
     REQUIRE(composition.notes.size() == 1);
-    CHECK_THAT(composition.notes[0], ContainsSubstring("LD_LIBRARY_PATH left alone: ") &&
+    CHECK_THAT(composition.notes[0], ContainsSubstring("LD_LIBRARY_PATH unchanged: ") &&
                                          ContainsSubstring("libcudart.so.11.0"));
     SECTION("unless the user says always") {
         there.situation.config = config("[activate]\nld_library_path = \"always\"\n");
@@ -166,7 +168,7 @@ TEST_CASE("the quiet line: CUDA, toolkit, compiler, and why") {
     CHECK(there.line() == "CUDA 11.3 · no nvcc   (torch 1.12.1+cu113)");
 }
 
-TEST_CASE("the quiet line tells the toolkit's CUDA where a range was asked for") {
+TEST_CASE("the quiet line shows the toolkit's CUDA where a range is pinned") {
     Case there;
     there.situation.pins.pins = {pin(PinSource::Project, ">=11,<12")};
     there.situation.project_directory = "/home/ü/p";

@@ -1,12 +1,13 @@
 // What building reads: host compilers, cuDNN's variables, and what only builds look at.
 #include "composition_case.hpp"
-#include "solver/plan/activation/host_compiler.hpp"
+#include "shellhooks/activation/host_compiler.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 using namespace cudaenv;
-using namespace cudaenv::plan;
-using namespace cudaenv::plan::test;
+using namespace cudaenv::activation;
+using namespace cudaenv::patch;
+using namespace cudaenv::activation::test;
 
 TEST_CASE("the default g++ too new for nvcc, the newest that fits is set") {
     const Composition composition = Case().compose();
@@ -36,14 +37,15 @@ TEST_CASE("clang is not chosen, and a warning says why and what would fit") {
     REQUIRE(composition.warnings.size() == 1);
     CHECK(composition.warnings[0] ==
           "nvcc 11.3.109 accepts gcc 6-10 or clang 7-14, and only clang is here, with which torch "
-          "extensions do not build: conda install -c conda-forge gxx_linux-64=10");
+          "extensions do not build: g++ 10 or older, from the distribution (as root)");
     there.situation.host.compilers.pop_back();
+    there.situation.host.conda = {{"conda", "/opt/miniforge3", std::nullopt, ""}};
     composition = there.compose();
     CHECK_FALSE(composition.host_compiler);
     REQUIRE(composition.warnings.size() == 1);
     CHECK(composition.warnings[0] ==
           "nvcc 11.3.109 accepts gcc 6-10 or clang 7-14, and no such compiler is here: conda "
-          "install -c conda-forge gxx_linux-64=10");
+          "create -n cudaenv -c conda-forge gxx_linux-64=10");
 }
 
 TEST_CASE("a g++ that fits comes before the environment's own clang") {
@@ -88,8 +90,8 @@ TEST_CASE("CC and CXX that nvcc refuses are replaced, with a note") {
     const Composition composition = there.compose();
     CHECK(set_to(composition, "CXX") == "/usr/bin/g++-9");
     CHECK(set_to(composition, "CC") == "/usr/bin/gcc-9");
-    CHECK(says(composition.notes, "CXX=/usr/bin/g++ is refused by nvcc 11.3.109"));
-    CHECK(says(composition.notes, "CC=gcc is refused"));
+    CHECK(says(composition.notes, "accepts gcc 6-10 or clang 7-14 and refuses /usr/bin/g++"));
+    CHECK(says(composition.notes, "refuses gcc"));
 }
 
 TEST_CASE("a compiler that nothing is known of is respected, nvcc gets one that it takes") {
@@ -101,7 +103,7 @@ TEST_CASE("a compiler that nothing is known of is respected, nvcc gets one that 
     CHECK(set_to(composition, "NVCC_CCBIN") == "/usr/bin/g++-9");
 }
 
-TEST_CASE("a host compiler told to nvcc that nvcc refuses is a warning, and stays") {
+TEST_CASE("a host compiler that the user gave nvcc and nvcc refuses is a warning, and stays") {
     Case there;
     there.situation.base["NVCC_CCBIN"] = "g++-12";
     const Composition composition = there.compose();
@@ -118,7 +120,7 @@ TEST_CASE("conda's compilers of the environment go before the machine's") {
     Composition composition = there.compose();
     CHECK(set_to(composition, "CXX") == cxx);
     CHECK(set_to(composition, "CC") == "/home/u/envs/apex/bin/x86_64-conda-linux-gnu-cc");
-    SECTION("and where conda has told nvcc, it is not told twice") {
+    SECTION("and where conda has set -ccbin, it is not set twice") {
         there.situation.base["CC"] = "/home/u/envs/apex/bin/x86_64-conda-linux-gnu-cc";
         there.situation.base["CXX"] = "/home/u/envs/apex/bin/x86_64-conda-linux-gnu-c++";
         there.situation.base["NVCC_PREPEND_FLAGS"] = " -ccbin=" + cxx;
@@ -157,7 +159,7 @@ TEST_CASE("the C driver beside a C++ driver is named only where the pattern is k
     CHECK(c_driver_beside("/usr/bin/gcc") == k_none);
 }
 
-TEST_CASE("cuDNN with headers is told in the five variables that build scripts read") {
+TEST_CASE("cuDNN with headers is set in the five variables that build scripts read") {
     Case there;
     const std::string root = "/home/u/envs/apex/lib/python3.9/site-packages/nvidia/cudnn";
     there.situation.environment->cudnn = {root, root + "/include", root + "/lib",
@@ -191,7 +193,7 @@ TEST_CASE("cuDNN with headers is told in the five variables that build scripts r
         CHECK(set_to(composition, "CUDNN_HOME") == k_none);
         CHECK(set_to(composition, "CUDNN_INCLUDE_DIR") == "/usr/include");
     }
-    SECTION("without headers it is nobody's to build with") {
+    SECTION("without headers nothing can be built with it") {
         there.situation.environment->cudnn->include_dir.clear();
         CHECK(set_to(there.compose(), "CUDNN_LIBRARY") == k_none);
     }

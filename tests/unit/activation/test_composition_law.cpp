@@ -1,6 +1,6 @@
 // What holds of every patch, tried in situations by chance.
+#include "base/variables.hpp"
 #include "composition_case.hpp"
-#include "solver/plan/activation/managed.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -11,8 +11,10 @@
 namespace {
 
 using namespace cudaenv;
-using namespace cudaenv::plan;
-using namespace cudaenv::plan::test;
+using namespace cudaenv::activation;
+using namespace cudaenv::patch;
+using namespace cudaenv::pins;
+using namespace cudaenv::activation::test;
 
 class RandomSituation {
 public:

@@ -1,12 +1,12 @@
-#include "solver/plan/activation/managed.hpp"
-#include "solver/plan/activation/patch.hpp"
+#include "base/variables.hpp"
+#include "shellhooks/patch/patch.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 #include <cstdint>
 
 using namespace cudaenv;
-using namespace cudaenv::plan;
+using namespace cudaenv::patch;
 
 namespace {
 

@@ -1,14 +1,15 @@
-#include "solver/plan/activation/direnv_diff.hpp"
-#include "solver/plan/activation/journal_compare.hpp"
-#include "solver/plan/activation/managed.hpp"
-#include "solver/plan/activation/patch.hpp"
+#include "base/variables.hpp"
+#include "shellhooks/patch/direnv_diff.hpp"
+#include "shellhooks/patch/journal_compare.hpp"
+#include "shellhooks/patch/patch.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
 #include <map>
 
-using namespace cudaenv::plan;
+using namespace cudaenv;
+using namespace cudaenv::patch;
 
 namespace {
 
@@ -179,7 +180,7 @@ TEST_CASE("an entry of the user's that equals ours stays where the user put it")
     CHECK(left({{"PATH", "/a"}}, front("PATH", {"/c"}), "PATH", "/c:/a", "/a:/c:/a") == "/a:/a");
 }
 
-TEST_CASE("the user's empty entries survive byte for byte, and none is made") {
+TEST_CASE("the user's empty entries survive byte for byte, and no other appears") {
     for (const std::string before : {":", "::", ":/a", "/a:", "/a::/b", ":/a::", "/a:/b"}) {
         for (const Patch& patch : {front("PATH", {"/c", "/d"}), back("PATH", {"/c", "/d"})}) {
             const Variables base{{"PATH", before}};

@@ -1,8 +1,8 @@
 // The law of patch.hpp with random environments, patches and edits of the user's: two shells live
 // through the same edits, one of them with cudaenv; after leaving they are equal, at every step.
 #include "base/text.hpp"
-#include "solver/plan/activation/managed.hpp"
-#include "solver/plan/activation/patch.hpp"
+#include "base/variables.hpp"
+#include "shellhooks/patch/patch.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -12,7 +12,7 @@
 #include <set>
 
 using namespace cudaenv;
-using namespace cudaenv::plan;
+using namespace cudaenv::patch;
 
 namespace {
 

@@ -1,10 +1,10 @@
-#include "solver/plan/activation/update.hpp"
+#include "shellhooks/patch/update.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 namespace {
 
-using namespace cudaenv::plan;
+using namespace cudaenv::patch;
 
 Patch cuda(const std::string& version) {
     const std::string root = "/usr/local/cuda-" + version;
@@ -59,7 +59,7 @@ TEST_CASE("another environment puts our entries in front again") {
           "/usr/local/cuda-11.3/bin:/e/b/bin:/usr/bin:/bin");
 }
 
-TEST_CASE("a journal written on another machine is undone and written anew") {
+TEST_CASE("a journal written on another machine is undone and written again") {
     const auto there = updated(shell(), cuda("11.3"));
     const auto here = update(there, cuda("11.3"), "node-7", context_of(shell(), "/p"));
     CHECK(here.environment.at("CUDA_HOME") == "/usr/local/cuda-11.3");
@@ -107,7 +107,7 @@ TEST_CASE("a value of ours that somebody saved and restored is taken back with t
     CHECK(undo(again) == shell());
 }
 
-TEST_CASE("what the user has set is told from what was there before the hook") {
+TEST_CASE("what the user has set is distinguished from what was set before the hook") {
     using Names = std::vector<std::string>;
     const Names both{"CUDA_HOME", "CUDA_PATH"};
     const Variables hooked{{"CUDA_HOME", "/sys"},

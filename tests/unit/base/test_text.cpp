@@ -1,4 +1,6 @@
+#include "base/percent.hpp"
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -16,6 +18,40 @@ TEST_CASE("the nearest word is offered only when it is near") {
     const std::array<std::string, 3> words{"cuda", "cudnn", "torch"};
     CHECK(nearest("cudaa", words) == "cuda");
     CHECK_FALSE(nearest("tensorflow", words));
+    CHECK(did_you_mean("cudaa", words) == "did you mean \"cuda\"?");
+    CHECK(did_you_mean("tensorflow", words, "known are cuda, cudnn") == "known are cuda, cudnn");
+    const std::array<std::string, 1> near{std::string(65, 'a')};
+    CHECK_FALSE(nearest(std::string(65, 'b'), near));
+}
+
+TEST_CASE("percent escapes are decoded, encoded, and found where they are none") {
+    CHECK(percent_decode("/a%20b%2Fc%2f") == "/a b/c/");
+    CHECK(percent_decode("100%, %2, %zz, %") == "100%, %2, %zz, %");
+    CHECK(percent_fault("/a%20b") == std::string::npos);
+    CHECK(percent_fault("/a%20%2") == 5);
+    CHECK(percent_fault("/a%00") == 2);
+    CHECK(percent_encode("/a b\xff.c", "/.") == "/a%20b%FF.c");
+    std::string all;
+    for (int byte = 0; byte < 256; ++byte) {
+        all += static_cast<char>(byte);
+    }
+    CHECK(percent_decode(percent_encode(all, "")) == all);
+    CHECK(percent_restore("a%20b", "") == "a b");
+    for (const char* other : {"a b", "a%2", "%61", "%2f", "%00"}) {
+        CHECK_FALSE(percent_restore(other, ""));
+    }
+}
+
+TEST_CASE("UTF-8 ends where a character is cut, overlong, a surrogate or beyond the last") {
+    const std::string whole = "a\u00e9\u20ac\U0001f600";
+    CHECK(is_utf8(whole));
+    CHECK(is_utf8(""));
+    CHECK(utf8_length("\u20ac") == 3);
+    for (const char* bad : {"\x80", "\xc3", "\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80",
+                            "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xff", "\xe2\x82"}) {
+        CHECK(utf8_length(bad) == 0);
+        CHECK(utf8_end(whole + bad) == whole.size());
+    }
 }
 
 TEST_CASE("passwords and tokens never survive in a URL") {

@@ -32,7 +32,7 @@ std::string compressed(std::string_view text) {
     return out;
 }
 
-std::vector<specs::PackageRecord> records(const plan::Channel& channel, std::string_view name) {
+std::vector<specs::PackageRecord> records(const resolve::Channel& channel, std::string_view name) {
     std::vector<specs::PackageRecord> out;
     const auto done = channel.records_of(name, out);
     INFO((done ? std::string() : done.error().message));

@@ -65,7 +65,13 @@ TEST_CASE("what is wrong with run's own words is said") {
 }
 
 TEST_CASE("another program's --json is not ours") {
-    CHECK_FALSE(asks_for_json(Words{"run", "conda", "list", "--json"}));
-    CHECK(asks_for_json(Words{"run", "--json", "conda", "list"}));
-    CHECK(asks_for_json(Words{"resolve", "x", "--json"}));
+    CHECK_FALSE(report_wishes(Words{"run", "conda", "list", "--json"}).json);
+    CHECK(report_wishes(Words{"run", "--json", "conda", "list"}).json);
+    CHECK(report_wishes(Words{"resolve", "x", "--json"}).json);
+}
+
+TEST_CASE("a failure of run has a status of its own") {
+    CHECK(report_wishes(Words{"run", "--cuda"}).runs_command);
+    CHECK(report_wishes(Words{"-n", "apex", "run", "x"}).runs_command);
+    CHECK_FALSE(report_wishes(Words{"resolve", "run"}).runs_command);
 }

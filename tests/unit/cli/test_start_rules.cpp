@@ -53,13 +53,13 @@ TEST_CASE("root, CI, batch jobs and containers leave none by themselves, but whe
         CHECK(world.why_not(StartDaemon::Asked).empty());
     }
     const World docker{{}, {"/.dockerenv"}, true, 1000};
-    CHECK(docker.why_not() == "this is a container: /.dockerenv is there");
+    CHECK(docker.why_not() == "this is a container: /.dockerenv exists");
     const World root{{}, {}, true, 0};
-    CHECK(root.why_not() == "none is started for root");
+    CHECK(root.why_not() == "no daemon is started for root");
     CHECK(root.why_not(StartDaemon::Asked).empty());
 }
 
-TEST_CASE("CI=false is no CI, and an empty variable is none") {
+TEST_CASE("CI=false or an empty CI variable does not mean a CI job") {
     CHECK(World{{{"CI", "false"}, {"SLURM_JOB_ID", ""}}, {}, true, 1000}.why_not().empty());
 }
 

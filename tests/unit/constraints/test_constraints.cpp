@@ -1,24 +1,26 @@
-#include "solver/plan/constraints.hpp"
-#include "tests/unit/check/cuda_scene.hpp"
+#include "check/rules/constraints.hpp"
+#include "tests/unit/rules/cuda_environments.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 using namespace cudaenv;
-using namespace cudaenv::plan;
-using plan::testing::SceneBuilder;
+using namespace cudaenv::pins;
+using namespace cudaenv::rules;
+using rules::testing::ContextBuilder;
 
 namespace {
 
 using Lines = std::vector<std::string>;
+using Outdated = std::vector<OutdatedConstraint>;
 
-const std::string k_told = ",!=0+kept.by.cudaenv.until.cudaenv.detach";
+const std::string k_marker = ",!=0+kept.by.cudaenv.until.cudaenv.detach";
 
-Constraints constraints_in(const SceneBuilder& env, const std::vector<EffectivePin>& pins = {}) {
+Constraints constraints_in(const ContextBuilder& env, const std::vector<EffectivePin>& pins = {}) {
     const facts::Claims claims(env.inventory);
     return constraints_of(env.inventory, Ownership(env.inventory, claims), pins);
 }
 
-Lines outdated_in(const SceneBuilder& env, const Constraints& written) {
+Outdated outdated_in(const ContextBuilder& env, const Constraints& written) {
     std::string file = "# torch==0.0 in a comment\n";
     for (const std::string& line : written.pip) {
         file += line + '\n';
@@ -35,63 +37,65 @@ EffectivePin pin(const char* name, const char* constraint,
 } // namespace
 
 TEST_CASE("a wheel is held at its version with its label, in conda at one that no channel has") {
-    SceneBuilder env;
+    ContextBuilder env;
     env.pip("torch", "2.4.0+cu121");
     env.pip("torchvision", "0.19.0+cu121");
     env.pip("torchaudio", "2.4.0+cu121");
     const auto found = constraints_in(env);
-    CHECK(found.pip == Lines{"torch==2.4.0+cu121" + k_told, "torchvision==0.19.0+cu121" + k_told,
-                             "torchaudio==2.4.0+cu121" + k_told});
+    CHECK(found.pip == Lines{"torch==2.4.0+cu121" + k_marker,
+                             "torchvision==0.19.0+cu121" + k_marker,
+                             "torchaudio==2.4.0+cu121" + k_marker});
     CHECK(found.conda ==
           Lines{"pytorch ==2.4.0+cu121", "torchvision ==0.19.0+cu121", "torchaudio ==2.4.0+cu121"});
 }
 
 TEST_CASE("a source build is held at its exact version, and no partner of any torch gets in") {
-    SceneBuilder env;
+    ContextBuilder env;
     env.pip("torch", "1.12.0a0+git664058f");
-    CHECK(constraints_in(env).pip == Lines{"torch==1.12.0a0+git664058f" + k_told,
-                                           "torchvision==0.13.0" + k_told,
-                                           "torchaudio==0.12.0" + k_told});
+    CHECK(constraints_in(env).pip == Lines{"torch==1.12.0a0+git664058f" + k_marker,
+                                           "torchvision==0.13.0" + k_marker,
+                                           "torchaudio==0.12.0" + k_marker});
     env.inventory.distributions.front().version = "99.0.0.dev20991231";
-    CHECK(constraints_in(env).pip == Lines{"torch==99.0.0.dev20991231" + k_told,
-                                           "torchvision>=0.4" + k_told,
-                                           "torchaudio>=0.4" + k_told});
+    CHECK(constraints_in(env).pip == Lines{"torch==99.0.0.dev20991231" + k_marker,
+                                           "torchvision>=0.4" + k_marker,
+                                           "torchaudio>=0.4" + k_marker});
 }
 
 TEST_CASE("partners that are not here are held at the release made for the torch that is") {
-    SceneBuilder env;
+    ContextBuilder env;
     env.pip("torch", "2.8.0");
-    CHECK(constraints_in(env).pip == Lines{"torch==2.8.0" + k_told, "torchvision==0.23.0" + k_told,
-                                           "torchaudio==2.8.0" + k_told});
+    CHECK(constraints_in(env).pip == Lines{"torch==2.8.0" + k_marker,
+                                           "torchvision==0.23.0" + k_marker,
+                                           "torchaudio==2.8.0" + k_marker});
 }
 
 TEST_CASE("NVIDIA's wheels are held where torch's own record requires one version of them") {
-    SceneBuilder env;
-    plan::testing::torch_of_pypi(env);
+    ContextBuilder env;
+    rules::testing::torch_of_pypi(env);
     env.pip("nvidia-cudnn-cu12", "9.10.2.21");
     env.pip("nvidia-nccl-cu12", "2.28.0"); // not what torch requires: check tells of it
     env.pip("nvidia-ml-py", "12.0.0");     // torch does not require it
     env.pip("triton", "3.4.0");
     const auto found = constraints_in(env).pip;
     CHECK(Lines(found.begin() + 3, found.end()) ==
-          Lines{"nvidia-cudnn-cu12==9.10.2.21" + k_told, "triton==3.4.0" + k_told});
+          Lines{"nvidia-cudnn-cu12==9.10.2.21" + k_marker, "triton==3.4.0" + k_marker});
 }
 
-TEST_CASE("conda's torch is held in its build, and NVIDIA's wheels are let be") {
-    SceneBuilder env;
+TEST_CASE("conda's torch is held in its build, and NVIDIA's wheels are not held") {
+    ContextBuilder env;
     auto& package =
-        plan::testing::conda_torch(env, "pytorch", "2.4.0", "py3.11_cuda12.1_cudnn9.1.0_0");
+        rules::testing::conda_torch(env, "pytorch", "2.4.0", "py3.11_cuda12.1_cudnn9.1.0_0");
     env.pip("nvidia-cudnn-cu12", "9.1.0.70");
     const auto found = constraints_in(env);
     CHECK(found.conda == Lines{"pytorch ==2.4.0 py3.11_cuda12.1_cudnn9.1.0_0"});
-    CHECK(found.pip.front() == "torch==2.4.0" + k_told);
+    CHECK(found.pip.front() == "torch==2.4.0" + k_marker);
     CHECK(found.pip.size() == 3);
     package.build = "x\npytorch *"; // whatever a record says
     CHECK(constraints_in(env).conda.empty());
 }
 
-TEST_CASE("of several versions of torch none is held, nor one that is no version") {
-    SceneBuilder env;
+TEST_CASE("several versions of torch are not held, nor a text that is not a version") {
+    ContextBuilder env;
     env.pip("torch", "2.4.0");
     env.pip("torch", "2.5.0");
     env.pip("torchvision", "0.19.0\n--index-url x");
@@ -101,25 +105,25 @@ TEST_CASE("of several versions of torch none is held, nor one that is no version
 }
 
 TEST_CASE("pins of the project and the environment name what is not installed") {
-    SceneBuilder env;
+    ContextBuilder env;
     CHECK(constraints_in(env).pip.empty());
     const std::vector<EffectivePin> pins{pin("torch", "2.4"),
                                          pin("tensorflow", ">=2.15,<2.17", PinSource::Project),
                                          pin("cuda", "12.1"), pin("jax", "0.4", PinSource::Shell)};
     CHECK(constraints_in(env, pins).pip ==
-          Lines{"torch==2.4.*" + k_told, "tensorflow>=2.15,<2.17" + k_told});
+          Lines{"torch==2.4.*" + k_marker, "tensorflow>=2.15,<2.17" + k_marker});
     env.pip("torch", "2.4.1+cu121");
-    CHECK(constraints_in(env, pins).pip.front() == "torch==2.4.1+cu121" + k_told);
+    CHECK(constraints_in(env, pins).pip.front() == "torch==2.4.1+cu121" + k_marker);
 }
 
 TEST_CASE("constraints are out of date where they no longer allow what is here") {
-    SceneBuilder env;
+    ContextBuilder env;
     auto& torch = env.pip("torch", "2.4.0+cu121");
     const auto written = constraints_in(env);
     CHECK(outdated_in(env, written).empty());
     SECTION("another torch") {
         torch.version = "2.5.0";
-        CHECK(outdated_in(env, written) == Lines{"torch is 2.5.0, held at 2.4.0+cu121"});
+        CHECK(outdated_in(env, written) == Outdated{{"torch", "2.5.0", "2.4.0+cu121"}});
     }
     SECTION("the partner that was held for it, under a label") {
         env.pip("torchvision", "0.19.0+cu121");
@@ -127,7 +131,7 @@ TEST_CASE("constraints are out of date where they no longer allow what is here")
     }
     SECTION("another partner") {
         env.pip("torchvision", "0.20.0");
-        CHECK(outdated_in(env, written) == Lines{"torchvision is 0.20.0, held at 0.19.0"});
+        CHECK(outdated_in(env, written) == Outdated{{"torchvision", "0.20.0", "0.19.0"}});
     }
     SECTION("torch taken away, to be installed so again") {
         env.inventory.distributions.clear();
@@ -135,36 +139,35 @@ TEST_CASE("constraints are out of date where they no longer allow what is here")
     }
 }
 
-TEST_CASE("CE160 tells of constraints that are out of date and of a pip that is too old") {
-    SceneBuilder env;
+TEST_CASE("CE160 reports constraints that are out of date and a pip that is too old") {
+    ContextBuilder env;
     env.pip("torch", "2.5.0");
     auto& pip = env.pip("pip", "26.2");
     const facts::Claims claims(env.inventory);
     const Ownership ownership(env.inventory, claims);
-    CheckScene scene{env.inventory, claims, ownership};
-    const auto told = [&] {
-        Lines titles;
-        for (const auto& found : check(scene, CheckDepth::Everything)) {
+    CheckContext context{env.inventory, claims, ownership};
+    const auto situations = [&] {
+        Lines result;
+        for (const auto& found : check(context, CheckDepth::Everything)) {
             if (found.finding.code == "CE160") {
-                titles.push_back(found.finding.title);
+                result.push_back(found.finding.situation);
             }
         }
-        return titles;
+        return result;
     };
-    CHECK(told().empty()); // there is no such file
-    scene.constraints.named = "/env/etc/cudaenv/constraints.txt";
-    scene.constraints.text = "torch==2.5.0" + k_told + '\n';
-    CHECK(told().empty());
-    scene.constraints.text = "torch==2.4.0+cu121" + k_told + '\n';
-    CHECK(told() == Lines{"the constraints for pip no longer say what is here: torch is 2.5.0, "
-                          "held at 2.4.0+cu121"});
-    scene.constraints.text = "torch==2.5.0" + k_told + '\n';
+    CHECK(situations().empty()); // there is no such file
+    context.constraints.named = "/env/etc/cudaenv/constraints.txt";
+    context.constraints.text = "torch==2.5.0" + k_marker + '\n';
+    CHECK(situations().empty());
+    context.constraints.text = "torch==2.4.0+cu121" + k_marker + '\n';
+    CHECK(situations() == Lines{"outdated"});
+    context.constraints.text = "torch==2.5.0" + k_marker + '\n';
     pip.version = "24.0";
-    CHECK(told() == Lines{"pip 24.0 holds isolated builds to the constraints"});
-    scene.constraints.is_own = false;
-    CHECK(told() == Lines{"pip.conf names the constraints of another environment"});
-    scene.constraints.is_there = false;
-    CHECK(told() == Lines{"pip.conf names a constraints file that is not there"});
+    CHECK(situations() == Lines{"old-pip"});
+    context.constraints.is_own = false;
+    CHECK(situations() == Lines{"other-environment"});
+    context.constraints.is_there = false;
+    CHECK(situations() == Lines{"missing"});
 }
 
 TEST_CASE("isolated builds can be kept apart from pip 25.3 on, by themselves from 26.2 on") {

@@ -16,7 +16,7 @@ TEST_CASE("every pinned file is byte for byte as it was after with and without")
     }
 }
 
-TEST_CASE("there is no comment in it, for not every conda takes one") {
+TEST_CASE("it has no comments, which some condas reject") {
     const auto change = with_pinned(std::nullopt, {"pytorch ==2.4.0 b"}, true);
     CHECK(change.text == "pytorch ==2.4.0 b\n");
     CHECK(pinned_record(change.record).made);

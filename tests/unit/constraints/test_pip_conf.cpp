@@ -47,14 +47,14 @@ TEST_CASE("whatever the lines are, they come back, and pip reads the same others
         CAPTURE(text);
         const auto changed = with(text);
         CHECK(without_constraint(changed, "/e/c.txt").value() == text);
-        const auto told = [](const std::string& of) {
+        const auto options_in = [](const std::string& of) {
             std::string all;
             for (const auto& option : pip_options(of)) {
                 all += option.section + '.' + option.name + '=' + option.value + '\n';
             }
             return all;
         };
-        CHECK(told(changed) == told(text));
+        CHECK(options_in(changed) == options_in(text));
     }
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("options whose marks `pip config set` took out are found by the file t
     CHECK(without_constraint(rewritten, "/other").value() == rewritten);
 }
 
-TEST_CASE("options are told as pip names them, with their lines, but not ours") {
+TEST_CASE("options are listed by pip's names with their lines, without ours") {
     const auto options = pip_options(with("[global]\n# constraint = no\nConstraint: a\n"
                                           "[install]\n--find_links = x\n  constraint = part\n"));
     REQUIRE(options.size() == 2);

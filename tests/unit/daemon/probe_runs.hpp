@@ -8,8 +8,8 @@
 
 namespace cudaenv::test {
 
-inline plan::JudgedStep step(const char* name, plan::StepStatus status, const char* code = "") {
-    plan::JudgedStep made;
+inline judge::JudgedStep step(const char* name, judge::StepStatus status, const char* code = "") {
+    judge::JudgedStep made;
     made.name = name;
     made.status = status;
     made.code = code;
@@ -18,21 +18,21 @@ inline plan::JudgedStep step(const char* name, plan::StepStatus status, const ch
 }
 
 // A rung that failed because somebody else has what it needs.
-inline plan::JudgedStep busy(const char* name, const char* code) {
-    plan::JudgedStep made = step(name, plan::StepStatus::Fails, code);
+inline judge::JudgedStep busy(const char* name, const char* code) {
+    judge::JudgedStep made = step(name, judge::StepStatus::Fails, code);
     made.in_use = true;
     return made;
 }
 
 // One whose ladder is all that it did.
-inline daemon::ProbeRun run_of(plan::ProbeVerdict verdict, std::vector<plan::JudgedStep> steps) {
+inline daemon::ProbeRun run_of(judge::ProbeVerdict verdict, std::vector<judge::JudgedStep> steps) {
     daemon::ProbeRun made;
     made.ladder.verdict = verdict;
     made.ladder.summary = "a summary";
     made.ladder.steps = std::move(steps);
     made.outcome = made.ladder;
     host::DiskFileSystem files;
-    made.grounds = host::grounds_of(files, host::VerdictDepth::Quick, {});
+    made.grounds = probe::grounds_of(files, probe::VerdictDepth::Quick, {});
     return made;
 }
 

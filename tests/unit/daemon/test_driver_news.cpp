@@ -6,7 +6,7 @@
 namespace cudaenv::daemon {
 namespace {
 
-TEST_CASE("what is wrong with the driver is told once, and again when it is something else") {
+TEST_CASE("what is wrong with the driver is reported once, and again when it changes") {
     const test::TemporaryTree tree;
     CHECK(is_news(tree.path(), "driver", "the library is 580, the module 570"));
     CHECK_FALSE(is_news(tree.path(), "driver", "the library is 580, the module 570"));
@@ -14,7 +14,7 @@ TEST_CASE("what is wrong with the driver is told once, and again when it is some
     CHECK_FALSE(is_news(tree.path(), "driver", "the library is 590"));
 }
 
-TEST_CASE("what cannot be remembered as told is not told at every prompt") {
+TEST_CASE("a report that cannot be recorded is not repeated at every prompt") {
     CHECK_FALSE(is_news("", "driver", "the library is 580"));
     CHECK_FALSE(is_news("/nowhere/at/all", "driver", "the library is 580"));
 }

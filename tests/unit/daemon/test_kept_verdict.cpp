@@ -1,4 +1,4 @@
-// For which shell and how long a verdict is told, and in which words.
+// For which shell and how long a saved verdict is reported, and in which words.
 #include "daemon/probe/kept_verdict.hpp"
 #include "tests/support/temporary_tree.hpp"
 #include "tests/unit/daemon/probe_runs.hpp"
@@ -11,8 +11,8 @@
 
 using namespace cudaenv;
 using namespace cudaenv::daemon;
-using plan::ProbeVerdict;
-using plan::StepStatus;
+using judge::ProbeVerdict;
+using judge::StepStatus;
 using test::run_of;
 using test::step;
 
@@ -56,7 +56,7 @@ public:
     void keep(const ProbeRun& probe, const ProbeWishes& wishes) const {
         keep_verdict(probe, wishes, {m_project, caller.environment, caller});
     }
-    [[nodiscard]] std::string told() const {
+    [[nodiscard]] std::string report() const {
         const auto kept = kept_verdict({m_project, caller.environment, caller});
         return kept ? in_short(*kept) + ": " + command_for(*kept) : "nothing";
     }
@@ -75,7 +75,7 @@ public:
             .get<std::string>();
     }
     void pin(const char* cuda) {
-        m_project.pins.pins = {{{"cuda", cuda, ""}, plan::PinSource::Project}};
+        m_project.pins.pins = {{{"cuda", cuda, ""}, pins::PinSource::Project}};
     }
     [[nodiscard]] std::string file(const char* name, const char* content) const {
         return m_tree->file(name, content);
@@ -94,13 +94,13 @@ TEST_CASE("a quick probe that goes well leaves what a full one found, and the co
     Shell shell;
     shell.keep(bad(), k_full);
     shell.keep(good(), k_quick);
-    CHECK(shell.told() == "fails at cublas (CE350): cudaenv probe --full");
+    CHECK(shell.report() == "fails at cublas (CE350): cudaenv probe --full");
     CHECK(shell.status() ==
           "fails at cublas (CE350), --full, just now: a summary; cudaenv probe --full");
     shell.keep(good(), k_full);
     CHECK(shell.status() == "ok, --full, just now");
     shell.keep(run_of(ProbeVerdict::Fails, {step("kernel", StepStatus::Fails, "CE330")}), k_quick);
-    CHECK(shell.told() == "fails at kernel (CE330): cudaenv probe");
+    CHECK(shell.report() == "fails at kernel (CE330): cudaenv probe");
 }
 
 TEST_CASE("a variable that changes the driver's answers lets go of a verdict, another does not") {
@@ -113,11 +113,11 @@ TEST_CASE("a variable that changes the driver's answers lets go of a verdict, an
         Shell shell;
         shell.keep(bad(), k_full);
         shell.caller.environment[name] = ""; // set and empty is not unset
-        CHECK(shell.told() == "nothing");
+        CHECK(shell.report() == "nothing");
         shell.caller.environment[name] = "1";
-        CHECK(shell.told() == "nothing");
+        CHECK(shell.report() == "nothing");
         shell.caller.environment.erase(name);
-        CHECK(shell.told() != "nothing");
+        CHECK(shell.report() != "nothing");
     }
     Shell shell;
     shell.keep(bad(), k_full);
@@ -125,39 +125,40 @@ TEST_CASE("a variable that changes the driver's answers lets go of a verdict, an
                              "NVIDIA_VISIBLE_DEVICES", "CUDA_CACHE_PATH", "NCCL_DEBUG"}) {
         INFO(name);
         shell.caller.environment[name] = "/opt/x";
-        CHECK(shell.told() != "nothing");
+        CHECK(shell.report() != "nothing");
     }
 }
 
-TEST_CASE("what was built is told until it builds, or nvcc, a pin or what chooses them changes") {
+TEST_CASE(
+    "a failed build is reported until it builds, or nvcc, a pin or what chooses them changes") {
     Shell shell;
     const std::string nvcc = shell.file("bin/nvcc", "12.4");
     shell.pin("12.4");
     shell.keep(built(nvcc, StepStatus::Fails, "CE360"), k_build);
     const std::string fails = "fails at build (CE360): cudaenv probe --build";
-    CHECK(shell.told() == fails);
+    CHECK(shell.report() == fails);
     shell.keep(good(), k_full);
-    CHECK(shell.told() == fails);
+    CHECK(shell.report() == fails);
 
     shell.pin("12.6");
-    CHECK(shell.told() == "ok: cudaenv probe --full");
+    CHECK(shell.report() == "ok: cudaenv probe --full");
     shell.pin("12.4");
-    CHECK(shell.told() == fails);
+    CHECK(shell.report() == fails);
     for (const char* name : {"CXX", "CUDAHOSTCXX", "NVCC_APPEND_FLAGS", "CUDA_HOME", "CPATH"}) {
         INFO(name);
         shell.caller.environment[name] = "/opt/x";
-        CHECK(shell.told() != fails);
+        CHECK(shell.report() != fails);
         shell.caller.environment.erase(name);
-        CHECK(shell.told() == fails);
+        CHECK(shell.report() == fails);
     }
     static_cast<void>(shell.file("bin/nvcc", "12.4.1"));
-    CHECK(shell.told() != fails);
+    CHECK(shell.report() != fails);
     static_cast<void>(shell.file("bin/nvcc", "12.4"));
 
     shell.keep(built(nvcc, StepStatus::Fails, "CE360"), k_build);
-    CHECK(shell.told() == fails);
+    CHECK(shell.report() == fails);
     shell.keep(built(nvcc, StepStatus::Skipped), k_build); // it compiles, and no GPU runs it
-    CHECK(shell.told() == "ok: cudaenv probe");
+    CHECK(shell.report() == "ok: cudaenv probe");
 }
 
 TEST_CASE("where there was no nvcc to try, nothing is said of building") {
@@ -167,15 +168,15 @@ TEST_CASE("where there was no nvcc to try, nothing is said of building") {
     CHECK(shell.status() == "ok, just now");
 }
 
-TEST_CASE("a verdict is told to shells with the LD_LIBRARY_PATH that the probe ran with") {
+TEST_CASE("a verdict is reported to shells with the LD_LIBRARY_PATH that the probe ran with") {
     Shell shell;
     shell.caller.cwd = "/home/u/code";
     shell.caller.environment["LD_LIBRARY_PATH"] = "/opt/cuda/lib64:lib";
     shell.keep(bad(), k_full);
-    CHECK(shell.told() != "nothing");
+    CHECK(shell.report() != "nothing");
     // A shell at its first prompt does not have it yet.
     shell.caller.environment.erase("LD_LIBRARY_PATH");
-    CHECK(shell.told() == "nothing");
+    CHECK(shell.report() == "nothing");
     CHECK(shell.is_told_with("/opt/cuda/lib64:lib"));
     CHECK_FALSE(shell.is_told_with("/opt/cuda-12.4/lib64:lib"));
     // What is relative is another directory elsewhere.
@@ -184,7 +185,7 @@ TEST_CASE("a verdict is told to shells with the LD_LIBRARY_PATH that the probe r
     shell.caller.cwd = "/home/u/code";
     shell.caller.environment["LD_LIBRARY_PATH"] = "/opt/cuda/lib64:lib";
     shell.keep(good(), k_full); // of which no prompt speaks
-    CHECK(shell.told() == "ok: cudaenv probe --full");
+    CHECK(shell.report() == "ok: cudaenv probe --full");
     CHECK_FALSE(shell.is_told_with("/opt/cuda/lib64:lib"));
 }
 
@@ -193,28 +194,28 @@ TEST_CASE("of all GPUs it is the verdict of a shell that sees all of them") {
     shell.caller.environment["CUDA_VISIBLE_DEVICES"] = "0";
     Shell all = shell.with(asking_for(shell.caller, {.all_gpus = true}));
     all.keep(bad(), k_full);
-    CHECK(shell.told() == "nothing");
+    CHECK(shell.report() == "nothing");
     shell.caller.environment.erase("CUDA_VISIBLE_DEVICES");
-    CHECK(shell.told() == "fails at cublas (CE350): cudaenv probe --full");
+    CHECK(shell.report() == "fails at cublas (CE350): cudaenv probe --full");
     CHECK(asking_for(shell.caller, {.all_gpus = true}).environment == shell.caller.environment);
     shell.caller.environment["CUDAENV_DISABLE"] = "1";
     CHECK_FALSE(asking_for(shell.caller, {}).variable("CUDAENV_DISABLE"));
 }
 
-TEST_CASE("a warning is told with its rung and reason, and by what is known more") {
+TEST_CASE("a warning is reported with its rung and reason, and what shows more") {
     Shell shell;
     ProbeRun warns = run_of(ProbeVerdict::Warns, {step("kernel", StepStatus::Ok),
                                                   step("ptx-runtime", StepStatus::Warns, "CE325"),
                                                   step("cudnn", StepStatus::Warns, "CE355")});
     shell.keep(warns, k_full);
     CHECK(shell.status() == "warns at ptx-runtime (CE325), --full, just now: refused; cudaenv "
-                            "probe --full tells more");
+                            "probe --full shows more");
     // A GPU that is in use is no reason where there is another.
     Shell other;
     other.keep(run_of(ProbeVerdict::Fails,
                       {test::busy("memory", "CE316"), step("cublas", StepStatus::Fails, "CE350")}),
                k_full);
-    CHECK(other.told() == "fails at cublas (CE350): cudaenv probe --full");
+    CHECK(other.report() == "fails at cublas (CE350): cudaenv probe --full");
 }
 
 TEST_CASE("a full probe that spared a GPU's rungs takes no more back than a quick one") {
@@ -228,24 +229,24 @@ TEST_CASE("a full probe that spared a GPU's rungs takes no more back than a quic
     shell.keep(bad(), k_full);
     shell.keep(broken, k_quick);
     shell.keep(spared(good(), {"cublas", "cudnn", "nccl"}), k_full);
-    CHECK(shell.told() == "fails at cublas (CE350): cudaenv probe --full");
+    CHECK(shell.report() == "fails at cublas (CE350): cudaenv probe --full");
     shell.keep(spared(broken, {"ptx", "cublas"}), k_full);
-    CHECK(shell.told() == "fails at kernel (CE330): cudaenv probe");
+    CHECK(shell.report() == "fails at kernel (CE330): cudaenv probe");
     shell.keep(good(), k_quick);
-    CHECK(shell.told() == "fails at cublas (CE350): cudaenv probe --full");
+    CHECK(shell.report() == "fails at cublas (CE350): cudaenv probe --full");
     shell.keep(good(), k_full);
-    CHECK(shell.told() == "ok: cudaenv probe --full");
+    CHECK(shell.report() == "ok: cudaenv probe --full");
 
     Shell new_one;
     new_one.keep(spared(good(), {"cublas"}), k_full);
-    CHECK(new_one.told() == "ok: cudaenv probe");
+    CHECK(new_one.report() == "ok: cudaenv probe");
     // What was looked at and is wrong is what the full one found.
     const ProbeRun warns = run_of(ProbeVerdict::Warns, {step("kernel", StepStatus::Ok),
                                                         step("cudnn", StepStatus::Warns, "CE355")});
     new_one.keep(spared(warns, {"nccl"}), k_full);
-    CHECK(new_one.told() == "warns at cudnn (CE355): cudaenv probe --full");
+    CHECK(new_one.report() == "warns at cudnn (CE355): cudaenv probe --full");
     new_one.keep(spared(bad(), {"nccl"}), k_full);
-    CHECK(new_one.told() == "fails at cublas (CE350): cudaenv probe --full");
+    CHECK(new_one.report() == "fails at cublas (CE350): cudaenv probe --full");
 }
 
 TEST_CASE("that nothing could be written for building is of the moment, and is not kept") {
@@ -254,16 +255,16 @@ TEST_CASE("that nothing could be written for building is of the moment, and is n
     shell.keep(good(), k_quick);
     const ProbeRun unwritten = built(nvcc, StepStatus::Fails, "CE364");
     shell.keep(unwritten, k_build);
-    CHECK(shell.told() == "ok: cudaenv probe");
+    CHECK(shell.report() == "ok: cudaenv probe");
 
     // Nor does it take back what building has shown, and what else failed is kept.
     shell.keep(built(nvcc, StepStatus::Fails, "CE360"), k_build);
     shell.keep(unwritten, k_build);
-    CHECK(shell.told() == "fails at build (CE360): cudaenv probe --build");
+    CHECK(shell.report() == "fails at build (CE360): cudaenv probe --build");
     ProbeRun half = built(nvcc, StepStatus::Ok);
     half.outcome.steps.push_back(step("torch-extension", StepStatus::Fails, "CE364"));
     shell.keep(half, k_build);
-    CHECK(shell.told() == "ok: cudaenv probe");
+    CHECK(shell.report() == "ok: cudaenv probe");
 }
 
 TEST_CASE("a verdict rests on what the libraries themselves had loaded") {
@@ -289,7 +290,7 @@ TEST_CASE("a verdict rests on what the libraries themselves had loaded") {
     CHECK_FALSE(keep_verdict(run, k_full, asker));
 }
 
-TEST_CASE("of what changed under a probe nothing is kept, and whoever keeps it is told so") {
+TEST_CASE("of what changed under a probe nothing is saved, and the caller learns that") {
     const test::TemporaryTree tree;
     const std::string runtime = tree.file("lib/libcudart.so.13", "13.0");
     protocol::Caller caller;

@@ -1,4 +1,4 @@
-// Which of a probe's rungs are the machine's, and for how long they are told.
+// Which of a probe's rungs are the machine's, and for how long they are reported.
 #include "daemon/measured.hpp"
 #include "daemon/probe/kept_verdict.hpp"
 #include "tests/support/temporary_tree.hpp"
@@ -11,9 +11,9 @@
 
 using namespace cudaenv;
 using namespace cudaenv::daemon;
-using plan::JudgedStep;
-using plan::ProbeVerdict;
-using plan::StepStatus;
+using judge::JudgedStep;
+using judge::ProbeVerdict;
+using judge::StepStatus;
 using test::step;
 
 namespace {
@@ -52,7 +52,7 @@ TEST_CASE("what a good probe saw of the driver and the GPUs is measured") {
     CHECK(measured.at.ends_with("Z"));
 }
 
-TEST_CASE("a driver that did not start has told no CUDA, and its rung failed") {
+TEST_CASE("a driver that did not start has reported no CUDA, and its rung failed") {
     const auto measured = measured_of(
         run(ProbeVerdict::DriverBroken, {step("driver", StepStatus::Fails, "CE312")}), k_nobody);
     CHECK_FALSE(measured.driver_cuda);
@@ -108,7 +108,7 @@ TEST_CASE("what was measured is kept for shells that see the same machine") {
     CHECK(kept_measured(caller));
 }
 
-TEST_CASE("a kernel that failed is told until the runtime under it changes") {
+TEST_CASE("a kernel that failed is reported until the runtime under it changes") {
     const test::TemporaryTree tree;
     tree.file("libcudart.so.13", "old");
     const auto caller = caller_in(tree.path());
@@ -144,7 +144,7 @@ TEST_CASE("a failed rung of the environment alone is none of the machine's") {
     CHECK(measured_of(run(ProbeVerdict::Fails, {kernel}), k_nobody).failed.empty());
 }
 
-TEST_CASE("a rung that failed is told until a probe that reaches it goes well") {
+TEST_CASE("a rung that failed is reported until a probe that reaches it goes well") {
     const test::TemporaryTree tree;
     const auto caller = caller_in(tree.path());
     const ProbeWishes full{.full = true};

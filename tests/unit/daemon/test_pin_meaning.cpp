@@ -5,8 +5,10 @@
 using namespace cudaenv;
 
 TEST_CASE("the newest torch is torch's version whatever else is pinned") {
-    const auto meaning = daemon::meaning_of(
-        {{"cuda", "11.3", "cudaenv.toml line 2"}, {"python", "3.9", "cudaenv.toml line 3"}}, {});
+    activation::Situation situation;
+    situation.pins.pins = {{{"cuda", "11.3", "cudaenv.toml line 2"}, pins::PinSource::Project},
+                           {{"python", "3.9", "cudaenv.toml line 3"}, pins::PinSource::Project}};
+    const auto meaning = daemon::meaning_of(situation);
     REQUIRE(meaning);
     REQUIRE_FALSE(meaning->lines.empty());
     CHECK(meaning->lines.back().text == "newest torch with CUDA 11.3 is 1.12.1");

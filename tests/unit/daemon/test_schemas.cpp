@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <unistd.h>
 
 using namespace cudaenv;
@@ -84,11 +85,14 @@ void check_fits(const nlohmann::json& object) {
 
 } // namespace
 
-TEST_CASE("the schema of a probe knows every rung by its word, in their order") {
-    const auto steps = schema_named("probe").at(
-        nlohmann::json::json_pointer("/properties/steps/items/properties/name/enum"));
-    CHECK(std::ranges::equal(steps, facts::k_probe_steps, {},
-                             [](const nlohmann::json& word) { return word.get<std::string>(); }));
+TEST_CASE("the schema of a probe admits the word of every rung") {
+    const std::regex pattern(
+        schema_named("probe")
+            .at(nlohmann::json::json_pointer("/properties/steps/items/properties/name/pattern"))
+            .get<std::string>());
+    for (const facts::RungRow& rung : facts::k_rungs) {
+        CHECK(std::regex_search(std::string(rung.word), pattern));
+    }
 }
 
 TEST_CASE("what each method answers is what its schema says") {

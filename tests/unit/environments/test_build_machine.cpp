@@ -5,7 +5,7 @@
 
 #include <sched.h>
 
-namespace cudaenv::host {
+namespace cudaenv::environments {
 namespace {
 
 using test::FakeDisk;
@@ -37,7 +37,7 @@ TEST_CASE("without limits a build has the cores of its affinity and the memory t
     CHECK(found.memory_bytes == 8192 * k_mib);
 }
 
-TEST_CASE("a machine that tells nothing has one core or more and unknown memory") {
+TEST_CASE("a machine that says nothing has one core or more and unknown memory") {
     FakeDisk disk;
     const auto found = build_machine(disk);
     CHECK(found.cores >= 1);
@@ -111,4 +111,4 @@ TEST_CASE("cgroup files with nonsense in them are no limits") {
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::environments

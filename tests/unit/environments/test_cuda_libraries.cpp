@@ -3,7 +3,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-namespace cudaenv::host {
+namespace cudaenv::environments {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -79,4 +79,4 @@ TEST_CASE("cuDNN's header alone, old or broken, is still a place") {
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::environments

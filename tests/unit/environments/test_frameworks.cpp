@@ -2,77 +2,57 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-namespace cudaenv::host {
+namespace cudaenv::environments {
 namespace {
 
-std::string told(const std::optional<ToldCuda>& read) {
-    return !read ? "nothing" : read->cuda ? read->cuda->str() : read->cpu ? "cpu" : "unknown";
+std::string shown(const BuildFile& file) {
+    return file.build.cuda ? file.build.cuda->str() : knowledge::build_text(file.build);
 }
 
-TEST_CASE("torch/version.py of every age tells its CUDA") {
+TEST_CASE("torch/version.py of every age says its CUDA") {
     const auto read = parse_torch_version("__version__ = '1.0.0'\ndebug = False\n"
                                           "cuda = '10.0.130'\ngit_version = 'db5d3131d16a'\n");
-    CHECK(told(read) == "10.0");
-    CHECK(read->version == "1.0.0");
-    CHECK(told(parse_torch_version(
+    CHECK(shown(read) == "10.0");
+    CHECK(read.version == "1.0.0");
+    CHECK(shown(parse_torch_version(
               "from typing import Optional\n\n__all__ = ['__version__', 'debug', 'cuda', "
               "'git_version',"
               " 'hip']\n__version__ = '2.1.0+cu118'\ndebug = False\ncuda: Optional[str] = '11.8'\n"
               "git_version = '7bcf7da3'\nhip: Optional[str] = None\n")) == "11.8");
-    CHECK(told(parse_torch_version("__version__ = '2.4.0'\ncuda: Optional[str] = None\n"
-                                   "hip: Optional[str] = None\n")) == "cpu");
-    CHECK(told(parse_torch_version("__version__ = '2.0.1+rocm5.4.2'\ncuda = None\n"
-                                   "hip = '5.4.22803'\n")) == "cpu");
-    CHECK(told(parse_torch_version("cuda = \"12.8\"\r\n")) == "12.8");
+    CHECK(shown(parse_torch_version("__version__ = '2.4.0'\ncuda: Optional[str] = None\n"
+                                    "hip: Optional[str] = None\n")) == "CPU");
+    CHECK(shown(parse_torch_version("__version__ = '2.0.1+rocm5.4.2'\ncuda = None\n"
+                                    "hip = '5.4.22803'\n")) == "ROCm");
+    CHECK(shown(parse_torch_version("cuda = \"12.8\"\r\n")) == "12.8");
     // Without its own line the label decides; the line wins over the label.
-    CHECK(told(parse_torch_version("__version__ = '1.9.0+cu111'\n")) == "11.1");
-    CHECK(told(parse_torch_version("__version__ = '1.9.0+cu111'\ncuda = '11.3'\n")) == "11.3");
+    CHECK(shown(parse_torch_version("__version__ = '1.9.0+cu111'\n")) == "11.1");
+    CHECK(shown(parse_torch_version("__version__ = '1.9.0+cu111'\ncuda = '11.3'\n")) == "11.3");
 }
 
-TEST_CASE("a torch/version.py that says nothing of CUDA tells nothing") {
+TEST_CASE("a torch/version.py that says nothing of CUDA leaves it unknown") {
     for (const auto* text :
          {"", "cuda", "cuda =", "cuda = 'eleven'", "__version__ = '2.0'\n",
           "# cuda = '11.8'\n    cuda = '11.8'\n", "cudart = '11.8'\n", "cuda = '", "\xff\xfe=\n"}) {
         INFO(text);
-        CHECK(told(parse_torch_version(text)) == "nothing");
+        CHECK(shown(parse_torch_version(text)) == "an unknown CUDA");
     }
 }
 
-TEST_CASE("tensorflow's build_info.py of every age tells its CUDA") {
-    CHECK(told(parse_tensorflow_build(
+TEST_CASE("tensorflow's build_info.py of every age says its CUDA") {
+    CHECK(shown(parse_tensorflow_build(
               "import collections\nbuild_info = collections.OrderedDict([('cpu_compiler', 'gcc'), "
               "('cuda_compute_capabilities', ['sm_60']), ('cuda_version', '12.2'), "
               "('cudnn_version', '8'), ('is_cuda_build', True), ('is_rocm_build', False)])")) ==
           "12.2");
-    CHECK(told(parse_tensorflow_build("# comment\nbuild_info = collections.OrderedDict("
-                                      "[('is_cuda_build', False), ('is_rocm_build', False)])")) ==
-          "cpu");
-    CHECK(told(parse_tensorflow_build("is_cuda_build = True\n\ncuda_version_number = \"10.1\"\n"
-                                      "cudnn_version_number = \"7\"\n")) == "10.1");
-    CHECK(told(parse_tensorflow_build("('cuda_version', '12.5.1')")) == "12.5");
+    CHECK(shown(parse_tensorflow_build("# comment\nbuild_info = collections.OrderedDict("
+                                       "[('is_cuda_build', False), ('is_rocm_build', False)])")) ==
+          "CPU");
+    CHECK(shown(parse_tensorflow_build("is_cuda_build = True\n\ncuda_version_number = \"10.1\"\n"
+                                       "cudnn_version_number = \"7\"\n")) == "10.1");
+    CHECK(shown(parse_tensorflow_build("('cuda_version', '12.5.1')")) == "12.5");
     for (const auto* text :
          {"", "build_info", "cuda_version", "'cuda_version': ", "is_cuda_build"}) {
-        CHECK(told(parse_tensorflow_build(text)) == "nothing");
-    }
-}
-
-std::string asked(const char* dependencies) {
-    const auto found =
-        cuda_of_dependencies(std::string(R"({"build": "x", "depends": [)") + dependencies + "], ");
-    return found ? found->str() : "none";
-}
-
-TEST_CASE("the CUDA that a conda package depends on is told as exactly as it is written") {
-    CHECK(asked(R"("__glibc >=2.17", "cudatoolkit >=10.1,<10.2.0a0", "python")") == "10.1");
-    CHECK(asked(R"("cudatoolkit 10.1.*")") == "10.1");
-    CHECK(asked(R"("cudatoolkit 9.0")") == "9.0");
-    CHECK(asked(R"("cuda-version >=12,<13")") == "12");
-    CHECK(asked(R"("cudatoolkit >=11.2,<12")") == "11");
-    CHECK(asked(R"("cuda-version >=12.6,<12.7")") == "12.6");
-    CHECK(asked(R"("cudatoolkit 11.3.* h123_0")") == "11.3");
-    for (const auto* none : {"", R"("cudatoolkit")", R"("cudatoolkit *")", R"("numpy >=1.19")",
-                             R"("cudatoolkit <12")", R"("cudatoolkit )"}) {
-        CHECK(asked(none) == "none");
+        CHECK(shown(parse_tensorflow_build(text)) == "an unknown CUDA");
     }
 }
 
@@ -97,4 +77,4 @@ TEST_CASE("an editable install's finder and URL lead to the source") {
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::environments

@@ -2,7 +2,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-namespace cudaenv::host {
+namespace cudaenv::environments {
 namespace {
 
 TEST_CASE("conda's records are name, version and build") {
@@ -11,12 +11,13 @@ TEST_CASE("conda's records are name, version and build") {
     CHECK(record->name == "gxx_impl_linux-64");
     CHECK(record->version == "12.3.0");
     CHECK(record->build == "h1562d66_6");
-    for (const auto* name : {"history", "a.json", "a-1.json", "-1-0.json", ".json", "--.json"}) {
+    for (const auto* name :
+         {"history", "state.json", "a.json", "a-1.json", "-1-0.json", ".json", "--.json"}) {
         CHECK_FALSE(parse_conda_record(name));
     }
 }
 
-TEST_CASE("dist-info names are told in one spelling") {
+TEST_CASE("dist-info names have one spelling") {
     const auto info = parse_dist_info("nvidia_cuda_runtime_cu12-12.1.105.dist-info");
     REQUIRE(info);
     CHECK(info->name == "nvidia_cuda_runtime_cu12");
@@ -30,4 +31,4 @@ TEST_CASE("dist-info names are told in one spelling") {
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::environments

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace cudaenv::host {
+namespace cudaenv::environments {
 namespace {
 
 using test::FakeDisk;
@@ -46,18 +46,43 @@ facts::EnvironmentFacts read(FakeDisk& disk, const std::string& prefix = "/e") {
 
 // "torch 1.12.1 11.3", a line each.
 std::string frameworks(FakeDisk& disk) {
-    std::string told;
+    std::string text;
     for (const auto& framework : read(disk).frameworks) {
-        told += (told.empty() ? "" : ", ") + framework.name + ' ' + framework.version + ' ' +
+        text += (text.empty() ? "" : ", ") + framework.name + ' ' + framework.version + ' ' +
                 (framework.cuda  ? framework.cuda->str()
                  : framework.cpu ? "cpu"
                                  : "unknown");
     }
-    return told;
+    return text;
 }
 
 bool watches(const facts::EnvironmentFacts& facts, const std::string& path) {
     return std::find(facts.watch.begin(), facts.watch.end(), path) != facts.watch.end();
+}
+
+// "numpy 2.1.0", conda's with a "c ".
+std::string installed(const facts::EnvironmentFacts& facts) {
+    std::string text;
+    for (const auto& package : facts.installed) {
+        text += (text.empty() ? "" : ", ") + std::string(package.conda ? "c " : "") + package.name +
+                ' ' + package.version;
+    }
+    return text;
+}
+
+TEST_CASE("an environment says its Python, what is installed in it, and whether uv made it") {
+    FakeDisk disk = conda({"numpy-2.1.0-py39_0"});
+    disk.file(k_site + "/Nvidia_cudnn.cu12-9.1.0.70.dist-info/METADATA", "");
+    CHECK(read(disk).python == "3.9.18");
+    CHECK(installed(read(disk)) == "c numpy 2.1.0, c python 3.9.18, nvidia-cudnn-cu12 9.1.0.70");
+    CHECK_FALSE(read(disk).uv);
+    FakeDisk plain = venv({"numpy-2.1.0"});
+    CHECK(read(plain).python == "3.9.2");
+    CHECK(installed(read(plain)) == "numpy 2.1.0");
+    CHECK_FALSE(read(plain).uv);
+    FakeDisk uv = venv({}, "uv = 0.9.5\nversion_info = 3.9.2.final.0\n");
+    CHECK(read(uv).uv);
+    CHECK(read(uv).python == "3.9.2");
 }
 
 TEST_CASE("an environment is conda's by conda-meta, Python's by pyvenv.cfg, else none") {
@@ -134,14 +159,14 @@ TEST_CASE("torch is what its version.py says, whatever is on record") {
     CHECK(read(disk).frameworks.front().source == k_site + "/torch/version.py");
 }
 
-TEST_CASE("conda's build string tells torch's CUDA, or that it has none") {
-    for (const auto& [record, told] :
+TEST_CASE("conda's build string names torch's CUDA, or says that it has none") {
+    for (const auto& [record, expected] :
          {std::pair("pytorch-2.0.0-cuda118py39h06e0762_304", "torch 2.0.0 11.8"),
           std::pair("pytorch-2.10.0-cuda129_mkl_py311_h333e2d5_303", "torch 2.10.0 12.9"),
           std::pair("pytorch-1.10.0-py3.6_cpu_0", "torch 1.10.0 cpu"),
           std::pair("pytorch-2.3.1-cpu_generic_py312h2f1fc2b_0", "torch 2.3.1 cpu")}) {
         auto disk = conda({record});
-        CHECK(frameworks(disk) == told);
+        CHECK(frameworks(disk) == expected);
     }
     auto disk = conda({});
     disk.file("/e/conda-meta/pytorch-0.3.1-py27had95abb_0.json",
@@ -149,13 +174,14 @@ TEST_CASE("conda's build string tells torch's CUDA, or that it has none") {
     CHECK(frameworks(disk) == "torch 0.3.1 9.0");
 }
 
-TEST_CASE("pip's torch without version.py is told by its label") {
-    for (const auto& [name, told] : {std::pair("torch-1.13.1+cu117", "torch 1.13.1+cu117 11.7"),
-                                     std::pair("torch-2.2.0+cpu", "torch 2.2.0+cpu cpu"),
-                                     std::pair("torch-2.1.0+rocm5.6", "torch 2.1.0+rocm5.6 cpu"),
-                                     std::pair("torch-2.1.0", "torch 2.1.0 unknown")}) {
+TEST_CASE("pip's torch without version.py is known by its label") {
+    for (const auto& [name, expected] :
+         {std::pair("torch-1.13.1+cu117", "torch 1.13.1+cu117 11.7"),
+          std::pair("torch-2.2.0+cpu", "torch 2.2.0+cpu cpu"),
+          std::pair("torch-2.1.0+rocm5.6", "torch 2.1.0+rocm5.6 cpu"),
+          std::pair("torch-2.1.0", "torch 2.1.0 unknown")}) {
         auto disk = venv({name});
-        CHECK(frameworks(disk) == told);
+        CHECK(frameworks(disk) == expected);
     }
 }
 
@@ -222,7 +248,7 @@ TEST_CASE("tensorflow is what its build_info.py says, else conda's build") {
 }
 
 TEST_CASE("jaxlib's CUDA is its plugin's major, its label's, or conda's build's") {
-    for (const auto& [names, told] : std::vector<std::pair<Names, std::string>>{
+    for (const auto& [names, expected] : std::vector<std::pair<Names, std::string>>{
              {{"jaxlib-0.4.30", "jax_cuda12_plugin-0.4.30", "jax_cuda12_pjrt-0.4.30"},
               "jaxlib 0.4.30 12"},
              {{"jaxlib-0.8.0", "jax_cuda13_plugin-0.8.0"}, "jaxlib 0.8.0 13"},
@@ -230,7 +256,7 @@ TEST_CASE("jaxlib's CUDA is its plugin's major, its label's, or conda's build's"
              {{"jaxlib-0.1.57+cuda110"}, "jaxlib 0.1.57+cuda110 11.0"},
              {{"jaxlib-0.4.30"}, "jaxlib 0.4.30 cpu"}}) {
         auto disk = venv(names);
-        CHECK(frameworks(disk) == told);
+        CHECK(frameworks(disk) == expected);
     }
     auto by_conda = conda({"jaxlib-0.4.35-cuda126py312hd27b167_200"});
     by_conda.directory(k_site + "/jaxlib-0.4.35.dist-info");
@@ -244,12 +270,12 @@ TEST_CASE("jaxlib's CUDA is its plugin's major, its label's, or conda's build's"
 }
 
 TEST_CASE("cupy's CUDA is in its name, conda's in what it depends on") {
-    for (const auto& [name, told] : {std::pair("cupy_cuda12x-13.0.0", "cupy 13.0.0 12"),
-                                     std::pair("cupy_cuda117-10.6.0", "cupy 10.6.0 11.7"),
-                                     std::pair("cupy_rocm_5_0-12.0.0", "cupy 12.0.0 cpu"),
-                                     std::pair("cupy-13.0.0", "cupy 13.0.0 unknown")}) {
+    for (const auto& [name, expected] : {std::pair("cupy_cuda12x-13.0.0", "cupy 13.0.0 12"),
+                                         std::pair("cupy_cuda117-10.6.0", "cupy 10.6.0 11.7"),
+                                         std::pair("cupy_rocm_5_0-12.0.0", "cupy 12.0.0 cpu"),
+                                         std::pair("cupy-13.0.0", "cupy 13.0.0 unknown")}) {
         auto disk = venv({name});
-        CHECK(frameworks(disk) == told);
+        CHECK(frameworks(disk) == expected);
     }
     auto disk = conda({});
     disk.file("/e/conda-meta/cupy-core-13.4.0-py310h4564b94_0.json",
@@ -257,7 +283,7 @@ TEST_CASE("cupy's CUDA is in its name, conda's in what it depends on") {
     CHECK(frameworks(disk) == "cupy 13.4.0 12");
 }
 
-TEST_CASE("several frameworks are told torch first") {
+TEST_CASE("of several frameworks torch comes first") {
     auto disk = venv({"cupy_cuda12x-13.0.0", "jaxlib-0.4.30", "tensorflow_cpu-2.15.0",
                       "torch-2.2.0+cu121", "torchvision-0.17.0+cu121", "tensorboard-2.15.0"});
     CHECK(frameworks(disk) == "torch 2.2.0+cu121 12.1, tensorflow 2.15.0 cpu, jaxlib 0.4.30 cpu, "
@@ -310,7 +336,7 @@ TEST_CASE("conda's nvcc is a toolkit of the environment, inspected without start
     CHECK(toolkit.source == "conda environment /e");
 }
 
-TEST_CASE("an nvcc that tells its version nowhere is a toolkit with a problem, not started") {
+TEST_CASE("an nvcc without a version anywhere is a toolkit with a problem, not started") {
     auto disk = conda({"cuda-nvcc-tools-badversion-0"});
     disk.program("/e/bin/nvcc");
     const auto facts = read(disk);
@@ -344,7 +370,7 @@ TEST_CASE("pip's nvcc is a toolkit for 13; the wheels for 11 and 12 have none") 
     CHECK(facts.toolkits.front().version->str() == "13.0.88");
 }
 
-TEST_CASE("a symlinked environment keeps its name; its toolkit is told with both") {
+TEST_CASE("a symlinked environment keeps its name; its toolkit has both") {
     auto disk = conda({"cuda-nvcc-tools-12.4.131-h02f8991_0"});
     disk.program("/e/bin/nvcc").link("/home/u/env", "/e");
     const auto facts = read(disk, "/home/u/env");
@@ -424,7 +450,7 @@ TEST_CASE("the sonames are those of every place that a framework loads from") {
           Names{"libcublas.so.12", "libcudart.so.11.0", "libcudnn.so.8", "libnvToolsExt.so.1"});
 }
 
-TEST_CASE("what cannot be read is noted, and the rest still told") {
+TEST_CASE("what cannot be read is noted, and the rest is still read") {
     auto disk = conda({"cudatoolkit-11.3.1-ha36c431_9"});
     disk.file(k_site + "/torch/version.py", "cuda = '11.3'\n");
     disk.unreadable(k_site + "/torch/version.py");
@@ -463,4 +489,4 @@ TEST_CASE("reading an environment lists each directory once and opens few files"
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::environments

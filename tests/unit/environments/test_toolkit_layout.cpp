@@ -4,7 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-namespace cudaenv::host {
+namespace cudaenv::environments {
 namespace {
 
 using test::FakeDisk;
@@ -149,4 +149,4 @@ TEST_CASE("what is not there is empty") {
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::environments

@@ -1,13 +1,13 @@
-#include "host/extensions/cxx_abi.hpp"
+#include "check/extensions/cxx_abi.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
 
-namespace cudaenv::host {
+namespace cudaenv::extensions {
 namespace {
 
-TEST_CASE("torch's symbols are told from others' by their first name") {
+TEST_CASE("torch's symbols are recognised by their first name") {
     CHECK(is_symbol_of_torch("_ZN3c106detail14torchCheckFailEPKcS2_jRKSs"));
     CHECK(is_symbol_of_torch("_ZNK3c104Type3strEv"));
     CHECK(is_symbol_of_torch("_ZN2at4_ops5zeros4callEN3c108ArrayRefIlEE"));
@@ -48,4 +48,4 @@ TEST_CASE("a name without strings has no other") {
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::extensions

@@ -1,4 +1,4 @@
-#include "host/extensions/elf_file.hpp"
+#include "check/extensions/elf_file.hpp"
 #include "host/file_system.hpp"
 #include "tests/support/temporary_tree.hpp"
 
@@ -12,14 +12,14 @@
 #include <sys/stat.h>
 #include <utility>
 
-namespace cudaenv::host {
+namespace cudaenv::extensions {
 namespace {
 
 // Of the C library that this test itself uses; by a function that no sanitizer puts its own before.
 std::string libc_path() {
-    Dl_info told{};
-    REQUIRE(::dladdr(reinterpret_cast<const void*>(&::gnu_get_libc_version), &told) != 0);
-    return told.dli_fname;
+    Dl_info found{};
+    REQUIRE(::dladdr(reinterpret_cast<const void*>(&::gnu_get_libc_version), &found) != 0);
+    return found.dli_fname;
 }
 
 std::string bytes_of(const std::string& path) {
@@ -57,9 +57,9 @@ TEST_CASE("this program wants what it uses of others") {
     CHECK(std::ranges::find(*wanted, "main") == wanted->end());
 }
 
-TEST_CASE("what is no ELF file of this machine is refused with the reason") {
-    CHECK(reason("") == "is no ELF file");
-    CHECK(reason("INPUT(-lfoo)\n") == "is no ELF file");
+TEST_CASE("a file that is not an ELF file of this machine is refused with the reason") {
+    CHECK(reason("") == "is not an ELF file");
+    CHECK(reason("INPUT(-lfoo)\n") == "is not an ELF file");
     auto header = bytes_of(libc_path()).substr(0, 64);
     CHECK_FALSE(reason(header).empty());
     auto whole = bytes_of(libc_path());
@@ -82,7 +82,7 @@ TEST_CASE("a library that is cut short anywhere is read or refused") {
     CHECK_FALSE(ElfFile::of_bytes(std::span<char>()));
 }
 
-TEST_CASE("what cannot be opened, and what is no file, is told as such without waiting") {
+TEST_CASE("a path that cannot be opened or is not a file is reported without waiting") {
     const test::TemporaryTree tree;
     const auto code = [](const std::string& path) {
         const auto file = ElfFile::open(path);
@@ -96,14 +96,14 @@ TEST_CASE("what cannot be opened, and what is no file, is told as such without w
     CHECK(code(tree.file("empty.so", "")) == "not-elf");
 }
 
-TEST_CASE("a module that may not be read is told as such") {
-    const auto told = test::as_nobody([] {
+TEST_CASE("a module that may not be read is reported") {
+    const auto found = test::as_nobody([] {
         const test::TemporaryTree tree;
         const auto file = ElfFile::open(tree.file("closed.so", "x", 0000));
         return file ? std::string("read") : file.error().code;
     });
-    CHECK(told == k_permission_denied);
+    CHECK(found == k_permission_denied);
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::extensions

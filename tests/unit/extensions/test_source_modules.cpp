@@ -1,4 +1,4 @@
-#include "host/extensions/source_modules.hpp"
+#include "check/extensions/source_modules.hpp"
 #include "tests/support/temporary_tree.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -6,7 +6,7 @@
 #include <chrono>
 #include <filesystem>
 
-namespace cudaenv::host {
+namespace cudaenv::extensions {
 namespace {
 
 TEST_CASE("modules built in place are found, and not those of builds, environments and links") {
@@ -40,7 +40,7 @@ TEST_CASE("modules built in place are found, and not those of builds, environmen
     CHECK(modules_of_source(inventory, apex) == expected);
 }
 
-TEST_CASE("of a build/ those are told that the next build would take for this Python") {
+TEST_CASE("a build/ has the modules that the next build would take for this Python") {
     const test::TemporaryTree tree;
     const auto at = [&](const std::string& name, int hours) {
         const auto path = tree.file(name, "");
@@ -90,4 +90,4 @@ TEST_CASE("a source directory that is gone has no modules") {
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::extensions

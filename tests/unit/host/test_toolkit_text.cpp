@@ -100,21 +100,6 @@ TEST_CASE("a library's file name tells its version") {
     CHECK_FALSE(parse_library_name("libnccl.so.2.28.9", "libcudnn"));
 }
 
-TEST_CASE("package names tell name and version") {
-    const auto wheel = parse_dist_info_name("nvidia_cuda_nvcc-13.0.88.dist-info");
-    REQUIRE(wheel);
-    CHECK(wheel->name == "nvidia_cuda_nvcc");
-    CHECK(wheel->version == "13.0.88");
-    CHECK_FALSE(parse_dist_info_name("nvidia"));
-    CHECK_FALSE(parse_dist_info_name("-1.dist-info"));
-    const auto conda = parse_conda_meta_name("cuda-nvcc-tools-12.4.131-hd3aeb46_0.json");
-    REQUIRE(conda);
-    CHECK(conda->name == "cuda-nvcc-tools");
-    CHECK(conda->version == "12.4.131");
-    CHECK_FALSE(parse_conda_meta_name("history"));
-    CHECK_FALSE(parse_conda_meta_name("state.json"));
-}
-
 TEST_CASE("the nvcc that a wrapper starts is found in its text") {
     CHECK(parse_nvcc_wrapper("#!/bin/sh\nexec /usr/local/cuda-13.0/bin/nvcc \"$@\"\n") ==
           "/usr/local/cuda-13.0/bin/nvcc");

@@ -1,8 +1,8 @@
-#include "host/inventory/claimed_path.hpp"
+#include "check/inventory/claimed_path.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
-namespace cudaenv::host {
+namespace cudaenv::inventory {
 namespace {
 
 std::string resolved(std::string_view base, std::string_view written) {
@@ -10,7 +10,7 @@ std::string resolved(std::string_view base, std::string_view written) {
     return std::string(paths.resolve(base, written));
 }
 
-TEST_CASE("a path of a record is told relative to the prefix") {
+TEST_CASE("a path of a record is relative to the prefix") {
     CHECK(resolved("lib/python3.11/site-packages", "torch/version.py") ==
           "lib/python3.11/site-packages/torch/version.py");
     CHECK(resolved("lib/python3.11/site-packages", "../../../bin/torchrun") == "bin/torchrun");
@@ -49,4 +49,4 @@ TEST_CASE("bytes that are no UTF-8 and backslashes stay as they are") {
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::inventory

@@ -10,11 +10,11 @@ namespace cudaenv::facts {
 namespace {
 
 FileClaims files(const std::vector<std::string>& paths) {
-    FileClaims told;
+    FileClaims result;
     for (const auto& path : paths) {
-        told.add(path, {});
+        result.add(path, {});
     }
-    return told;
+    return result;
 }
 
 CondaPackage conda(const std::vector<std::string>& paths) {
@@ -29,7 +29,7 @@ Distribution wheel(const std::vector<std::string>& paths) {
     return distribution;
 }
 
-TEST_CASE("all that claim a path are told, conda's packages first") {
+TEST_CASE("a path has all its claims, conda's packages first") {
     Inventory inventory;
     inventory.conda = {conda({"a", "b"}), conda({"b", "c"})};
     inventory.distributions = {wheel({"c", "b", "b"}), wheel({})};
@@ -47,16 +47,16 @@ TEST_CASE("all that claim a path are told, conda's packages first") {
     CHECK(claims.path(claims.of("c").front()) == "c");
 }
 
-TEST_CASE("each path is told once with all its claims, in the order of the first") {
+TEST_CASE("each path is visited once with all its claims, in the order of the first") {
     Inventory inventory;
     inventory.conda = {conda({"x", "x", "shared"})};
     inventory.distributions = {wheel({"a", "shared"})};
     const Claims claims(inventory);
-    std::vector<std::pair<std::string, std::size_t>> told;
+    std::vector<std::pair<std::string, std::size_t>> result;
     claims.for_each_path([&](std::string_view path, std::span<const Claim> by) {
-        told.emplace_back(path, by.size());
+        result.emplace_back(path, by.size());
     });
-    CHECK(told ==
+    CHECK(result ==
           std::vector<std::pair<std::string, std::size_t>>{{"x", 2}, {"shared", 2}, {"a", 1}});
     Claims(Inventory{}).for_each_path([](std::string_view, std::span<const Claim>) { FAIL(); });
 }

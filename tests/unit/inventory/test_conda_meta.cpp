@@ -1,10 +1,10 @@
-#include "host/inventory/conda_meta.hpp"
+#include "check/inventory/conda_meta.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 #include <string>
 
-namespace cudaenv::host {
+namespace cudaenv::inventory {
 namespace {
 
 using facts::ClaimHash;
@@ -138,7 +138,7 @@ TEST_CASE("names of files that are no UTF-8 come back as the bytes that they are
     }
 }
 
-TEST_CASE("what is no record of conda's is refused with a reason") {
+TEST_CASE("a file that is not a conda record is refused with a reason") {
     CHECK(read("").error().code == "bad-json");
     ClaimedPaths paths("/e");
     CHECK(CondaMetaReader().read({}, paths).error().code == "bad-json");
@@ -175,4 +175,4 @@ TEST_CASE("one reader reads record after record") {
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::inventory

@@ -1,4 +1,4 @@
-#include "host/inventory/digest_cache.hpp"
+#include "check/inventory/digest_cache.hpp"
 #include "tests/support/temporary_tree.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <thread>
 
-namespace cudaenv::host {
+namespace cudaenv::inventory {
 namespace {
 
 using test::TemporaryTree;
@@ -170,4 +170,4 @@ TEST_CASE("several threads keep and find at once") {
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::inventory

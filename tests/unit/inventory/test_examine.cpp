@@ -1,5 +1,5 @@
-#include "host/inventory/examine.hpp"
-#include "host/inventory/hex_digest.hpp"
+#include "check/inventory/examine.hpp"
+#include "check/inventory/hex_digest.hpp"
 #include "tests/support/temporary_tree.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -9,7 +9,7 @@
 #include <limits>
 #include <sys/stat.h>
 
-namespace cudaenv::host {
+namespace cudaenv::inventory {
 namespace {
 
 namespace fs = std::filesystem;
@@ -37,27 +37,27 @@ Sha256Digest digest_of(const std::string& content) {
 }
 
 FileClaim claim(const std::string& content) {
-    FileClaim told;
-    told.size = content.size();
-    told.hash = ClaimHash::Sha256;
-    told.sha256 = digest_of(content);
-    return told;
+    FileClaim result;
+    result.size = content.size();
+    result.hash = ClaimHash::Sha256;
+    result.sha256 = digest_of(content);
+    return result;
 }
 
 FileClaim bare(ClaimKind kind = ClaimKind::File) {
-    FileClaim told;
-    told.kind = kind;
-    return told;
+    FileClaim result;
+    result.kind = kind;
+    return result;
 }
 
 using Files = std::vector<std::pair<std::string, FileClaim>>;
 
 facts::FileClaims claims_of(const Files& files) {
-    facts::FileClaims told;
+    facts::FileClaims result;
     for (const auto& [path, file] : files) {
-        told.add(path, file);
+        result.add(path, file);
     }
-    return told;
+    return result;
 }
 
 facts::CondaPackage conda(const Files& files, std::int64_t laid_down_ns = k_never) {
@@ -89,21 +89,21 @@ struct Look {
 };
 
 Look look(const facts::Inventory& inventory, unsigned threads = 0) {
-    Look told;
+    Look result;
     DigestCache cache;
-    told.examined = examine(inventory, facts::Claims(inventory), cache, threads, &told.cost);
-    return told;
+    result.examined = examine(inventory, facts::Claims(inventory), cache, threads, &result.cost);
+    return result;
 }
 
 std::vector<std::string> held(const Examined& examined) {
     static const char* const k_names[] = {"missing", "file",       "link",      "directory",
                                           "other",   "redirected", "unreadable"};
-    std::vector<std::string> told;
+    std::vector<std::string> result;
     for (const auto& [path, state] : examined.states()) {
-        told.push_back(path + ": " + k_names[static_cast<int>(state.lies)] +
-                       (state.sha256 ? " read" : ""));
+        result.push_back(path + ": " + k_names[static_cast<int>(state.lies)] +
+                         (state.sha256 ? " read" : ""));
     }
-    return told;
+    return result;
 }
 using Texts = std::vector<std::string>;
 
@@ -113,14 +113,14 @@ TEST_CASE("what is as its records say is looked at, and neither read nor held") 
     tree.file("two", "two\n");
     tree.link("lib/link", "nowhere");
     tree.directory("empty");
-    const auto told =
+    const auto result =
         look(inventory_of(tree.path(), {conda({{"lib/one", claim("one\n")},
                                                {"two", claim("two\n")},
                                                {"lib/link", bare(ClaimKind::Softlink)},
                                                {"empty", bare(ClaimKind::Directory)}})}));
-    CHECK(held(told.examined).empty());
-    CHECK(told.cost.looked_at == 4);
-    CHECK(told.cost.hashed == 0);
+    CHECK(held(result.examined).empty());
+    CHECK(result.cost.looked_at == 4);
+    CHECK(result.cost.hashed == 0);
 }
 
 TEST_CASE("what is another thing than its record says is held as what it is") {
@@ -131,7 +131,7 @@ TEST_CASE("what is another thing than its record says is held as what it is") {
     tree.file("not-a-directory", "one\n");
     REQUIRE(::mkfifo((tree.path() + "/pipe").c_str(), 0600) == 0);
     const auto one = claim("one\n");
-    const auto told =
+    const auto result =
         look(inventory_of(tree.path(), {conda({{"size", one},
                                                {"link", one},
                                                {"directory", one},
@@ -141,16 +141,16 @@ TEST_CASE("what is another thing than its record says is held as what it is") {
                                                {"not-a-directory/file", one},
                                                {"not-a-directory", bare(ClaimKind::Softlink)},
                                                {std::string(300, 'n'), one}})}));
-    CHECK(held(told.examined) ==
+    CHECK(held(result.examined) ==
           Texts{"directory: directory", "gone: missing", "gone/with/all: missing", "link: link",
                 std::string(300, 'n') + ": missing", "not-a-directory: file",
                 "not-a-directory/file: missing", "pipe: other", "size: file"});
-    CHECK(told.cost.hashed == 0);
-    CHECK(fit_of(one, told.examined.find("size")) == Fit::Other);
-    CHECK(fit_of(one, told.examined.find("directory")) == Fit::Other);
-    CHECK(fit_of(one, told.examined.find("link")) == Fit::Unknown);
-    CHECK(fit_of(bare(), told.examined.find("directory")) == Fit::Unknown);
-    CHECK(fit_of(bare(ClaimKind::Softlink), told.examined.find("directory")) == Fit::Unknown);
+    CHECK(result.cost.hashed == 0);
+    CHECK(fit_of(one, result.examined.find("size")) == Fit::Other);
+    CHECK(fit_of(one, result.examined.find("directory")) == Fit::Other);
+    CHECK(fit_of(one, result.examined.find("link")) == Fit::Unknown);
+    CHECK(fit_of(bare(), result.examined.find("directory")) == Fit::Unknown);
+    CHECK(fit_of(bare(ClaimKind::Softlink), result.examined.find("directory")) == Fit::Unknown);
 }
 
 TEST_CASE("a file that changed after its record was written is read, of any size and time") {
@@ -161,11 +161,11 @@ TEST_CASE("a file that changed after its record was written is read, of any size
     const timespec old[2] = {{1, 0}, {1, 0}}; // the time of change remains
     REQUIRE(::utimensat(AT_FDCWD, path.c_str(), old, 0) == 0);
     const Files files{{"same", claim("one\n")}, {"other", claim("one\n")}};
-    const auto told = look(inventory_of(tree.path(), {conda(files, 1)}));
-    CHECK(held(told.examined) == Texts{"other: file read"});
-    CHECK(told.cost.hashed == 2);
-    CHECK(told.examined.find("other")->sha256 == digest_of("two\n"));
-    CHECK(fit_of(files[1].second, told.examined.find("other")) == Fit::Other);
+    const auto result = look(inventory_of(tree.path(), {conda(files, 1)}));
+    CHECK(held(result.examined) == Texts{"other: file read"});
+    CHECK(result.cost.hashed == 2);
+    CHECK(result.examined.find("other")->sha256 == digest_of("two\n"));
+    CHECK(fit_of(files[1].second, result.examined.find("other")) == Fit::Other);
     // At the very time of the record counts as later.
     struct stat status {};
     REQUIRE(::stat(path.c_str(), &status) == 0);
@@ -186,7 +186,7 @@ TEST_CASE("a file that changed after its record was written is read, of any size
               .cost.hashed == 1);
 }
 
-TEST_CASE("where two records disagree the file says whose it is") {
+TEST_CASE("where two records disagree the file decides") {
     const TemporaryTree tree;
     tree.file("site/a.py", "two\n");
     tree.file("site/b.py", "one\n");
@@ -198,27 +198,27 @@ TEST_CASE("where two records disagree the file says whose it is") {
                                         {wheel({{"site/a.py", claim("two\n")},
                                                 {"site/b.py", claim("one\n")},
                                                 {"site/c.py", claim("two\n")}})});
-    const auto told = look(inventory);
+    const auto result = look(inventory);
     // c.py is nobody's by its size.
-    CHECK(held(told.examined) == Texts{"site/a.py: file read", "site/c.py: file"});
-    const auto* a = told.examined.find("site/a.py");
+    CHECK(held(result.examined) == Texts{"site/a.py: file read", "site/c.py: file"});
+    const auto* a = result.examined.find("site/a.py");
     CHECK(fit_of(claim("one\n"), a) == Fit::Other);
     CHECK(fit_of(claim("two\n"), a) == Fit::Same);
-    CHECK(fit_of(claim("two\n"), told.examined.find("site/c.py")) == Fit::Other);
+    CHECK(fit_of(claim("two\n"), result.examined.find("site/c.py")) == Fit::Other);
 }
 
-TEST_CASE("a record without a digest beside another's with one is told with the file's") {
+TEST_CASE("a record without a digest beside another's with one gets the file's digest") {
     const TemporaryTree tree;
     tree.file("both", "one\n");
     tree.file("own", "one\n");
     tree.file("nobody", "one\n");
-    const auto told = look(
+    const auto result = look(
         inventory_of(tree.path(), {conda({{"both", claim("one\n")}, {"nobody", bare()}}, k_never)},
                      {wheel({{"both", bare()}, {"nobody", bare()}}),
                       wheel({{"own", claim("one\n")}, {"own", bare()}})}));
-    CHECK(held(told.examined) == Texts{"both: file read"});
-    CHECK(fit_of(claim("one\n"), told.examined.find("both")) == Fit::Same);
-    CHECK(fit_of(bare(), told.examined.find("both")) == Fit::Unknown);
+    CHECK(held(result.examined) == Texts{"both: file read"});
+    CHECK(fit_of(claim("one\n"), result.examined.find("both")) == Fit::Same);
+    CHECK(fit_of(bare(), result.examined.find("both")) == Fit::Unknown);
 }
 
 TEST_CASE("the size before a prefix was replaced says nothing") {
@@ -237,14 +237,14 @@ TEST_CASE("the size before a prefix was replaced says nothing") {
 TEST_CASE("what differs in healthy environments is not looked at") {
     const TemporaryTree tree;
     tree.file("site/a-1.dist-info/INSTALLER", "longer\n");
-    const auto told = look(inventory_of(
+    const auto result = look(inventory_of(
         tree.path(), {conda({{"site/a-1.dist-info/INSTALLER", claim("one\n")},
                              {"site/__pycache__/a.cpython-311.pyc", claim("one\n")}})}));
-    CHECK(held(told.examined).empty());
-    CHECK(told.cost.looked_at == 0);
+    CHECK(held(result.examined).empty());
+    CHECK(result.cost.looked_at == 0);
 }
 
-TEST_CASE("a package that is a link to its source is somebody's own, a link inside is none") {
+TEST_CASE("a package that links to its source is the user's own, a link inside is not") {
     const TemporaryTree tree;
     const auto env = tree.directory("env");
     tree.file("source/a.py", "two\n");
@@ -287,14 +287,14 @@ TEST_CASE("what a record has outside of the environment is looked at there") {
     const auto env = tree.directory("env");
     const auto outside = tree.file("share/one", "one\n");
     const auto one = claim("one\n");
-    const auto told = look(inventory_of(env, {},
-                                        {wheel({{outside, one},
-                                                {tree.path() + "/share/gone", one},
-                                                {"/nowhere/at/all", one},
-                                                {"/gone", one},
-                                                {"", one}})}));
-    CHECK(held(told.examined) == Texts{"/gone: missing", "/nowhere/at/all: missing",
-                                       tree.path() + "/share/gone: missing"});
+    const auto result = look(inventory_of(env, {},
+                                          {wheel({{outside, one},
+                                                  {tree.path() + "/share/gone", one},
+                                                  {"/nowhere/at/all", one},
+                                                  {"/gone", one},
+                                                  {"", one}})}));
+    CHECK(held(result.examined) == Texts{"/gone: missing", "/nowhere/at/all: missing",
+                                         tree.path() + "/share/gone: missing"});
 }
 
 TEST_CASE("what may not be read is unreadable, not wrong") {
@@ -302,7 +302,7 @@ TEST_CASE("what may not be read is unreadable, not wrong") {
     tree.file("closed/a", "one\n");
     tree.file("secret", "one\n");
     tree.file("short", "longer\n");
-    const auto told = as_nobody([&] {
+    const auto result = as_nobody([&] {
         const auto one = claim("one\n");
         const auto examined =
             look(inventory_of(
@@ -317,7 +317,7 @@ TEST_CASE("what may not be read is unreadable, not wrong") {
         }
         return text;
     });
-    CHECK(told == "closed/b/c: missing\nshort: file\n");
+    CHECK(result == "closed/b/c: missing\nshort: file\n");
     fs::permissions(tree.path() + "/closed", fs::perms::none);
     fs::permissions(tree.path() + "/secret", fs::perms::none);
     fs::permissions(tree.path() + "/short", fs::perms::none);
@@ -341,9 +341,9 @@ TEST_CASE("what may not be read is unreadable, not wrong") {
 
 TEST_CASE("an environment that is gone holds all as missing") {
     const TemporaryTree tree;
-    const auto told = look(
+    const auto result = look(
         inventory_of(tree.path() + "/gone", {conda({{"a", claim("one\n")}, {"b/c", bare()}})}));
-    CHECK(held(told.examined) == Texts{"a: missing", "b/c: missing"});
+    CHECK(held(result.examined) == Texts{"a: missing", "b/c: missing"});
 }
 
 TEST_CASE("names are bytes, and the result is the same for any number of threads") {
@@ -409,4 +409,4 @@ TEST_CASE("a file that is another one than was looked at has no digest") {
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::inventory

@@ -1,5 +1,5 @@
-#include "host/inventory/kept_inventory.hpp"
-#include "host/inventory/read_inventory.hpp"
+#include "check/inventory/kept_inventory.hpp"
+#include "check/inventory/read_inventory.hpp"
 #include "tests/support/temporary_tree.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -10,7 +10,7 @@
 #include <functional>
 #include <sys/stat.h>
 
-namespace cudaenv::host {
+namespace cudaenv::inventory {
 namespace {
 
 namespace fs = std::filesystem;
@@ -32,15 +32,15 @@ std::string text_of(const facts::Inventory& inventory) {
             std::to_string(package.written_ns), std::to_string(package.laid_down_ns));
         add_files(package.files);
     }
-    for (const auto& told : inventory.distributions) {
-        add("\ndistribution", told.name, told.version, told.installer, told.metadata,
-            std::to_string(told.installed_ns), std::to_string(told.laid_down_ns),
-            std::to_string(told.requested), told.direct_url ? told.direct_url->url : "",
-            told.source_directory);
-        add_files(told.files);
+    for (const auto& result : inventory.distributions) {
+        add("\ndistribution", result.name, result.version, result.installer, result.metadata,
+            std::to_string(result.installed_ns), std::to_string(result.laid_down_ns),
+            std::to_string(result.requested), result.direct_url ? result.direct_url->url : "",
+            result.source_directory);
+        add_files(result.files);
     }
-    for (const auto& told : inventory.base) {
-        add("\nbase", told.name, told.version, told.metadata);
+    for (const auto& result : inventory.base) {
+        add("\nbase", result.name, result.version, result.metadata);
     }
     for (const auto& leftover : inventory.leftovers) {
         add("\nleftover", leftover.path, leftover.name);
@@ -189,7 +189,7 @@ TEST_CASE("of an inventory that is kept eggs and a base's packages come and go a
     }
 }
 
-TEST_CASE("what could not be read, and what leads elsewhere, is looked at anew each time") {
+TEST_CASE("records that could not be read, and those that point elsewhere, are read each time") {
     const TemporaryTree tree;
     tree.file(k_site + "own.egg-link", tree.path() + "/source\n.");
     tree.file("source/own.egg-info/PKG-INFO", "Name: own\nVersion: 1\n\n");
@@ -203,7 +203,7 @@ TEST_CASE("what could not be read, and what leads elsewhere, is looked at anew e
     CHECK(kept.inventory.inventory().distributions.front().version == "2");
 }
 
-TEST_CASE("an environment that goes and comes again is told as it is each time") {
+TEST_CASE("an environment that is removed and created again is read as it is each time") {
     const TemporaryTree tree;
     add_wheel(tree, "a");
     tree.link("name", "one");
@@ -223,4 +223,4 @@ TEST_CASE("an environment that goes and comes again is told as it is each time")
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::inventory

@@ -1,40 +1,41 @@
-#include "host/inventory/metadata_text.hpp"
+#include "check/inventory/metadata_text.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
-namespace cudaenv::host {
+namespace cudaenv::inventory {
 namespace {
 
 using Texts = std::vector<std::string>;
 
-TEST_CASE("METADATA tells name, version and requirements, folded ones on one line") {
-    const auto told = parse_metadata("Metadata-Version: 2.1\r\n"
-                                     "Name: My.Package\r\n"
-                                     "VERSION:1.0\r\n"
-                                     "Summary: a\r\n"
-                                     "        Name: not this\r\n"
-                                     "Requires-Dist: numpy (>=1.20)\r\n"
-                                     "Requires-Dist: torch==2.1.0 ;\r\n"
-                                     "\textra == \"gpu\"\r\n"
-                                     "\r\n"
-                                     "Requires-Dist: text\r\n");
-    CHECK(told.name == "My.Package");
-    CHECK(told.version == "1.0");
-    CHECK(told.requires_dist == Texts{"numpy (>=1.20)", "torch==2.1.0 ; extra == \"gpu\""});
+TEST_CASE("METADATA has name, version and requirements, folded ones on one line") {
+    const auto metadata = parse_metadata("Metadata-Version: 2.1\r\n"
+                                         "Name: My.Package\r\n"
+                                         "VERSION:1.0\r\n"
+                                         "Summary: a\r\n"
+                                         "        Name: not this\r\n"
+                                         "Requires-Dist: numpy (>=1.20)\r\n"
+                                         "Requires-Dist: torch==2.1.0 ;\r\n"
+                                         "\textra == \"gpu\"\r\n"
+                                         "\r\n"
+                                         "Requires-Dist: text\r\n");
+    CHECK(metadata.name == "My.Package");
+    CHECK(metadata.version == "1.0");
+    CHECK(metadata.requires_dist == Texts{"numpy (>=1.20)", "torch==2.1.0 ; extra == \"gpu\""});
 }
 
 TEST_CASE("a description among the headers hides no requirement behind it") {
-    const auto told = parse_metadata("Name: a\nDescription: long\n        |\n        Version: 9\n"
-                                     "Version: 1\nRequires-Dist: b\n\nbody\n");
-    CHECK(told.version == "1");
-    CHECK(told.requires_dist == Texts{"b"});
+    const auto metadata =
+        parse_metadata("Name: a\nDescription: long\n        |\n        Version: 9\n"
+                       "Version: 1\nRequires-Dist: b\n\nbody\n");
+    CHECK(metadata.version == "1");
+    CHECK(metadata.requires_dist == Texts{"b"});
 }
 
 TEST_CASE("damaged headers are passed over") {
-    const auto told =
+    const auto metadata =
         parse_metadata("\xef\xbb\xbfName: a\nno colon here\n: b\nVersion: 1\nName: c");
-    CHECK(told.name == "a");
-    CHECK(told.version == "1");
+    CHECK(metadata.name == "a");
+    CHECK(metadata.version == "1");
     CHECK(parse_metadata("\nName: a\n").name.empty());
     CHECK(parse_metadata("").name.empty());
 }
@@ -53,23 +54,24 @@ TEST_CASE("the end of the headers is found wherever the text was cut before") {
     CHECK(end_of_headers("") == std::string::npos);
 }
 
-TEST_CASE("WHEEL tells what built it and for what") {
-    const auto told = parse_wheel("Wheel-Version: 1.0\nGenerator: bdist_wheel (0.41.2)\n"
-                                  "Root-Is-Purelib: false\nTag: cp311-cp311-manylinux_2_17_x86_64\n"
-                                  "Tag: cp311-cp311-manylinux2014_x86_64\n\n");
-    CHECK(told.generator == "bdist_wheel (0.41.2)");
-    CHECK(told.tags ==
+TEST_CASE("WHEEL has the generator and the tags") {
+    const auto metadata =
+        parse_wheel("Wheel-Version: 1.0\nGenerator: bdist_wheel (0.41.2)\n"
+                    "Root-Is-Purelib: false\nTag: cp311-cp311-manylinux_2_17_x86_64\n"
+                    "Tag: cp311-cp311-manylinux2014_x86_64\n\n");
+    CHECK(metadata.generator == "bdist_wheel (0.41.2)");
+    CHECK(metadata.tags ==
           Texts{"cp311-cp311-manylinux_2_17_x86_64", "cp311-cp311-manylinux2014_x86_64"});
 }
 
-TEST_CASE("requires.txt is told as Requires-Dist would have it") {
+TEST_CASE("requires.txt is read as Requires-Dist") {
     CHECK(parse_requires_txt("six>=1.0\n\n[gpu]\ncupy\n\n[:python_version < \"3.8\"]\nbackport\n"
                              "[test:sys_platform == \"linux\"]\nx @ https://h/x.zip\n") ==
           Texts{"six>=1.0", "cupy; extra == \"gpu\"", "backport; python_version < \"3.8\"",
                 "x @ https://h/x.zip ; (sys_platform == \"linux\") and extra == \"test\""});
 }
 
-TEST_CASE("direct_url.json tells where a distribution came from, without its credentials") {
+TEST_CASE("direct_url.json has a distribution's origin, read without its credentials") {
     const auto git = parse_direct_url(
         R"({"url": "https://me:secret@host/apex.git?token=x", "vcs_info": {"vcs": "git",
             "requested_revision": "main", "commit_id": "0123abc"}})");
@@ -106,4 +108,4 @@ TEST_CASE("direct_url.json that names no url is refused") {
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::inventory

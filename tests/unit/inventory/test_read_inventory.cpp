@@ -1,4 +1,4 @@
-#include "host/inventory/read_inventory.hpp"
+#include "check/inventory/read_inventory.hpp"
 #include "tests/support/temporary_tree.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace cudaenv::host {
+namespace cudaenv::inventory {
 namespace {
 
 using facts::Distribution;
@@ -39,22 +39,22 @@ void add_wheel(const TemporaryTree& tree, const std::string& name, const std::st
 }
 
 Texts names(const Inventory& inventory) {
-    Texts told;
+    Texts result;
     for (const auto& distribution : inventory.distributions) {
-        told.push_back(distribution.name + ' ' + distribution.version);
+        result.push_back(distribution.name + ' ' + distribution.version);
     }
-    return told;
+    return result;
 }
 
 Texts notes(const Inventory& inventory) {
-    Texts told;
+    Texts result;
     for (const auto& note : inventory.notes) {
-        told.push_back(note.path + ": " + note.reason);
+        result.push_back(note.path + ": " + note.reason);
     }
-    return told;
+    return result;
 }
 
-TEST_CASE("a wheel is told with its installer, its origin, its tags and its files") {
+TEST_CASE("a wheel has its installer, its origin, its tags and its files") {
     const TemporaryTree tree;
     const auto info = k_site + "/My_Pkg-1.0.dist-info";
     add_wheel(tree, "My_Pkg", "1.0", "my/a.py,,3\n../../../bin/my,,\n");
@@ -68,25 +68,25 @@ TEST_CASE("a wheel is told with its installer, its origin, its tags and its file
     CHECK_FALSE(inventory.conda_prefix);
     CHECK(inventory.sites == Texts{k_site});
     REQUIRE(inventory.distributions.size() == 1);
-    const auto& told = inventory.distributions.front();
-    CHECK(told.name == "my-pkg");
-    CHECK(told.written == "My_Pkg");
-    CHECK(told.version == "1.0");
-    CHECK(told.installer == "uv");
-    CHECK(told.metadata == info);
-    CHECK(told.kind == DistributionKind::DistInfo);
-    CHECK(told.site == k_site);
-    CHECK(told.requested);
-    CHECK(told.has_metadata);
-    CHECK(told.has_record);
-    CHECK(told.tags == Texts{"py3-none-any"});
-    CHECK(told.generator == "flit 3.9");
-    REQUIRE(told.direct_url);
-    CHECK(told.direct_url->editable);
-    CHECK(told.installed_ns > 0);
-    REQUIRE(told.files.size() == 2);
-    CHECK(told.files.path(0) == k_site + "/my/a.py");
-    CHECK(told.files.path(1) == "bin/my");
+    const auto& result = inventory.distributions.front();
+    CHECK(result.name == "my-pkg");
+    CHECK(result.written == "My_Pkg");
+    CHECK(result.version == "1.0");
+    CHECK(result.installer == "uv");
+    CHECK(result.metadata == info);
+    CHECK(result.kind == DistributionKind::DistInfo);
+    CHECK(result.site == k_site);
+    CHECK(result.requested);
+    CHECK(result.has_metadata);
+    CHECK(result.has_record);
+    CHECK(result.tags == Texts{"py3-none-any"});
+    CHECK(result.generator == "flit 3.9");
+    REQUIRE(result.direct_url);
+    CHECK(result.direct_url->editable);
+    CHECK(result.installed_ns > 0);
+    REQUIRE(result.files.size() == 2);
+    CHECK(result.files.path(0) == k_site + "/my/a.py");
+    CHECK(result.files.path(1) == "bin/my");
     CHECK(inventory.notes.empty());
     CHECK(inventory.leftovers.empty());
 }
@@ -210,7 +210,7 @@ TEST_CASE("an egg is a distribution where a .pth names it, and says whether a wh
           Texts{k_site, egg("six-1.0-py3.11.egg"), apex.metadata, egg("bare-1.0-py3.11.egg")});
 }
 
-TEST_CASE("a venv that sees its Python's packages is told those that it has not itself") {
+TEST_CASE("a venv that sees its Python's packages has those that it does not hide") {
     const TemporaryTree tree;
     const auto venv = [&](const std::string& sees) {
         tree.file("env/pyvenv.cfg", "home = " + tree.path() + "/base/bin\nversion = 3.11.7\n" +
@@ -218,11 +218,11 @@ TEST_CASE("a venv that sees its Python's packages is told those that it has not 
         return read(tree.path() + "/env");
     };
     const auto base_names = [](const Inventory& inventory) {
-        Texts told;
+        Texts result;
         for (const auto& distribution : inventory.base) {
-            told.push_back(distribution.name + ' ' + distribution.version);
+            result.push_back(distribution.name + ' ' + distribution.version);
         }
-        return told;
+        return result;
     };
     add_wheel(tree, "own", "1", "own.py,,\n", "env/" + k_site);
     add_wheel(tree, "both", "2", "both.py,,\n", "env/" + k_site);
@@ -248,7 +248,7 @@ TEST_CASE("a venv that sees its Python's packages is told those that it has not 
     CHECK(venv("false").base.empty());
 }
 
-TEST_CASE("what an install or uninstall left half done is told") {
+TEST_CASE("leftovers of an interrupted install or uninstall are listed") {
     const TemporaryTree tree;
     tree.file(k_site + "/~orch/__init__.py", "");
     tree.file(k_site + "/~orch-2.1.dist-info/METADATA", metadata("Torch", "2.1"));
@@ -324,7 +324,7 @@ TEST_CASE("a corrupt RECORD hides no other package and is noted") {
           Texts{k_site + "/a-1.dist-info/RECORD: 2 lines are damaged, the first is line 1"});
 }
 
-TEST_CASE("what is no file where one is expected neither holds nor fails the reading") {
+TEST_CASE("a directory or pipe in place of a file neither blocks nor fails the reading") {
     const TemporaryTree tree;
     const auto info = k_site + "/a-1.dist-info";
     tree.directory(info);
@@ -341,9 +341,9 @@ TEST_CASE("what is no file where one is expected neither holds nor fails the rea
     CHECK(names(inventory) == Texts{"a 1", "gone 1", "loop 1", "loop 1"});
     CHECK(notes(inventory) == Texts{
                                   info + "/INSTALLER: its symlinks lead in a circle",
-                                  info + "/METADATA: is no regular file",
-                                  info + "/RECORD: is no regular file",
-                                  k_site + "/file-1.dist-info: is no directory",
+                                  info + "/METADATA: is not a regular file",
+                                  info + "/RECORD: is not a regular file",
+                                  k_site + "/file-1.dist-info: is not a directory",
                                   k_site + "/gone-1.egg-info: leads nowhere",
                                   k_site + "/loop-1.dist-info: its symlinks lead in a circle",
                                   k_site + "/loop-1.egg-info: its symlinks lead in a circle",
@@ -361,7 +361,7 @@ TEST_CASE("names of directories and files that are no UTF-8 stay as they are") {
     CHECK(inventory.distributions[0].files.path(0) == k_site + "/caf\xe9/\xff.py");
 }
 
-TEST_CASE("what another user may not read is noted, and the rest is told") {
+TEST_CASE("files that may not be read are noted, and the rest is read") {
     const TemporaryTree tree;
     add_wheel(tree, "a", "1", "a.py,,\n");
     add_wheel(tree, "b", "1", "b.py,,\n");
@@ -371,7 +371,7 @@ TEST_CASE("what another user may not read is noted, and the rest is told") {
     REQUIRE(::chmod((site + "/a-1.dist-info/RECORD").c_str(), 0) == 0);
     REQUIRE(::chmod((site + "/b-1.dist-info").c_str(), 0) == 0);
     REQUIRE(::chmod(tree.path().c_str(), 0755) == 0);
-    const auto told = test::as_nobody([&] {
+    const auto result = test::as_nobody([&] {
         const auto inventory = read_inventory(tree.path());
         if (!inventory) {
             return inventory.error().message;
@@ -386,9 +386,9 @@ TEST_CASE("what another user may not read is noted, and the rest is told") {
         return text + inventory->conda.front().name;
     });
     CHECK(::chmod((site + "/b-1.dist-info").c_str(), 0755) == 0);
-    CHECK(told == "a 1\nb 1\nc 1\nconda-meta/x-1-0.json: permission denied\n" + k_site +
-                      "/a-1.dist-info/RECORD: permission denied\n" + k_site +
-                      "/b-1.dist-info: permission denied\nx");
+    CHECK(result == "a 1\nb 1\nc 1\nconda-meta/x-1-0.json: permission denied\n" + k_site +
+                        "/a-1.dist-info/RECORD: permission denied\n" + k_site +
+                        "/b-1.dist-info: permission denied\nx");
 }
 
 TEST_CASE(
@@ -434,4 +434,4 @@ TEST_CASE("the inventory is the same with one thread and with four") {
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::inventory

@@ -1,11 +1,11 @@
-#include "host/inventory/record_text.hpp"
+#include "check/inventory/record_text.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 #include <string>
 #include <vector>
 
-namespace cudaenv::host {
+namespace cudaenv::inventory {
 namespace {
 
 using facts::ClaimHash;
@@ -18,11 +18,11 @@ RecordText read(std::string_view text) {
 }
 
 Paths paths_of(const RecordText& record) {
-    Paths told;
+    Paths result;
     for (const auto& claim : record.files) {
-        told.emplace_back(record.files.path(claim));
+        result.emplace_back(record.files.path(claim));
     }
-    return told;
+    return result;
 }
 
 TEST_CASE("a line of RECORD claims a path with its hash as 32 bytes and its size") {
@@ -137,11 +137,12 @@ TEST_CASE("a RECORD that is something else claims little and does not fail") {
 
 TEST_CASE("installed-files.txt of an egg-info is seen from the egg-info") {
     ClaimedPaths paths("/e");
-    const auto told = parse_installed_files("../yaml/__init__.py\nPKG-INFO\n\n../../../bin/x\r\n",
-                                            "lib/s/Y.egg-info", paths);
-    CHECK(paths_of(told) == Paths{"lib/s/yaml/__init__.py", "lib/s/Y.egg-info/PKG-INFO", "bin/x"});
-    CHECK(told.damaged == 0);
+    const auto result = parse_installed_files("../yaml/__init__.py\nPKG-INFO\n\n../../../bin/x\r\n",
+                                              "lib/s/Y.egg-info", paths);
+    CHECK(paths_of(result) ==
+          Paths{"lib/s/yaml/__init__.py", "lib/s/Y.egg-info/PKG-INFO", "bin/x"});
+    CHECK(result.damaged == 0);
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::inventory

@@ -1,23 +1,23 @@
-#include "host/inventory/source_text.hpp"
+#include "check/inventory/source_text.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
-namespace cudaenv::host {
+namespace cudaenv::inventory {
 namespace {
 
 using Texts = std::vector<std::string>;
 
 TEST_CASE("a .pth file leads to directories, and to the finders of editable installs") {
     ClaimedPaths paths("/e");
-    const auto told = parse_path_file("# a comment\n/home/me/apex\n\n../src \r\n"
-                                      "import __editable___torch_2_1_finder; "
-                                      "__editable___torch_2_1_finder.install()\n"
-                                      "import _pkg_editable_loader\nimport sys; sys.x = 1\n"
-                                      "imports/are/directories\n",
-                                      "lib/s", paths);
-    CHECK(told.directories ==
+    const auto result = parse_path_file("# a comment\n/home/me/apex\n\n../src \r\n"
+                                        "import __editable___torch_2_1_finder; "
+                                        "__editable___torch_2_1_finder.install()\n"
+                                        "import _pkg_editable_loader\nimport sys; sys.x = 1\n"
+                                        "imports/are/directories\n",
+                                        "lib/s", paths);
+    CHECK(result.directories ==
           Texts{"/home/me/apex", "/e/lib/src", "/e/lib/s/imports/are/directories"});
-    CHECK(told.finders == Texts{"__editable___torch_2_1_finder", "_pkg_editable_loader"});
+    CHECK(result.finders == Texts{"__editable___torch_2_1_finder", "_pkg_editable_loader"});
 }
 
 TEST_CASE("lines of a .pth file that can be no path are passed over") {
@@ -36,4 +36,4 @@ TEST_CASE("an egg-link names the directory of the source in its first line") {
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::inventory

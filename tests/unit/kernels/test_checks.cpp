@@ -75,7 +75,7 @@ TEST_CASE("matrix elements lie as their format has them") {
     both(0xBFE00000, 0xBF00, 0xBFE0); // -1.75
 }
 
-TEST_CASE("a result that differs is told with the check, the place and both words") {
+TEST_CASE("a result that differs is reported with the check, the place and both words") {
     auto check = ptx_checks().front();
     auto output = check.expected;
     CHECK(difference(check, output).empty());

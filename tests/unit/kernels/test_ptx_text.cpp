@@ -54,13 +54,13 @@ TEST_CASE("the text begins with the version that is asked for, and is else the s
 
 TEST_CASE("ptxas takes the text for every architecture, old and of its own version") {
     const auto [listed, listing] = run("nvcc --list-gpu-code");
-    const auto [told, telling] = run("nvcc --version");
-    const auto release = told.find("release ");
-    if (listing != 0 || telling != 0 || release == std::string::npos ||
+    const auto [version, asked] = run("nvcc --version");
+    const auto release = version.find("release ");
+    if (listing != 0 || asked != 0 || release == std::string::npos ||
         run("ptxas --version").second != 0) {
         SKIP("no nvcc with its ptxas in PATH; a CUDA toolkit has both");
     }
-    const auto number = told.substr(release + 8, told.find(',', release) - release - 8);
+    const auto number = version.substr(release + 8, version.find(',', release) - release - 8);
     const auto own = ptx_isa_of_cuda(DottedVersion::of(number));
     REQUIRE(own);
 

@@ -25,6 +25,10 @@ const TorchVariant& variant(const std::string& version, const std::string& tag) 
     return *found;
 }
 
+bool is_of_conda_forge(const TorchVariant& one) {
+    return one.conda_channels == std::vector<std::string>{"conda-forge"};
+}
+
 template <typename Values>
 std::string joined(const Values& values) {
     std::string text;
@@ -37,6 +41,9 @@ std::string joined(const Values& values) {
 std::string tags(const std::string& version) {
     std::string text;
     for (const TorchVariant& each : release(version).variants) {
+        if (!each.wheel && is_of_conda_forge(each)) {
+            continue; // tests of its own
+        }
         text += (text.empty() ? "" : " ") + each.tag;
     }
     return text;
@@ -71,6 +78,12 @@ TEST_CASE("torch 1.12.1+cu113, as the indexes have it") {
     CHECK(joined(cu113.conda_architectures->sass) == "3.7 5.0 6.0 6.1 7.0 7.5 8.0 8.6");
     CHECK(joined(cu113.conda_architectures->ptx) == "3.7");
     CHECK(variant("1.12.1", "cu102").wheel_is_default);
+}
+
+TEST_CASE("conda-forge has CUDA builds of releases that the pytorch channel never had") {
+    CHECK(variant("2.9.1", "cu129").conda_pin == "cuda-version=12.9");
+    CHECK(variant("2.9.1", "cu129").conda_channels == std::vector<std::string>{"conda-forge"});
+    CHECK_FALSE(variant("2.9.1", "cu129").conda_architectures);
 }
 
 TEST_CASE("the CUDA variants of a release") {
@@ -202,11 +215,12 @@ TEST_CASE(
             CAPTURE(each.torch.str(), each.tag);
             CHECK((each.wheel || each.conda));
             CHECK(each.wheel == each.wheel_architectures.has_value());
-            CHECK(each.conda == each.conda_architectures.has_value());
+            const bool forge = is_of_conda_forge(each);
+            CHECK((each.conda && !forge) == each.conda_architectures.has_value());
             CHECK(each.conda == !each.conda_channels.empty());
             CHECK(each.wheel == !each.wheel_index.empty());
             if (torch.torch > DottedVersion::of("2.5.1")) {
-                CHECK_FALSE(each.conda);
+                CHECK(each.conda == forge); // the pytorch channel ended
             }
         }
     }

@@ -1,4 +1,4 @@
-#include "host/memory/environment_memory.hpp"
+#include "check/memory/environment_memory.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -32,15 +32,15 @@ private:
     std::string m_path;
 };
 
-host::EnvironmentMemory some_memory() {
-    host::EnvironmentMemory memory;
+memory::EnvironmentMemory some_memory() {
+    memory::EnvironmentMemory memory;
     memory.stamp = "17";
     memory.seen = {{"torch", "1.12.0a0+git664058f", facts::Origin::Built, "/home/u/src/pytorch",
                     "lib/python3.9/site-packages/torch-1.12.0a0.dist-info",
                     1'700'000'000'123'456'789, 2114, true},
                    {"odd", "1", facts::Origin::Editable, "/s\xff\n", "m", 0, 0},
                    {"plain", "2", facts::Origin::Wheel, "", "", 5, 1}};
-    memory.told = {"1", "2"};
+    memory.reported = {"1", "2"};
     memory.unsaid = {{"3", "CE104", "pip replaced torch"}};
     return memory;
 }
@@ -49,12 +49,12 @@ host::EnvironmentMemory some_memory() {
 
 TEST_CASE("what was remembered of an environment is there the next time, of that environment") {
     const Scratch scratch;
-    const host::EnvironmentMemories memories(scratch.path());
+    const memory::EnvironmentMemories memories(scratch.path());
     const auto memory = some_memory();
     REQUIRE(memories.write("/opt/a", memory));
     const auto read = memories.read("/opt/a");
     CHECK(read.stamp == "17");
-    CHECK(read.told == memory.told);
+    CHECK(read.reported == memory.reported);
     REQUIRE(read.unsaid.size() == 1);
     CHECK(read.unsaid[0].key == "3");
     CHECK(read.unsaid[0].code == "CE104");
@@ -74,7 +74,7 @@ TEST_CASE("what was remembered of an environment is there the next time, of that
 TEST_CASE(
     "names of files that are no UTF-8, and what is kept or gone, are remembered as they are") {
     const Scratch scratch;
-    const host::EnvironmentMemories memories(scratch.path());
+    const memory::EnvironmentMemories memories(scratch.path());
     auto memory = some_memory();
     memory.seen[0].source = "/home/u/caf\xe9";
     memory.seen[0].gone_ns = 1'700'000'000'123'456'789;
@@ -87,9 +87,9 @@ TEST_CASE(
     CHECK(read.seen[1].origin == facts::Origin::Kept);
 }
 
-TEST_CASE("an environment that was made anew in the place of another has no memory") {
+TEST_CASE("a new environment at the path of another has no memory") {
     const Scratch scratch;
-    const host::EnvironmentMemories memories(scratch.path());
+    const memory::EnvironmentMemories memories(scratch.path());
     const std::string prefix = scratch.path() + "/env";
     REQUIRE(::mkdir(prefix.c_str(), 0700) == 0);
     REQUIRE(memories.write(prefix, some_memory()));
@@ -102,16 +102,16 @@ TEST_CASE("an environment that was made anew in the place of another has no memo
     CHECK(memories.read(prefix).stamp.empty());
 }
 
-TEST_CASE("a memory that is broken or not the user's alone is none") {
+TEST_CASE("a memory that is damaged or writable by others does not count") {
     const Scratch scratch;
-    const host::EnvironmentMemories memories(scratch.path());
+    const memory::EnvironmentMemories memories(scratch.path());
     REQUIRE(memories.write("/opt/a", some_memory()));
     SECTION("cut short") {
         fs::resize_file(scratch.file(), 40);
     }
     SECTION("of another kind") {
         std::ofstream(scratch.file())
-            << R"({"schema": "cudaenv.environment-memory/1", "prefix": 3})";
+            << R"({"schema": "cudaenv.environment-memory/2", "prefix": 3})";
     }
     SECTION("open to others") {
         fs::permissions(scratch.file(), fs::perms::group_write, fs::perm_options::add);
@@ -134,24 +134,29 @@ TEST_CASE("a memory that is broken or not the user's alone is none") {
     CHECK(memories.read("/opt/a").stamp.empty());
 }
 
-TEST_CASE("elements of a memory that are of another kind are left out") {
+TEST_CASE("a memory with a value of another kind is none") {
     const Scratch scratch;
-    const host::EnvironmentMemories memories(scratch.path());
+    const memory::EnvironmentMemories memories(scratch.path());
     REQUIRE(memories.write("/opt/a", some_memory()));
-    std::string text;
-    std::getline(std::ifstream(scratch.file()), text);
-    text.replace(text.find("\"seen\":["), 8, R"("seen":[3,{"name":4},{"name":"x","files":"y"},)");
-    text.replace(text.find("\"told\":["), 8, R"("told":[7,)");
-    std::ofstream(scratch.file()) << text;
-    const auto read = memories.read("/opt/a");
-    REQUIRE(read.seen.size() == 4);
-    CHECK(read.seen[0].name == "x");
-    CHECK(read.seen[0].files == 0);
-    CHECK(read.told == some_memory().told);
+    std::string whole;
+    std::getline(std::ifstream(scratch.file()), whole);
+    for (const auto& [name, wrong] :
+         {std::pair("\"seen\":[", "3,"), std::pair("\"seen\":[", "{\"name\":4},"),
+          std::pair("\"seen\":[", "{\"name\":\"x\",\"files\":\"y\"},"),
+          std::pair("\"reported\":[", "7,")}) {
+        std::string text = whole;
+        text.insert(text.find(name) + std::string_view(name).size(), wrong);
+        std::ofstream(scratch.file()) << text;
+        INFO(wrong);
+        CHECK(memories.read("/opt/a").stamp.empty());
+        CHECK(memories.read("/opt/a").seen.empty());
+    }
+    std::ofstream(scratch.file()) << whole;
+    CHECK(memories.read("/opt/a").seen.size() == some_memory().seen.size());
 }
 
 TEST_CASE("without a place nothing is remembered") {
-    const host::EnvironmentMemories memories("");
+    const memory::EnvironmentMemories memories("");
     CHECK_FALSE(memories.write("/opt/a", some_memory()));
     CHECK(memories.read("/opt/a").seen.empty());
 }

@@ -2,7 +2,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-using namespace cudaenv::host;
+using namespace cudaenv::names;
 
 namespace {
 
@@ -44,6 +44,8 @@ TEST_CASE("envs_dirs is read in the forms that people and conda write") {
     CHECK(items("envs_dirs: [ # first\n  /a, # one\n  /b\n]\n") == Lines{"/a", "/b"});
     CHECK(items("---\r\n# all\r\n\"envs_dirs\":\r\n  - /a\r\n...\n") == Lines{"/a"});
     CHECK(items("envs_path:\n  - /a#b\n") == Lines{"/a#b"});
+    CHECK(items("envs_dirs: &list [/a]\n") == Lines{"/a"});
+    CHECK(items("{envs_dirs: [/a]}\n") == Lines{"/a"});
     CHECK(items("  envs_dirs:\n    - /a\n  channels: []\n") == Lines{"/a"});
     CHECK(items("\xef\xbb\xbf"
                 "envs_dirs: ['it''s']") == Lines{"it's"});
@@ -72,7 +74,7 @@ TEST_CASE("what YAML or conda refuses is an error with its line") {
     CHECK(broken_line("envs_dirs:\n  a: b\n") == 2);
     CHECK(broken_line("envs_dirs:\n  - /a\n   - /b\n") == 3);
     CHECK(broken_line("envs_dirs: [/a]\nenvs_path: [/b]\n") > 0);
-    CHECK(broken_line("envs_dirs: &list [/a]\n") == 1);
+    CHECK(broken_line("envs_dirs: [*list]\n") == 1);
     CHECK(broken_line("envs_dirs: ['/a' /b]\n") == 1);
 }
 

@@ -3,14 +3,14 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-namespace cudaenv::host {
+namespace cudaenv::names {
 namespace {
 
 using Lines = std::vector<std::string>;
 
 struct Place {
     test::FakeDisk disk;
-    Environment environment;
+    host::Environment environment;
     std::string directory = "/lab/here";
     bool root_is_writable = true;
 
@@ -20,13 +20,14 @@ struct Place {
     }
     void conda(const std::string& prefix) { disk.directory(prefix + "/conda-meta"); }
     SearchTools tools() {
-        return search_tools({&disk,
-                             {&environment, "/home/u", directory},
-                             [this](const std::string&) { return root_is_writable; },
-                             [this](const std::string& path) {
-                                 const auto text = disk.read_file(path);
-                                 return text ? TrustedFile{*text, {}} : TrustedFile{};
-                             }});
+        return search_tools(
+            {&disk,
+             {&environment, "/home/u", directory},
+             [this](const std::string&) { return root_is_writable; },
+             [this](const std::string& path) {
+                 const auto text = disk.read_file(path);
+                 return text ? trusted::TrustedFile{*text, {}} : trusted::TrustedFile{};
+             }});
     }
     Result<std::string> find(const std::string& name) { return prefix_named(name, tools(), disk); }
 };
@@ -144,4 +145,4 @@ TEST_CASE("a directory of that name that is no environment is named") {
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::names

@@ -13,7 +13,7 @@ namespace {
 
 using cudaenv::host::DiskFileSystem;
 using cudaenv::host::FileSystem;
-using cudaenv::host::ObservedCache;
+using cudaenv::observed::ObservedCache;
 using cudaenv::test::TemporaryTree;
 
 constexpr std::chrono::seconds k_long{3600};

@@ -1,10 +1,10 @@
-#include "solver/plan/config.hpp"
+#include "solver/pins/config.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
 using namespace cudaenv;
-using namespace cudaenv::plan;
+using namespace cudaenv::pins;
 
 TEST_CASE("with no file every setting has its default and says so") {
     const Config config = Config::merge({});

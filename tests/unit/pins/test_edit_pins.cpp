@@ -1,6 +1,6 @@
 #include "base/text.hpp"
-#include "solver/plan/pins.hpp"
-#include "solver/plan/project_file.hpp"
+#include "solver/pins/pins.hpp"
+#include "solver/pins/project_file.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -10,7 +10,7 @@
 #include <random>
 
 using namespace cudaenv;
-using namespace cudaenv::plan;
+using namespace cudaenv::pins;
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "solver/plan/pins.hpp"
+#include "solver/pins/pins.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -7,7 +7,7 @@
 #include <random>
 
 using namespace cudaenv;
-using namespace cudaenv::plan;
+using namespace cudaenv::pins;
 
 namespace {
 

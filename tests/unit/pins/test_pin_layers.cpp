@@ -1,10 +1,10 @@
-#include "solver/plan/pin_layers.hpp"
+#include "solver/pins/pin_layers.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
 
-using namespace cudaenv::plan;
+using namespace cudaenv::pins;
 
 TEST_CASE("of every two places that pin a name the stronger wins, in whichever order they come") {
     std::vector<PinLayer> layers;

@@ -1,8 +1,8 @@
-#include "solver/plan/printable.hpp"
+#include "base/printable.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
-using namespace cudaenv::plan;
+using namespace cudaenv;
 
 TEST_CASE("a name that a terminal can show comes back unchanged") {
     CHECK(printable("/home/u/\xC3\xA4 b/\xE4\xBD\xA0/\xF0\x9F\x98\x80") ==

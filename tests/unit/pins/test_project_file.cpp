@@ -1,10 +1,10 @@
-#include "solver/plan/project_file.hpp"
+#include "solver/pins/project_file.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
 using namespace cudaenv;
-using namespace cudaenv::plan;
+using namespace cudaenv::pins;
 
 namespace {
 

@@ -1,12 +1,12 @@
-#include "solver/plan/config.hpp"
-#include "solver/plan/project_file.hpp"
+#include "solver/pins/config.hpp"
+#include "solver/pins/project_file.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 #include <array>
 
 using namespace cudaenv;
-using namespace cudaenv::plan;
+using namespace cudaenv::pins;
 
 namespace {
 

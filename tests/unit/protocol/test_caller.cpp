@@ -1,7 +1,7 @@
+#include "base/variables.hpp"
 #include "protocol/json_field.hpp"
 #include "protocol/message.hpp"
-#include "solver/plan/activation/managed.hpp"
-#include "solver/plan/activation/patch.hpp"
+#include "shellhooks/patch/patch.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -79,10 +79,10 @@ TEST_CASE("what may be a secret by its name does not travel, whatever it begins 
 }
 
 TEST_CASE("all that activation changes travels") {
-    const auto names = plan::managed_variables();
+    const auto names = managed_variables();
     CHECK(std::ranges::all_of(names, is_caller_variable));
-    CHECK(std::ranges::all_of(plan::watched_variables(), is_caller_variable));
-    CHECK(is_caller_variable(plan::k_journal_variable));
+    CHECK(std::ranges::all_of(watched_variables(), is_caller_variable));
+    CHECK(is_caller_variable(patch::k_journal_variable));
 }
 
 TEST_CASE("a directory and values that are not UTF-8 survive the way byte for byte") {

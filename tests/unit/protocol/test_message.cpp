@@ -1,3 +1,4 @@
+#include "base/variables.hpp"
 #include "protocol/error_json.hpp"
 #include "protocol/frame.hpp"
 #include "protocol/message.hpp"
@@ -35,7 +36,7 @@ TEST_CASE("a variable that cudaenv does not read is not taken from a caller") {
         {{"cwd", "/"}, {"environment", {{"HOME", "/h"}, {"GITHUB_TOKEN", "secret"}}}});
     REQUIRE(caller);
     CHECK(caller->environment.size() == 1);
-    CHECK(std::ranges::none_of(caller_variables(), [](std::string_view name) {
+    CHECK(std::ranges::none_of(read_variables(), [](std::string_view name) {
         return name.find("TOKEN") != name.npos || name.find("PASSWORD") != name.npos;
     }));
 }
@@ -98,7 +99,7 @@ TEST_CASE("a hello says its protocol number or is none") {
     CHECK_FALSE(hello_from_json({{"protocol", 18446744073709551615ULL}}));
 }
 
-TEST_CASE("how far a probe is comes back as it was told, and nothing else is taken for it") {
+TEST_CASE("a progress report is decoded as it was encoded, and nothing else is taken for one") {
     for (const auto gpu : {std::optional<int>(), std::optional(0), std::optional(7)}) {
         const std::string line = encode_progress({"cudnn", gpu});
         REQUIRE(line.ends_with('\n'));

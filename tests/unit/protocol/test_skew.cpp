@@ -12,7 +12,7 @@ Hello build(int protocol, const char* name, std::int64_t built) {
 }
 } // namespace
 
-TEST_CASE("the newer build is told by protocol, then by when it was made, then by version") {
+TEST_CASE("the newer build is decided by protocol, then by build time, then by version") {
     const Hello mine = build(2, "0.2.0+gaaa", 2000);
     CHECK(skew_of(build(2, "0.2.0+gaaa", 2000), mine) == Skew::Same);
     CHECK(skew_of(build(1, "9.0.0+gbbb", 9000), mine) == Skew::Older);

@@ -1,5 +1,5 @@
-#include "host/repair/conda_source.hpp"
-#include "host/repair/package_caches.hpp"
+#include "check/repair/conda_source.hpp"
+#include "check/repair/package_caches.hpp"
 #include "tests/support/temporary_tree.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -11,9 +11,10 @@
 #include <iterator>
 
 using namespace cudaenv;
-using namespace cudaenv::host;
+using namespace cudaenv::repair;
+using namespace cudaenv::trusted;
 
-TEST_CASE("paths.json tells which files have the prefix in them, and how") {
+TEST_CASE("paths.json lists the files that contain the prefix, and how") {
     const auto files = read_paths_json(R"({"paths": [
         {"_path": "bin/a", "prefix_placeholder": "/opt/p", "file_mode": "text"},
         {"_path": "lib/b", "prefix_placeholder": "/opt/p", "file_mode": "binary"},
@@ -27,7 +28,7 @@ TEST_CASE("paths.json tells which files have the prefix in them, and how") {
     CHECK(read_paths_json("{\"paths\": 1}").empty());
 }
 
-TEST_CASE("has_prefix of old packages tells the same") {
+TEST_CASE("has_prefix of old packages lists the same") {
     const auto files =
         read_has_prefix("/opt/p text bin/a b\n\"/opt/q\" binary \"lib/b\"\nbin/c\n\n");
     REQUIRE(files.size() == 3);
@@ -66,7 +67,7 @@ TEST_CASE("a package's file is made with the prefix in it, a pipe and a foreign 
     CHECK_FALSE(CondaSource::open(tree.path() + "/none", Trust{}));
 }
 
-TEST_CASE("of what no digest tells, what somebody else has put into a cache is not taken") {
+TEST_CASE("content without a digest is not accepted from another user's cache") {
     if (::geteuid() != 0) {
         SKIP("needs files of several owners; run as root");
     }

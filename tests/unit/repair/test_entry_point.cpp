@@ -1,17 +1,17 @@
-#include "host/repair/entry_point.hpp"
+#include "check/repair/entry_point.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 #include <string>
 
-namespace cudaenv::host {
+namespace cudaenv::repair {
 namespace {
 
 TEST_CASE("link.json names the commands of a noarch Python package and what they call") {
-    const auto told = read_entry_points(
+    const auto found = read_entry_points(
         R"({"noarch": {"entry_points": ["pip = pip._internal.cli.main:main", "x=a:b", 3, "none"],
             "type": "python"}, "package_metadata_version": 1})");
-    CHECK(told ==
+    CHECK(found ==
           std::map<std::string, std::string>{{"pip", "pip._internal.cli.main:main"}, {"x", "a:b"}});
     for (const char* broken : {"", "[]", "{}", R"({"noarch": {"entry_points": 1}})",
                                R"({"noarch": []})", R"({"noarch": "python"})"}) {
@@ -36,7 +36,7 @@ TEST_CASE("a prefix that no first line can hold goes by a shell") {
     }
 }
 
-TEST_CASE("what is no name of Python's, or no path for a shell, makes no command") {
+TEST_CASE("a name that is not Python's, or a path that a shell cannot run, gives no command") {
     for (const char* target : {"", "a", ":", "a:", ":b", "a:b\nimport os", "a;b:c", "a b:c",
                                "a:b()", "1a:b", "a..b:c", "a:b.", "a:\"", "a:b#"}) {
         CHECK_FALSE(entry_point_script("/env/bin/python", target));
@@ -47,4 +47,4 @@ TEST_CASE("what is no name of Python's, or no path for a shell, makes no command
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::repair

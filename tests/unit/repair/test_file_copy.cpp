@@ -1,5 +1,5 @@
 #include "base/fd.hpp"
-#include "host/repair/file_copy.hpp"
+#include "check/repair/file_copy.hpp"
 #include "tests/support/temporary_tree.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -10,7 +10,7 @@
 #include <iterator>
 #include <unistd.h>
 
-namespace cudaenv::host {
+namespace cudaenv::repair {
 namespace {
 
 std::string content_of(const std::string& path) {
@@ -58,4 +58,4 @@ TEST_CASE("a copy that is wanted no more leaves nothing behind") {
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::repair

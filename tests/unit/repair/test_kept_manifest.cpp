@@ -1,10 +1,10 @@
-#include "host/repair/kept_manifest.hpp"
+#include "check/repair/kept_manifest.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
 
-using namespace cudaenv::host;
+using namespace cudaenv::repair;
 
 namespace {
 
@@ -57,7 +57,7 @@ TEST_CASE("a manifest is read as it was written, odd bytes too") {
     CHECK(read->bytes() == 17);
 }
 
-TEST_CASE("a damaged manifest is none") {
+TEST_CASE("a damaged manifest does not count") {
     const auto text = write_manifest(torch());
     REQUIRE(read_manifest(text));
     CHECK_FALSE(read_manifest(""));
@@ -69,7 +69,7 @@ TEST_CASE("a damaged manifest is none") {
     CHECK_FALSE(read_manifest(without(text, "\"size\": 17", "\"size\": -17")));
 }
 
-TEST_CASE("a manifest that names a file outside of the environment is none") {
+TEST_CASE("a manifest that names a file outside the environment does not count") {
     for (const char* path : {"../x", "/etc/passwd", "a/../../x", "", "a//b", "./a"}) {
         INFO(path);
         auto kept = torch();

@@ -1,9 +1,9 @@
-#include "host/repair/placeholder.hpp"
+#include "check/repair/placeholder.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
-using cudaenv::host::with_prefix_in_binary;
-using cudaenv::host::with_prefix_in_text;
+using cudaenv::repair::with_prefix_in_binary;
+using cudaenv::repair::with_prefix_in_text;
 
 namespace {
 

@@ -95,7 +95,7 @@ TEST_CASE("a cross-correlation does not turn its filter, and has zeros around th
           std::vector<float>{12, 21, 16, 27, 45, 33, 24, 39, 28});
 }
 
-TEST_CASE("what differs is told by its place and both values") {
+TEST_CASE("what differs is reported by its place and both values") {
     const std::vector<float> right = {1, 2, 1000};
     CHECK_FALSE(first_difference(right, right, 0));
     CHECK(first_difference(std::vector<float>{1, 3, 1000}, right, 0) ==

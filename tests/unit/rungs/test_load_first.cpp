@@ -1,4 +1,4 @@
-#include "kernels/rungs/rungs.hpp"
+#include "kernels/rungs/load_first.hpp"
 #include "tests/support/temporary_tree.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -22,7 +22,7 @@ TEST_CASE("a library that is not there is passed over without a word") {
     const LoadedLibrary library =
         load_first({"/nowhere/libcudnn.so.9", "libcudaenv-has-no-such.so.1", ""});
     CHECK(library.handle == nullptr);
-    CHECK(library.refusal.empty());
+    CHECK_FALSE(library.refusal);
 }
 
 TEST_CASE("the first library that loads is taken and its path is the file behind the link") {
@@ -33,7 +33,7 @@ TEST_CASE("the first library that loads is taken and its path is the file behind
     const LoadedLibrary linked = load_first({tree.link("libm.so", direct.path), "libc.so.6"});
     REQUIRE(linked.handle != nullptr);
     CHECK(linked.path == direct.path);
-    CHECK(linked.refusal.empty());
+    CHECK_FALSE(linked.refusal);
 }
 
 TEST_CASE("of files that are there and refused the reason of the first is kept") {
@@ -42,14 +42,15 @@ TEST_CASE("of files that are there and refused the reason of the first is kept")
     const std::string second = tree.file("libsecond.so", k_no_library);
     const LoadedLibrary library = load_first({"/nowhere/libfirst.so", first, second});
     CHECK(library.handle == nullptr);
-    CHECK(library.refusal == first + ": invalid ELF header");
+    REQUIRE(library.refusal);
+    CHECK(library.refusal->message == first + ": invalid ELF header");
     CHECK(load_first({first, "libm.so.6"}).handle != nullptr);
 }
 
 TEST_CASE("a library whose sibling lies beside it loads though the loader alone refuses it") {
     REQUIRE(::dlopen(NEEDS_BESIDE, RTLD_NOW | RTLD_LOCAL) == nullptr);
     const LoadedLibrary library = load_first({NEEDS_BESIDE});
-    CHECK(library.refusal.empty());
+    CHECK_FALSE(library.refusal);
     REQUIRE(library.handle != nullptr);
     const auto answer = reinterpret_cast<int (*)()>(::dlsym(library.handle, "answer"));
     REQUIRE(answer != nullptr);
@@ -62,7 +63,8 @@ TEST_CASE("a sibling in the library folder of another wheel is found") {
     fs::copy_file(NEEDS_WHEEL, wheel);
     const LoadedLibrary alone = load_first({wheel});
     CHECK(alone.handle == nullptr);
-    CHECK(alone.refusal.starts_with("libneeded_wheel.so: cannot open shared object file"));
+    REQUIRE(alone.refusal);
+    CHECK(alone.refusal->message.starts_with("libneeded_wheel.so: cannot open shared object file"));
     fs::copy_file(NEEDED_WHEEL, tree.directory("nvidia/cublas/lib") + "/libneeded_wheel.so");
     CHECK(load_first({wheel}).handle != nullptr);
 }

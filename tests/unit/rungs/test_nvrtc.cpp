@@ -21,7 +21,7 @@ NvrtcApi real_nvrtc() {
              "folder in LD_LIBRARY_PATH");
     }
     NvrtcApi api;
-    REQUIRE_FALSE(load_nvrtc_api(library.handle, library.path, api));
+    REQUIRE_FALSE(load_nvrtc_api(library, api));
     NvrtcOutput output;
     const MaybeStop stop = compile_for(api, k_source, {9, 0}, output);
     if (stop && stop->message.find("libnvrtc-builtins") != std::string::npos) {
@@ -98,11 +98,11 @@ TEST_CASE("what NVRTC says to a wrong source is kept") {
     CHECK(stop->message.find("cudaenv_probe.cu(1): error") != std::string::npos);
 }
 
-TEST_CASE("a library that is no NVRTC is told by what it lacks") {
+TEST_CASE("a library that is no NVRTC is reported by what it lacks") {
     const LoadedLibrary library = load_first({"libm.so.6"});
     REQUIRE(library.handle != nullptr);
     NvrtcApi api;
-    const MaybeStop stop = load_nvrtc_api(library.handle, library.path, api);
+    const MaybeStop stop = load_nvrtc_api(library, api);
     REQUIRE(stop);
     CHECK(stop->kind == Stop::Kind::Refused);
     CHECK(stop->message == library.path + " has no nvrtcVersion");

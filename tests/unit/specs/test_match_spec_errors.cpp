@@ -38,7 +38,7 @@ TEST_CASE("a broken spec is refused at the column where it stops making sense") 
         {"numpy[version=]", 7, "has no value"},
         {"numpy[a=1][b=2]", 6, "more than one pair of brackets"},
         {"numpy[build_number='>=']", 23, "no version follows"},
-        {"numpy[build='^a(b$']", 19, "regular expression"},
+        {"numpy[build='^a(b$']", 14, "regular expression"},
         {"numpy ^1", 7, "ends with $"},
         {"https://host/linux-64/numpy.conda", 23, "a name, a version and a build"},
     }));

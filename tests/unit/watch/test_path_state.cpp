@@ -15,7 +15,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace cudaenv::host {
+namespace cudaenv::watch {
 namespace {
 
 using test::TemporaryTree;
@@ -68,7 +68,7 @@ PathState at(std::int64_t ns) {
 
 TEST_CASE("a change of one nanosecond, forwards or backwards, is a change") {
     TemporaryTree tree;
-    DiskFileSystem files;
+    host::DiskFileSystem files;
     const auto path = tree.file("file", "");
     constexpr std::int64_t k_time = 1'600'000'000'123'456'789;
     set_modified(path, k_time);
@@ -85,7 +85,7 @@ TEST_CASE("a change of one nanosecond, forwards or backwards, is a change") {
 
 TEST_CASE("appearing and vanishing are changes, staying away is none") {
     TemporaryTree tree;
-    DiskFileSystem files;
+    host::DiskFileSystem files;
     const auto path = tree.path() + "/file";
     const auto absent = observe(files, path);
     CHECK_FALSE(absent.modified_ns);
@@ -101,7 +101,7 @@ TEST_CASE("appearing and vanishing are changes, staying away is none") {
 
 TEST_CASE("a file made in a directory changes the directory; one of several is enough") {
     TemporaryTree tree;
-    DiskFileSystem files;
+    host::DiskFileSystem files;
     const auto meta = tree.directory("conda-meta");
     const auto other = tree.directory("other");
     set_modified(meta, 5 * k_second);
@@ -152,7 +152,7 @@ TEST_CASE("a stamp from before 1970 has the right time") {
 
 TEST_CASE("the shell's own comparison with a stamp sees changes in both directions") {
     Place place;
-    DiskFileSystem files;
+    host::DiskFileSystem files;
     const auto path = place.tree.file("watched", "");
     constexpr std::int64_t k_time = 1'600'000'000'123'456'789;
     set_modified(path, k_time);
@@ -186,7 +186,7 @@ TEST_CASE("the same time is the same stamp, and asking again neither writes nor 
     CHECK(place.stamps() == 1);
 }
 
-TEST_CASE("a stamp that somebody touched is made anew with the right time") {
+TEST_CASE("a stamp that somebody touched is made again with the right time") {
     Place place;
     const auto stamp = stamp_of(place.directory, at(7 * k_second));
     REQUIRE(stamp);
@@ -241,9 +241,9 @@ TEST_CASE("no stamps are made where others could change them") {
 TEST_CASE("a directory that may not be written has no stamps") {
     TemporaryTree tree;
     const auto directory = tree.directory("runtime"); // root's
-    const auto told = test::as_nobody(
+    const auto outcome = test::as_nobody(
         [&] { return std::string(stamp_of(directory, at(k_second)) ? "a stamp" : "none"); });
-    CHECK(told == "none");
+    CHECK(outcome == "none");
     CHECK(std::filesystem::is_empty(directory));
 }
 
@@ -270,7 +270,7 @@ TEST_CASE("many asking for one stamp at once all get it, and never with another 
     CHECK(place.stamps() == 50);
 }
 
-TEST_CASE("stamps that nobody asked for in 30 days are pruned, those in use stay") {
+TEST_CASE("stamps that were not used for 30 days are pruned, those in use stay") {
     Place place;
     const auto forgotten = stamp_of(place.directory, at(1 * k_second));
     const auto recent = stamp_of(place.directory, at(2 * k_second));
@@ -284,7 +284,7 @@ TEST_CASE("stamps that nobody asked for in 30 days are pruned, those in use stay
     for (const char* name : others) {
         set_times(place.tree.file(std::string("runtime/") + name, ""), now - 31 * k_day, {1, 0});
     }
-    const auto unfinished = place.tree.file("runtime/.stamp-1-0", "");
+    const auto unfinished = place.tree.file("runtime/.1.000000000.0123456789abcdef.tmp", "");
     set_times(unfinished, now - 31 * k_day, {1, 0});
     set_times(*forgotten, now - 31 * k_day, {1, 0});
     set_times(*recent, now - 29 * k_day, {2, 0});
@@ -315,4 +315,4 @@ TEST_CASE("pruning where nothing was stamped, or through a link, removes nothing
 }
 
 } // namespace
-} // namespace cudaenv::host
+} // namespace cudaenv::watch

@@ -1,0 +1,44 @@
+// The files beside RECORD in a dist-info: METADATA (PKG-INFO of an egg-info), WHEEL,
+// direct_url.json, and requires.txt of an egg-info. Pure text; what is odd is passed over, as
+// Python does.
+#pragma once
+
+#include "base/result.hpp"
+#include "solver/facts/inventory.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::inventory {
+
+// The headers are read and the description behind them is not: the largest seen (a package with
+// every extra of a large project) are 300 KiB.
+inline constexpr std::size_t k_longest_headers = std::size_t{4} << 20U;
+
+// Where the headers end, the empty line included; npos where `text` does not come to it. `from`: up
+// to where it is known that they do not.
+std::size_t end_of_headers(std::string_view text, std::size_t from = 0);
+
+struct MetadataText {
+    std::string name;
+    std::string version;
+    std::vector<std::string> requires_dist; // a folded one on one line
+};
+
+MetadataText parse_metadata(std::string_view text);
+
+struct WheelText {
+    std::string generator;
+    std::vector<std::string> tags;
+};
+
+WheelText parse_wheel(std::string_view text);
+
+// "[extra:marker]" and names below it, as Requires-Dist has them.
+std::vector<std::string> parse_requires_txt(std::string_view text);
+
+Result<facts::DirectUrl> parse_direct_url(std::string_view text);
+
+} // namespace cudaenv::inventory

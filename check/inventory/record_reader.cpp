@@ -1,0 +1,331 @@
+#include "check/inventory/record_reader.hpp"
+
+#include "base/text.hpp"
+#include "check/inventory/metadata_text.hpp"
+#include "check/inventory/source_text.hpp"
+#include "host/environments/packages.hpp"
+#include "host/file_system.hpp"
+#include "solver/specs/requirement.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <span>
+#include <sys/stat.h>
+
+namespace cudaenv::inventory {
+
+namespace {
+
+using facts::Distribution;
+using facts::DistributionKind;
+using facts::Leftover;
+using facts::LeftoverKind;
+
+std::string without_end(std::string_view name, std::string_view end) {
+    name.remove_suffix(end.size());
+    return std::string(name);
+}
+
+} // namespace
+
+std::int64_t laid_down_by(const FileText& record, std::int64_t other_ns) {
+    return std::min({record.modified_ns, record.changed_ns, other_ns});
+}
+
+void take_name(facts::Distribution& distribution, std::string name, std::string version) {
+    if (!name.empty()) {
+        distribution.written = std::move(name);
+    }
+    if (!version.empty()) {
+        distribution.version = std::move(version);
+    }
+    distribution.name = specs::normalize_project_name(distribution.written);
+}
+
+void take_metadata(Distribution& distribution, std::string_view text) {
+    auto metadata = parse_metadata(text);
+    take_name(distribution, std::move(metadata.name), std::move(metadata.version));
+    distribution.requires_dist = std::move(metadata.requires_dist);
+}
+
+std::optional<RecordKind> kind_in_site(std::string_view name) {
+    if (name.starts_with('~')) {
+        return RecordKind::Tilde;
+    }
+    if (name.ends_with(".dist-info")) {
+        return RecordKind::DistInfo;
+    }
+    if (name.ends_with(".egg-info")) {
+        return RecordKind::EggInfo;
+    }
+    if (name.ends_with(".egg-link")) {
+        return RecordKind::EggLink;
+    }
+    if (name.ends_with(".egg")) {
+        return RecordKind::Egg;
+    }
+    if (name.ends_with(".pth")) {
+        return RecordKind::PathFile;
+    }
+    return std::nullopt;
+}
+
+std::vector<FileIdentity> stamps_of(RecordKind kind, const RecordPlace& place,
+                                    const std::string& name, std::int64_t now_ns) {
+    static constexpr auto k_itself = std::to_array<const char*>({""});
+    // The directory's times show added and removed names, each file's times its content.
+    static constexpr auto k_dist_info = std::to_array<const char*>(
+        {"", "/METADATA", "/RECORD", "/INSTALLER", "/WHEEL", "/direct_url.json"});
+    static constexpr auto k_egg_info =
+        std::to_array<const char*>({"", "/PKG-INFO", "/requires.txt", "/installed-files.txt",
+                                    "/INSTALLER", "/direct_url.json"});
+    static constexpr auto k_egg = std::to_array<const char*>(
+        {"", "/EGG-INFO", "/EGG-INFO/PKG-INFO", "/EGG-INFO/requires.txt", "/EGG-INFO/WHEEL",
+         "/EGG-INFO/INSTALLER", "/EGG-INFO/direct_url.json"});
+    std::span<const char* const> parts;
+    switch (kind) {
+    case RecordKind::Conda:
+    case RecordKind::PathFile:
+        parts = k_itself;
+        break;
+    case RecordKind::DistInfo:
+        parts = k_dist_info;
+        break;
+    case RecordKind::EggInfo:
+        parts = k_egg_info;
+        break;
+    case RecordKind::Egg:
+        parts = k_egg;
+        break;
+    case RecordKind::EggLink: // leads elsewhere
+    case RecordKind::Tilde:
+        return {};
+    }
+    std::vector<FileIdentity> stamps;
+    for (const char* part : parts) {
+        struct stat status {};
+        if (::fstatat(place.open.fd(), (name + part).c_str(), &status, 0) == 0) {
+            stamps.push_back(identity_of(status));
+        } else if (errno == ENOENT || errno == ENOTDIR) {
+            stamps.emplace_back();
+        } else {
+            return {};
+        }
+        if (!is_settled(stamps.back(), now_ns)) {
+            return {};
+        }
+    }
+    return stamps;
+}
+
+ReadRecord RecordReader::read(RecordKind kind, const RecordPlace& place, const std::string& name) {
+    m_record = {};
+    m_place = &place;
+    const auto path = place.path + '/' + name;
+    switch (kind) {
+    case RecordKind::Conda:
+        read_conda_record(name, path);
+        break;
+    case RecordKind::DistInfo:
+        read_dist_info(name, path);
+        break;
+    case RecordKind::EggInfo:
+        read_egg_info(name, path);
+        break;
+    case RecordKind::EggLink:
+        read_egg_link(name, path);
+        break;
+    case RecordKind::Egg:
+        read_egg(name, path);
+        break;
+    case RecordKind::PathFile:
+        read_path_file(name, path);
+        break;
+    case RecordKind::Tilde:
+        read_tilde(name, path);
+        break;
+    }
+    return std::move(m_record);
+}
+
+void RecordReader::note(const std::string& path, std::string reason) {
+    m_record.notes.push_back({path, std::move(reason)});
+}
+void RecordReader::note(const std::string& path, const Error& error) {
+    note(path, host::reason_of(error));
+}
+
+// Nothing where it is not there, or cannot be read, which is noted. `is_there`: for the former.
+std::optional<FileText> RecordReader::text_of(const OpenDirectory& in, const std::string& name,
+                                              const std::string& path, std::size_t limit,
+                                              bool* is_there) {
+    return taken(m_files.read(in, name, limit), path, is_there);
+}
+std::optional<FileText> RecordReader::headers_of(const OpenDirectory& in, const std::string& name,
+                                                 const std::string& path, bool* is_there) {
+    auto text = taken(m_files.read_headers(in, name, k_longest_headers), path, is_there);
+    if (text && text->cut) {
+        note(path, "its headers are longer than 4 MiB; those beyond are not read");
+    }
+    return text;
+}
+std::optional<FileText> RecordReader::taken(Result<FileText> text, const std::string& path,
+                                            bool* is_there) {
+    const bool absent = !text && text.error().code == k_not_found;
+    if (is_there != nullptr) {
+        *is_there = !absent;
+    }
+    if (text) {
+        return *text;
+    }
+    if (!absent) {
+        note(path, text.error());
+    }
+    return std::nullopt;
+}
+
+void RecordReader::read_conda_record(const std::string& name, const std::string& path) {
+    auto& package = m_record.conda.emplace();
+    if (const auto parsed = environments::parse_conda_record(name)) {
+        package.name = parsed->name;
+        package.version = parsed->version;
+        package.build = parsed->build;
+    }
+    const auto text = m_files.read(m_place->open, name, k_longest_record);
+    if (!text) {
+        note(path, text.error());
+    } else if (auto read = m_conda_meta.read(text->text, m_paths)) {
+        if (read->files.size() == k_most_claims) {
+            note(path, "more than a million files; those beyond are not read");
+        }
+        package = std::move(*read);
+    } else {
+        note(path, read.error().message);
+        m_record.notes.back().damaged = true;
+    }
+    package.record = path;
+    package.written_ns = text ? text->modified_ns : 0;
+    package.laid_down_ns = text ? laid_down_by(*text, text->modified_ns) : 0;
+}
+
+facts::Distribution& RecordReader::begin_distribution(DistributionKind kind,
+                                                      const std::string& path) {
+    auto& distribution = m_record.distribution.emplace();
+    distribution.kind = kind;
+    distribution.metadata = path;
+    distribution.site = m_place->path;
+    return distribution;
+}
+
+void RecordReader::take_files(Distribution& distribution, RecordText record,
+                              const std::string& path) {
+    if (record.damaged != 0) {
+        note(path, std::to_string(record.damaged) +
+                       (record.damaged == 1 ? " line is" : " lines are") +
+                       " damaged, the first is line " + std::to_string(record.first_damaged_line));
+    }
+    if (record.cut) {
+        note(path, "more than a million files; those beyond are not read");
+    }
+    distribution.damaged_lines = record.damaged;
+    distribution.files = std::move(record.files);
+}
+
+void RecordReader::read_dist_info(const std::string& name, const std::string& path) {
+    auto in = m_place->open.open_below(name);
+    if (!in && in.error().code == k_not_found) {
+        note(path, "is not a directory");
+        return;
+    }
+    auto& distribution = begin_distribution(DistributionKind::DistInfo, path);
+    const auto parsed = environments::parse_dist_info(name);
+    const auto stem = without_end(name, ".dist-info");
+    take_name(distribution, parsed ? stem.substr(0, parsed->name.size()) : stem,
+              parsed ? parsed->version : std::string());
+    if (!in) {
+        note(path, in.error());
+        return;
+    }
+    distribution.installed_ns = in->modified_ns();
+    if (const auto text =
+            headers_of(*in, "METADATA", path + "/METADATA", &distribution.has_metadata)) {
+        take_metadata(distribution, text->text);
+    }
+    if (m_place->of_base) {
+        distribution.has_record = in->has("RECORD");
+    } else if (const auto text = text_of(*in, "RECORD", path + "/RECORD", k_longest_record,
+                                         &distribution.has_record)) {
+        take_files(distribution, parse_record(text->text, distribution.site, m_paths),
+                   path + "/RECORD");
+        distribution.laid_down_ns = laid_down_by(*text, distribution.installed_ns);
+    }
+    if (const auto text = text_of(*in, "INSTALLER", path + "/INSTALLER", k_longest_small_file)) {
+        distribution.installer = trim(text->text);
+    }
+    if (const auto text = text_of(*in, "WHEEL", path + "/WHEEL", k_longest_small_file)) {
+        auto wheel = parse_wheel(text->text);
+        distribution.tags = std::move(wheel.tags);
+        distribution.generator = std::move(wheel.generator);
+    }
+    read_direct_url(distribution, *in, path);
+    distribution.requested = in->has("REQUESTED");
+    if (!distribution.has_metadata) {
+        m_record.leftovers.push_back(
+            {LeftoverKind::NoMetadata, path, distribution.name, distribution.version});
+    }
+    if (!distribution.has_record) {
+        m_record.leftovers.push_back(
+            {LeftoverKind::NoRecord, path, distribution.name, distribution.version});
+    }
+}
+
+void RecordReader::read_direct_url(Distribution& distribution, const OpenDirectory& in,
+                                   const std::string& path) {
+    const auto own_path = path + "/direct_url.json";
+    if (const auto text = text_of(in, "direct_url.json", own_path, k_longest_small_file)) {
+        if (auto url = inventory::parse_direct_url(text->text)) {
+            distribution.direct_url = std::move(*url);
+        } else {
+            note(own_path, url.error().message);
+        }
+    }
+}
+
+void RecordReader::read_path_file(const std::string& name, const std::string& path) {
+    const auto text = text_of(m_place->open, name, path, k_longest_path_file);
+    if (!text) {
+        return;
+    }
+    auto parsed = parse_path_file(text->text, m_place->path, m_paths);
+    // What it leads to inside of its own site-packages is the package itself.
+    const auto site = m_paths.absolute(m_place->path) + '/';
+    std::erase_if(parsed.directories, [&](const std::string& directory) {
+        return directory.starts_with(site) || directory.size() + 1 == site.size();
+    });
+    if (!parsed.directories.empty() || !parsed.finders.empty()) {
+        m_record.path_file =
+            facts::PathFile{path, std::move(parsed.directories), std::move(parsed.finders)};
+    }
+}
+
+void RecordReader::read_tilde(const std::string& name, const std::string& path) {
+    const auto in = m_place->open.open_below(name);
+    if (!in) {
+        if (in.error().code != k_not_found) { // a file of that name is no such thing
+            note(path, in.error());
+        }
+        return;
+    }
+    Leftover leftover{LeftoverKind::InterruptedUninstall, path, {}, {}};
+    if (name.ends_with(".dist-info")) {
+        if (const auto text = headers_of(*in, "METADATA", path + "/METADATA")) {
+            auto metadata = parse_metadata(text->text);
+            leftover.name = specs::normalize_project_name(metadata.name);
+            leftover.version = std::move(metadata.version);
+        }
+    }
+    m_record.leftovers.push_back(std::move(leftover));
+}
+
+} // namespace cudaenv::inventory

@@ -1,0 +1,216 @@
+#include "check/repair/repair.hpp"
+
+#include "base/printable.hpp"
+#include "check/repair/repair_case.hpp"
+#include "check/repair/staging.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fcntl.h>
+#include <set>
+#include <string_view>
+
+namespace cudaenv::repair {
+
+namespace {
+
+constexpr auto k_parts =
+    std::to_array<Part>({Part::NewRecords, Part::Content, Part::Take, Part::Records,
+                         Part::TakeShared, Part::Installer, Part::TakeRecords});
+
+class Carrying {
+public:
+    Carrying(const PrefixDirectory& prefix, Staging& staging, const facts::Inventory& inventory,
+             const facts::Claims& claims, std::span<const RepairStep> steps,
+             const RepairPlaces& places, const GoesOn& wanted)
+        : m_prefix(&prefix), m_staging(&staging), m_inventory(&inventory), m_claims(&claims),
+          m_steps(steps), m_places(&places), m_wanted(&wanted), m_outcomes(steps.size()) {}
+
+    Result<std::vector<StepOutcome>> run() {
+        std::vector<Commit> commits(m_steps.size());
+        for (std::size_t i = 0; i < m_steps.size(); ++i) {
+            auto prepared = prepare_step(i);
+            if (prepared) {
+                commits[i] = std::move(*prepared);
+            } else {
+                fail(i, prepared.error());
+            }
+        }
+        if (!goes_on(*m_wanted)) {
+            return stopped();
+        }
+        for (const Part part : k_parts) {
+            for (std::size_t i = 0; i < m_steps.size(); ++i) {
+                if (commits[i] && !is_blocked(m_steps[i])) {
+                    if (const auto done = commits[i](part); !done) {
+                        fail(i, done.error());
+                    }
+                }
+            }
+        }
+        for (std::size_t i = 0; i < m_steps.size(); ++i) {
+            m_outcomes[i].done =
+                commits[i] && m_outcomes[i].error.empty() && !is_blocked(m_steps[i]);
+        }
+        return std::move(m_outcomes);
+    }
+
+private:
+    Result<Commit> prepare_step(std::size_t number) {
+        const Preparation with{*m_prefix, *m_staging, *m_inventory,    *m_claims,         *m_places,
+                               *m_wanted, m_steps,    m_steps[number], m_outcomes[number]};
+        return std::visit([&](const auto& repair) { return prepare(repair, with); },
+                          m_steps[number].repair);
+    }
+
+    void fail(std::size_t step, const Error& error) {
+        m_outcomes[step].error = error.message;
+        m_blocked.insert(m_steps[step].findings.begin(), m_steps[step].findings.end());
+    }
+
+    [[nodiscard]] bool is_blocked(const RepairStep& step) const {
+        return std::any_of(step.findings.begin(), step.findings.end(),
+                           [&](std::size_t finding) { return m_blocked.contains(finding); });
+    }
+
+    const PrefixDirectory* m_prefix;
+    Staging* m_staging;
+    const facts::Inventory* m_inventory;
+    const facts::Claims* m_claims;
+    std::span<const RepairStep> m_steps;
+    const RepairPlaces* m_places;
+    const GoesOn* m_wanted;
+    std::vector<StepOutcome> m_outcomes;
+    std::set<std::size_t> m_blocked; // findings of which a step failed
+};
+
+} // namespace
+
+bool is_metadata(std::string_view path) {
+    const auto slash = path.rfind('/');
+    const auto above = path.substr(0, slash == std::string_view::npos ? 0 : slash);
+    return above.find(".dist-info") != std::string_view::npos ||
+           above.find(".egg-info") != std::string_view::npos;
+}
+
+bool share_a_finding(const RepairStep& step, const RepairStep& other) {
+    return std::any_of(other.findings.begin(), other.findings.end(), [&](std::size_t one) {
+        return std::find(step.findings.begin(), step.findings.end(), one) != step.findings.end();
+    });
+}
+
+std::string few_of(const std::vector<std::string>& paths) {
+    constexpr std::size_t k_named = 3;
+    std::string text;
+    for (std::size_t i = 0; i < paths.size() && i < k_named; ++i) {
+        text += (text.empty() ? "" : ", ") + printable(paths[i]);
+    }
+    return paths.size() > k_named ? text + fmt::format(" and {} more", paths.size() - k_named)
+                                  : text;
+}
+
+std::string files_text(std::size_t number) {
+    return number == 1 ? "1 file" : fmt::format("{} files", number);
+}
+
+std::vector<RepairStep> steps_of(std::span<const rules::CheckFinding> findings) {
+    std::set<std::string> kept;
+    for (const rules::CheckFinding& found : findings) {
+        for (const rules::Repair& repair : found.repairs) {
+            if (const auto* restore = std::get_if<rules::RestoreKept>(&repair)) {
+                kept.insert(restore->distribution);
+            }
+        }
+    }
+    std::vector<RepairStep> steps;
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+        for (const rules::Repair& repair : findings[i].repairs) {
+            const auto* uninstall = std::get_if<rules::UninstallPip>(&repair);
+            if (uninstall != nullptr && kept.contains(uninstall->distribution)) {
+                continue; // restoring the kept copy replaces it
+            }
+            const auto same = std::find_if(steps.begin(), steps.end(), [&](RepairStep& step) {
+                return merge(step.repair, repair);
+            });
+            if (same == steps.end()) {
+                steps.push_back({repair, {i}});
+            } else if (same->findings.back() != i) {
+                same->findings.push_back(i);
+            }
+        }
+    }
+    std::stable_sort(steps.begin(), steps.end(), [](const auto& left, const auto& right) {
+        return left.repair.index() < right.repair.index();
+    });
+    return steps;
+}
+
+std::optional<ClientCommand> client_command(const rules::Repair& repair,
+                                            const facts::Inventory& inventory,
+                                            const UserPrograms& programs) {
+    return std::visit(
+        [&](const auto& one) -> std::optional<ClientCommand> {
+            if constexpr (requires { command_for(one, inventory, programs); }) {
+                return command_for(one, inventory, programs);
+            } else {
+                return std::nullopt;
+            }
+        },
+        repair);
+}
+
+std::string way_out(const rules::Repair& repair, const facts::Inventory& inventory,
+                    const UserPrograms& programs) {
+    return std::visit(
+        [&](const auto& one) {
+            if constexpr (requires { way_out_for(one, inventory, programs); }) {
+                return way_out_for(one, inventory, programs);
+            } else {
+                return std::string();
+            }
+        },
+        repair);
+}
+
+Result<void> check_writable(const facts::Inventory& inventory) {
+    CUDAENV_TRY(const auto prefix, PrefixDirectory::open(inventory.prefix));
+    std::vector<std::string> directories{""};
+    for (const std::string& site : inventory.sites) {
+        if (is_inner_path(site)) {
+            directories.push_back(site);
+        }
+    }
+    for (const std::string& directory : directories) {
+        if (!prefix.is_writable(directory)) {
+            return unavailable(
+                "not-writable",
+                printable(inventory.prefix + (directory.empty() ? "" : '/' + directory)) +
+                    " cannot be written by this user",
+                "a user who may write to this environment can fix it");
+        }
+    }
+    return {};
+}
+
+void clear_interrupted(const std::string& prefix) {
+    const auto directory = PrefixDirectory::open(prefix);
+    struct stat status {};
+    if (directory &&
+        ::fstatat(directory->fd(), Staging::k_name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+        static_cast<void>(Staging::begin(*directory));
+    }
+}
+
+Result<std::vector<StepOutcome>> carry_out(const facts::Inventory& inventory,
+                                           const facts::Claims& claims,
+                                           std::span<const RepairStep> steps,
+                                           const RepairPlaces& places, const GoesOn& wanted) {
+    CUDAENV_TRY_VOID(check_writable(inventory));
+    CUDAENV_TRY(const auto prefix, PrefixDirectory::open(inventory.prefix));
+    CUDAENV_TRY(const auto staging, Staging::begin(prefix));
+    return Carrying(prefix, *staging, inventory, claims, steps, places, wanted).run();
+}
+
+} // namespace cudaenv::repair

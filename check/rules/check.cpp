@@ -1,0 +1,72 @@
+#include "check/rules/check.hpp"
+
+#include "base/printable.hpp"
+#include "check/rules/rules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+namespace cudaenv::rules {
+
+namespace {
+
+struct RuleRow {
+    const char* name; // for people who add one
+    void (*rule)(const CheckContext&, std::vector<CheckFinding>&);
+    // It needs the records alone: it also runs at a prompt, with CheckScene::examined null.
+    bool by_records = false;
+};
+
+constexpr auto k_rules = std::to_array<RuleRow>({
+    {"replaced", find_replaced, true},
+    {"overwrites", find_overwrites, true},
+    {"duplicates", find_duplicates, true},
+    {"leftovers", find_leftovers, true},
+    {"conda's leftovers", find_conda_leftovers, true},
+    {"torch family", find_torch_family, true},
+    {"CUDA copies", find_cuda_copies, true},
+    {"nvcc's parts", find_nvcc_parts, true},
+    {"shadowed cuDNN", find_shadowed_cudnn, false},
+    {"extensions", find_foreign_extensions, false},
+    {"stale builds", find_stale_builds, false},
+    {"CUDA fit", find_cuda_misfits, false},
+    {"constraints", find_outdated_constraints, false},
+});
+
+// What a finding says goes to a terminal and into JSON. Paths of evidence and files are bytes, and
+// whoever writes them knows it. A command with other bytes could not be pasted.
+void make_printable(CheckFinding& found) {
+    auto& finding = found.finding;
+    for (auto* text : {&found.subject, &finding.title, &finding.cause}) {
+        *text = printable(*text);
+    }
+    for (auto& evidence : finding.evidence) {
+        evidence.text = printable(evidence.text);
+    }
+    if (finding.fix) {
+        finding.fix->text = printable(finding.fix->text);
+        if (finding.fix->command != printable(finding.fix->command)) {
+            finding.fix->command.clear();
+        }
+    }
+}
+
+} // namespace
+
+std::vector<CheckFinding> check(const CheckContext& context, CheckDepth depth) {
+    std::vector<CheckFinding> found;
+    for (const RuleRow& row : k_rules) {
+        if (row.by_records || depth == CheckDepth::Everything) {
+            row.rule(context, found);
+        }
+    }
+    std::for_each(found.begin(), found.end(), make_printable);
+    std::stable_sort(found.begin(), found.end(), [](const auto& left, const auto& right) {
+        return std::tie(left.finding.severity, left.finding.code, left.subject) <
+               std::tie(right.finding.severity, right.finding.code, right.subject);
+    });
+    return found;
+}
+
+} // namespace cudaenv::rules

@@ -1,0 +1,252 @@
+#include "check/rules/cuda_libraries.hpp"
+
+#include "base/ascii.hpp"
+#include "base/text.hpp"
+#include "check/rules/family_member.hpp"
+#include "solver/knowledge/knowledge.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+namespace cudaenv::rules {
+
+namespace {
+
+std::string_view stem_of(CudaLibrary library) {
+    switch (library) {
+    case CudaLibrary::Runtime:
+        return "libcudart";
+    case CudaLibrary::Cudnn:
+        return "libcudnn";
+    case CudaLibrary::Nccl:
+        break;
+    }
+    return "libnccl";
+}
+
+// Which of conda's packages are the library where their records name no file of it.
+bool is_conda_name(CudaLibrary library, std::string_view name) {
+    switch (library) {
+    case CudaLibrary::Runtime:
+        return name == "cudatoolkit" || name == "cuda-cudart";
+    case CudaLibrary::Cudnn:
+        return name == "cudnn" || name == "libcudnn";
+    case CudaLibrary::Nccl:
+        break;
+    }
+    return name == "nccl";
+}
+
+std::string_view component_of(CudaLibrary library) {
+    switch (library) {
+    case CudaLibrary::Runtime:
+        return "cuda-runtime";
+    case CudaLibrary::Cudnn:
+        return "cudnn";
+    case CudaLibrary::Nccl:
+        break;
+    }
+    return "nccl";
+}
+
+// The versions of libcudart.so.11.0 and libcudart.so.11.8.89, of libcudnn_cnn.so.9; none for the
+// plain .so, for libcudart_static.a and for libcudart-d0da41ae.so.11.0.
+bool parse_name(std::string_view name, CudaLibrary library, ClaimedLibrary& into) {
+    const auto at = name.find(".so.");
+    if (at == std::string_view::npos || !name.starts_with(stem_of(library))) {
+        return false;
+    }
+    const auto stem = name.substr(0, at);
+    const auto rest = stem.substr(stem_of(library).size());
+    if (!rest.empty() && !(library == CudaLibrary::Cudnn && rest.front() == '_' &&
+                           rest.find_first_of("-.") == std::string_view::npos)) {
+        return false;
+    }
+    const auto version = DottedVersion::parse(name.substr(at + 4));
+    if (!version) {
+        return false;
+    }
+    into.stem = stem;
+    into.version = version->str();
+    into.major = version->major();
+    return true;
+}
+
+const knowledge::PipDistribution* wheel_of(std::string_view name) {
+    for (const auto& row : knowledge::pip_distributions()) {
+        if (row.name == name) {
+            return &row;
+        }
+    }
+    return nullptr;
+}
+
+// Of the library itself, not of the CUDA it is for: cuDNN 9 of nvidia-cudnn-cu12 9.10.2.21.
+unsigned major_of(std::string_view version) {
+    const auto digits =
+        version.substr(0, std::min(version.find_first_not_of("0123456789"), version.size()));
+    const auto parsed = DottedVersion::parse(digits);
+    return parsed ? parsed->major() : 0;
+}
+
+class Copies {
+public:
+    Copies(const CheckContext& context, CudaLibrary library)
+        : m_context(&context), m_library(library) {}
+
+    std::vector<LibraryCopy> collect() {
+        for (const auto& file : claimed_libraries(*m_context, m_library)) {
+            add(file);
+        }
+        add_by_name();
+        for (auto& copy : m_copies) {
+            std::ranges::sort(copy.files);
+        }
+        std::ranges::sort(m_copies, {}, [](const LibraryCopy& copy) {
+            return std::tie(copy.from, copy.name, copy.major);
+        });
+        return std::move(m_copies);
+    }
+
+private:
+    void add(const ClaimedLibrary& file) {
+        LibraryCopy copy;
+        copy.major = file.major;
+        if (file.claim.by == facts::Claim::By::Conda) {
+            const auto& package = m_context->inventory.conda[file.claim.package];
+            if (file.path.find("site-packages/") != std::string::npos) {
+                return; // in a Python package of its own
+            }
+            copy.from = CopyFrom::Conda;
+            copy.name = package.name;
+            copy.version = package.version;
+            copy.record = package.record;
+        } else {
+            // Reported from conda's own record.
+            if (m_context->ownership.of(file.claim.package).owner == Owner::Conda) {
+                return;
+            }
+            const auto& distribution = m_context->inventory.distributions[file.claim.package];
+            const bool is_wheel = wheel_of(distribution.name) != nullptr;
+            if (!is_wheel && distribution.name != "torch") {
+                return; // private to that package: nothing else loads it from there
+            }
+            copy.from = is_wheel ? CopyFrom::Pip : CopyFrom::Bundled;
+            copy.name = distribution.name;
+            copy.version = is_wheel ? distribution.version : "";
+            copy.record = distribution.metadata;
+            copy.distribution = file.claim.package;
+        }
+        merge(std::move(copy), file.path);
+    }
+
+    void merge(LibraryCopy copy, const std::string& path) {
+        for (auto& known : m_copies) {
+            // One manager's split packages: cuda-cudart and cuda-cudart_linux-64, libcudnn and
+            // libcudnn-jit.
+            const bool same = known.from == copy.from && known.major == copy.major &&
+                              (known.name == copy.name ||
+                               (copy.from == CopyFrom::Conda && known.version == copy.version));
+            if (same) {
+                if (copy.name.size() < known.name.size()) {
+                    known.name = copy.name;
+                    known.record = copy.record;
+                }
+                known.files.push_back(path);
+                return;
+            }
+        }
+        copy.files.push_back(path);
+        m_copies.push_back(std::move(copy));
+    }
+
+    // A record that claims no file of it, as one that cannot be read.
+    void add_by_name() {
+        const auto has = [&](CopyFrom from) {
+            return std::ranges::any_of(m_copies,
+                                       [&](const LibraryCopy& copy) { return copy.from == from; });
+        };
+        const bool conda_has_files = has(CopyFrom::Conda);
+        for (const auto& package : m_context->inventory.conda) {
+            if (!conda_has_files && is_conda_name(m_library, package.name) &&
+                !has(CopyFrom::Conda)) {
+                m_copies.push_back({CopyFrom::Conda,
+                                    package.name,
+                                    package.version,
+                                    package.record,
+                                    major_of(package.version),
+                                    {},
+                                    {}});
+            }
+        }
+        const auto& distributions = m_context->inventory.distributions;
+        for (std::uint32_t i = 0; i < distributions.size(); ++i) {
+            const auto& distribution = distributions[i];
+            const auto* row = wheel_of(distribution.name);
+            if (row == nullptr || row->component != component_of(m_library) ||
+                !distribution.has_metadata || !distribution.files.empty() ||
+                m_context->ownership.of(i).owner == Owner::Conda) {
+                continue;
+            }
+            m_copies.push_back({CopyFrom::Pip,
+                                distribution.name,
+                                distribution.version,
+                                distribution.metadata,
+                                major_of(distribution.version),
+                                {},
+                                i});
+        }
+    }
+
+    const CheckContext* m_context;
+    CudaLibrary m_library;
+    std::vector<LibraryCopy> m_copies;
+};
+
+} // namespace
+
+std::vector<ClaimedLibrary> claimed_libraries(const CheckContext& context, CudaLibrary library) {
+    std::vector<ClaimedLibrary> found;
+    const auto look = [&](const auto& packages, facts::Claim::By by) {
+        for (std::uint32_t package = 0; package < packages.size(); ++package) {
+            const auto& files = packages[package].files;
+            for (std::uint32_t file = 0; file < files.size(); ++file) {
+                const auto path = files.path(file);
+                const auto slash = path.rfind('/');
+                const auto name = path.substr(slash == std::string_view::npos ? 0 : slash + 1);
+                ClaimedLibrary claimed;
+                if (!parse_name(name, library, claimed)) {
+                    continue;
+                }
+                claimed.path = path;
+                claimed.directory = path.substr(0, slash == std::string_view::npos ? 0 : slash);
+                claimed.claim = {by, package, file};
+                found.push_back(std::move(claimed));
+            }
+        }
+    };
+    look(context.inventory.conda, facts::Claim::By::Conda);
+    look(context.inventory.distributions, facts::Claim::By::Distribution);
+    return found;
+}
+
+std::vector<LibraryCopy> copies_of(const CheckContext& context, CudaLibrary library) {
+    return Copies(context, library).collect();
+}
+
+bool are_rival_copies(const CheckContext& context, std::uint32_t one, std::uint32_t other) {
+    return std::ranges::any_of(
+        std::to_array({CudaLibrary::Runtime, CudaLibrary::Cudnn, CudaLibrary::Nccl}),
+        [&](CudaLibrary library) {
+            const auto copies = copies_of(context, library);
+            const auto has = [&](std::uint32_t distribution) {
+                return std::ranges::any_of(copies, [&](const LibraryCopy& copy) {
+                    return copy.from == CopyFrom::Pip && copy.distribution == distribution;
+                });
+            };
+            return has(one) && has(other);
+        });
+}
+
+} // namespace cudaenv::rules

@@ -1,0 +1,168 @@
+#include "check/rules/evidence.hpp"
+
+#include "base/printable.hpp"
+#include "base/shell_word.hpp"
+#include "check/rules/install_text.hpp"
+#include "check/rules/installers.hpp"
+#include "check/rules/origin.hpp"
+#include "solver/knowledge/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace cudaenv::rules {
+
+namespace {
+
+constexpr std::size_t k_most_quoted = 3;
+
+std::string requirement_of(const facts::Distribution& distribution) {
+    return pip_requirement(distribution.name, distribution.version);
+}
+
+} // namespace
+
+CheckFinding report(const CheckContext& context, std::string_view code, std::string_view situation,
+                    std::string subject, facts::Arguments arguments,
+                    std::optional<facts::Severity> severity) {
+    arguments.emplace_back("selector", context.is_named
+                                           ? " -p " + shell_word(context.inventory.prefix)
+                                           : std::string());
+    CheckFinding found;
+    found.subject = std::move(subject);
+    found.finding = knowledge::finding(code, situation, std::move(arguments), severity);
+    return found;
+}
+
+std::string utc(std::int64_t since_epoch_ns) {
+    if (since_epoch_ns <= 0) {
+        return {};
+    }
+    const std::chrono::sys_seconds at{std::chrono::seconds(since_epoch_ns / 1'000'000'000)};
+    const auto day = std::chrono::floor<std::chrono::days>(at);
+    const std::chrono::year_month_day date(day);
+    const std::chrono::hh_mm_ss time(at - day);
+    return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", static_cast<int>(date.year()),
+                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                       time.hours().count(), time.minutes().count());
+}
+
+std::string grouped(std::size_t number) {
+    auto text = std::to_string(number);
+    for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3) {
+        text.insert(static_cast<std::size_t>(at), ",");
+    }
+    return text;
+}
+
+std::string yes_if(bool condition) {
+    return condition ? "yes" : "";
+}
+
+std::string counted(std::size_t number, std::string_view noun) {
+    return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");
+}
+
+std::string short_version(std::string_view version) {
+    const auto git = version.find("+git");
+    return printable(git == std::string_view::npos ? version : version.substr(0, git + 4));
+}
+
+std::optional<DottedVersion> release_of(std::string_view version) {
+    version = version.substr(0, version.find_first_not_of("0123456789."));
+    while (version.ends_with('.')) {
+        version.remove_suffix(1);
+    }
+    const auto whole = DottedVersion::parse(version);
+    return whole && whole->parts().size() > 1
+               ? std::optional(DottedVersion::of(whole->major_minor()))
+               : std::nullopt;
+}
+
+std::string title_of(const facts::CondaPackage& package) {
+    return printable(package.name + ' ' + package.version);
+}
+
+std::string title_of(const facts::Distribution& distribution) {
+    return printable(distribution.version.empty() ? distribution.name
+                                                  : distribution.name + ' ' + distribution.version);
+}
+
+std::string title_of(const CheckContext& context, const Party& party) {
+    return party.is_conda() ? title_of(context.inventory.conda[party.package])
+                            : title_of(context.inventory.distributions[party.package]);
+}
+
+std::string manager_of(const CheckContext& context, const Party& party) {
+    if (party.is_conda()) {
+        return "conda";
+    }
+    const auto& distribution = context.inventory.distributions[party.package];
+    if (!distribution.installer.empty()) {
+        constexpr std::size_t k_longest = 24;
+        return printable(distribution.installer.substr(
+            0, std::min(distribution.installer.find(' '), k_longest)));
+    }
+    return distribution.kind == facts::DistributionKind::DistInfo ? "pip" : "setup.py";
+}
+
+std::string owned_title(const CheckContext& context, const Party& party) {
+    return manager_of(context, party) + "'s " + title_of(context, party);
+}
+
+facts::Evidence record_evidence(const CheckContext& context, const Party& party) {
+    const auto& inventory = context.inventory;
+    const auto& path = party.is_conda() ? inventory.conda[party.package].record
+                                        : inventory.distributions[party.package].metadata;
+    const auto when = utc(party.is_conda() ? inventory.conda[party.package].written_ns
+                                           : inventory.distributions[party.package].installed_ns);
+    return {absolute_path(context, path), 0,
+            title_of(context, party) + ", installed by " + manager_of(context, party) +
+                (when.empty() ? "" : ", " + when)};
+}
+
+void quote_files(const CheckContext& context, facts::Finding& finding,
+                 const std::vector<std::string>& files, std::string_view text) {
+    const auto quoted = files.size() <= k_most_quoted + 1 ? files.size() : k_most_quoted;
+    for (std::size_t i = 0; i < quoted; ++i) {
+        std::string words(text);
+        if (i + 1 == quoted && quoted < files.size()) {
+            words += fmt::format(", and {} more", counted(files.size() - quoted, "file"));
+        }
+        finding.evidence.push_back({absolute_path(context, files[i]), 0, std::move(words)});
+    }
+}
+
+std::string pip_uninstall(const CheckContext& context, const facts::Distribution& distribution) {
+    const auto name = pip_name(distribution.name); // which no shell reads otherwise
+    if (name.empty()) {
+        return {};
+    }
+    if (is_uv(distribution.installer)) {
+        return "uv pip uninstall --python " + shell_word(context.inventory.prefix) + ' ' + name;
+    }
+    return shell_word(absolute_path(context, context.inventory.python)) + " -m pip uninstall -y " +
+           name;
+}
+
+std::string pip_reinstall(const CheckContext& context, const facts::Distribution& distribution) {
+    return pip_install(context, &distribution,
+                       {is_uv(distribution.installer) ? "--reinstall" : "--force-reinstall",
+                        "--no-deps", requirement_of(distribution)});
+}
+
+std::string conda_reinstall(const CheckContext& context, const facts::CondaPackage& package) {
+    return conda_install(
+        context,
+        {"--force-reinstall", conda_requirement(package.name, package.version, package.build)});
+}
+
+bool is_of_an_index(const facts::Distribution& distribution) {
+    return origin_of(distribution) == facts::Origin::Wheel && !distribution.direct_url &&
+           distribution.version.find('+') == std::string::npos &&
+           !requirement_of(distribution).empty();
+}
+
+} // namespace cudaenv::rules

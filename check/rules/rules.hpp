@@ -1,0 +1,38 @@
+// The rules, one family a file.
+#pragma once
+
+#include "check/rules/check.hpp"
+
+namespace cudaenv::rules {
+
+// overwrites.cpp: CE102 wheel over conda, CE103 conda over wheel, CE108 wheel over wheel, CE107
+// files that are missing, CE109 files changed without a record.
+void find_overwrites(const CheckContext& context, std::vector<CheckFinding>& findings);
+// duplicates.cpp: CE101 the same distribution from both managers, CE105 duplicate metadata.
+void find_duplicates(const CheckContext& context, std::vector<CheckFinding>& findings);
+// leftovers.cpp: CE106 of an uninstall, CE114 stale egg-info of an editable install.
+void find_leftovers(const CheckContext& context, std::vector<CheckFinding>& findings);
+// conda_leftovers.cpp: CE106 of an interrupted conda.
+void find_conda_leftovers(const CheckContext& context, std::vector<CheckFinding>& findings);
+// replaced.cpp: CE104 a source-built or editable distribution replaced by a wheel.
+void find_replaced(const CheckContext& context, std::vector<CheckFinding>& findings);
+// extensions.cpp: CE110 another torch or C++ ABI, CE111 another CUDA, CE112 another Python.
+void find_foreign_extensions(const CheckContext& context, std::vector<CheckFinding>& findings);
+// stale_builds.cpp: CE114 of modules for another torch that the next build would install.
+void find_stale_builds(const CheckContext& context, std::vector<CheckFinding>& findings);
+// torch_family.cpp: CE120 partners of another release, CE121 of another CUDA, CE122 a CPU build
+// where CUDA is asked for, CE123 another CUDA than conda's cudatoolkit.
+void find_torch_family(const CheckContext& context, std::vector<CheckFinding>& findings);
+// cuda_copies.cpp: CE130 several CUDA runtimes, CE131 cuDNNs, CE132 NCCLs, CE133 parts of two
+// cuDNNs.
+void find_cuda_copies(const CheckContext& context, std::vector<CheckFinding>& findings);
+// nvcc_parts.cpp: CE134 parts of nvcc of two CUDA releases.
+void find_nvcc_parts(const CheckContext& context, std::vector<CheckFinding>& findings);
+// shadowed_cudnn.cpp: CE135 another cuDNN on LD_LIBRARY_PATH.
+void find_shadowed_cudnn(const CheckContext& context, std::vector<CheckFinding>& findings);
+// cuda_fit.cpp: CE140 framework and toolkit, CE141 to CE143 driver and runtime, CE150 missing nvcc.
+void find_cuda_misfits(const CheckContext& context, std::vector<CheckFinding>& findings);
+// outdated_constraints.cpp: CE160 a constraints file of `cudaenv attach` that is out of date.
+void find_outdated_constraints(const CheckContext& context, std::vector<CheckFinding>& findings);
+
+} // namespace cudaenv::rules

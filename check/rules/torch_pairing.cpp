@@ -1,0 +1,165 @@
+#include "check/rules/torch_pairing.hpp"
+
+#include "base/text.hpp"
+#include "solver/knowledge/frameworks.hpp"
+#include "solver/specs/match_spec.hpp"
+#include "solver/specs/pep440.hpp"
+#include "solver/specs/requirement.hpp"
+
+#include <algorithm>
+
+namespace cudaenv::rules {
+
+namespace {
+
+// The numbers alone: 1.12.0 of 1.12.0a0+git664058f.
+std::optional<DottedVersion> numbers_of(std::string_view version) {
+    auto numbers =
+        version.substr(0, std::min(version.find_first_not_of("0123456789."), version.size()));
+    while (numbers.ends_with('.')) {
+        numbers.remove_suffix(1);
+    }
+    auto parsed = DottedVersion::parse(numbers);
+    return parsed ? std::optional(std::move(*parsed)) : std::nullopt;
+}
+
+bool same_minor(std::string_view left, std::string_view right) {
+    const auto a = numbers_of(left);
+    const auto b = numbers_of(right);
+    return a && b && a->major() == b->major() && a->minor() == b->minor();
+}
+
+// No index has that very version; what is built for the release usually works with it.
+bool is_of_source(const FamilyMember& torch) {
+    const auto version = specs::Pep440Version::parse(torch.version);
+    return !torch.released && (!version || !version->is_dev());
+}
+
+Paired by_requirement(const FamilyMember& partner, const FamilyMember& torch) {
+    for (const auto& text : partner.distribution->requires_dist) {
+        const auto requirement = specs::Requirement::parse(text);
+        if (!requirement || requirement->normalized_name() != "torch" ||
+            !requirement->url.empty() || requirement->specifiers.clauses().empty()) {
+            continue;
+        }
+        if (requirement->marker) {
+            const auto applies = requirement->marker->evaluate({});
+            if (!applies || !*applies) {
+                continue;
+            }
+        }
+        const auto& clauses = requirement->specifiers.clauses();
+        const bool near = std::ranges::any_of(clauses, [&](const specs::Specifier& clause) {
+            return same_minor(clause.version(), torch.version);
+        });
+        Paired paired{Pairing::Fits, requirement->name + requirement->specifiers.str(),
+                      PairedBy::Requirement, !near};
+        const auto contains = [&](const std::string& version) {
+            return requirement->specifiers.contains(version, specs::Prereleases::Allowed);
+        };
+        // conda-forge's dist-info of pytorch 2.0.0 says 2.0.0.post200.
+        const bool fits =
+            contains(torch.version) || (torch.conda != nullptr && contains(torch.conda->version));
+        if (!fits) {
+            // 1.12.0a0+git664058f is a checkout on the way to 1.12.0.
+            paired.pairing = near && is_of_source(torch) ? Pairing::Unknown : Pairing::Differs;
+        }
+        return paired;
+    }
+    return {};
+}
+
+Paired by_dependency(const FamilyMember& partner, const FamilyMember& torch) {
+    const std::string torch_version(torch.conda != nullptr
+                                        ? std::string_view(torch.conda->version)
+                                        : knowledge::public_version(torch.version));
+    const auto version = specs::Version::parse(torch_version);
+    if (!version || !torch.released) {
+        return {};
+    }
+    for (const auto& text : partner.conda->depends) {
+        const auto spec = specs::MatchSpec::parse(text);
+        if (!spec || spec->name() != "pytorch" || spec->version_spec() == nullptr ||
+            spec->version_spec()->is_anything()) {
+            continue;
+        }
+        const auto verdict = spec->version_spec()->evaluate(torch_version, &*version);
+        if (verdict == specs::Verdict::Undefined) {
+            return {};
+        }
+        const auto* wanted = spec->value("version");
+        const auto digit =
+            wanted == nullptr ? std::string::npos : wanted->find_first_of("0123456789");
+        const bool near = digit != std::string::npos &&
+                          same_minor(std::string_view(*wanted).substr(digit), torch_version);
+        return {verdict == specs::Verdict::Yes ? Pairing::Fits : Pairing::Differs, text,
+                PairedBy::Requirement, !near};
+    }
+    return {};
+}
+
+Paired by_table(const FamilyMember& partner, const FamilyMember& torch) {
+    const auto* row =
+        torch.released && partner.released ? knowledge::torch_release(torch.version) : nullptr;
+    if (row == nullptr) {
+        return {};
+    }
+    const auto version = knowledge::public_version(partner.version);
+    const auto has = [&](const knowledge::TorchRelease& release) {
+        return released_partner(release, partner.name, false) == version ||
+               released_partner(release, partner.name, true) == version;
+    };
+    if (has(*row)) {
+        return {Pairing::Fits, torch.name + ' ' + row->torch.str(), PairedBy::Release, false};
+    }
+    // Known, and only for others.
+    const knowledge::TorchRelease* newest = nullptr;
+    for (const auto& release : knowledge::torch_releases()) {
+        if (has(release)) {
+            newest = &release;
+            if (same_minor(release.torch.str(), torch.version)) {
+                return {};
+            }
+        }
+    }
+    return newest == nullptr
+               ? Paired{}
+               : Paired{Pairing::Differs, "torch " + newest->torch.str(), PairedBy::Release, true};
+}
+
+} // namespace
+
+Paired pair_of(const FamilyMember& partner, const FamilyMember& torch) {
+    // Both of conda's: its solver decided by their dependencies.
+    if (partner.conda != nullptr) {
+        if (auto paired = by_dependency(partner, torch); paired.pairing != Pairing::Unknown) {
+            return paired;
+        }
+    } else if (partner.distribution != nullptr) {
+        auto paired = by_requirement(partner, torch);
+        if (paired.pairing != Pairing::Unknown || !paired.wants.empty()) {
+            return paired;
+        }
+    }
+    return by_table(partner, torch);
+}
+
+std::vector<std::string_view> torch_partners() {
+    std::vector<std::string_view> names;
+    for (const auto& row : knowledge::frameworks()) {
+        if (row.family == "torch" && row.role == "partner" && row.table == "torch") {
+            names.push_back(row.name);
+        }
+    }
+    return names;
+}
+
+std::string released_partner(const knowledge::TorchRelease& release, std::string_view name,
+                             bool of_conda) {
+    const auto& wheel = name == "torchvision" ? release.torchvision : release.torchaudio;
+    const auto& conda =
+        name == "torchvision" ? release.conda_torchvision : release.conda_torchaudio;
+    return (of_conda && conda ? conda : wheel).value_or("");
+}
+
+} // namespace cudaenv::rules

@@ -1,0 +1,33 @@
+// Whether a partner of torch fits the installed torch. Pure. Law: what the partner's own record
+// requires comes first, then the table of releases; a gap in the table proves nothing.
+#pragma once
+
+#include "check/rules/family_member.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::rules {
+
+enum class Pairing { Fits, Differs, Unknown };
+
+// How it is known.
+enum class PairedBy { Requirement, Release };
+
+struct Paired {
+    Pairing pairing = Pairing::Unknown;
+    std::string wants; // "torch==2.8.0", "pytorch 2.3.0", "torch 2.8.0"
+    PairedBy by = PairedBy::Requirement;
+    bool other_minor = false; // the torch that it wants is of another major.minor
+};
+
+Paired pair_of(const FamilyMember& partner, const FamilyMember& torch);
+
+// The names of torch's partners whose releases are in the table: torchvision, torchaudio.
+std::vector<std::string_view> torch_partners();
+// The partner of that name released for a torch: "0.23.0"; empty where the table has none.
+std::string released_partner(const knowledge::TorchRelease& release, std::string_view name,
+                             bool of_conda);
+
+} // namespace cudaenv::rules

@@ -1,0 +1,64 @@
+// The files that a request names with -r, or as a word of its own, read and merged into what is
+// asked of the resolver.
+#pragma once
+
+#include "base/result.hpp"
+#include "daemon/project_of_request.hpp"
+#include "protocol/caller.hpp"
+#include "solver/facts/host.hpp"
+#include "solver/inputs/input.hpp"
+#include "solver/resolve/channel.hpp"
+#include "solver/resolve/request.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::daemon {
+
+struct FilesOfRequest {
+    std::vector<std::string> words; // as the user wrote them
+    std::vector<inputs::Input> inputs;
+};
+
+// Whether this word names such a file: by its form, not whether it is there.
+bool is_file_word(std::string_view word, const protocol::Caller& caller);
+
+// `python` is the Python that the answer is for, "3.11" or "3.11.7"; empty where it is open.
+// Errors: those of inputs::read_input, "no-such-file", "cannot-read", "file-too-large",
+// "silent-file-system".
+Result<FilesOfRequest> files_of(const nlohmann::json& params, const Arguments& arguments,
+                                const protocol::Caller& caller, std::string_view python,
+                                const std::string& machine);
+
+// Adds what the files ask for to `request`, whose own pins win, and one line to `notes` for what is
+// not used.
+Result<void> merge_files(const FilesOfRequest& files, const facts::Host& host,
+                         resolve::Request& request, std::vector<std::string>& notes);
+
+// Directories that the files name as channels, absolute. Others are named in `notes`.
+std::vector<std::string> local_channels_of(const FilesOfRequest& files,
+                                           const protocol::Caller& caller,
+                                           std::vector<std::string>& notes);
+
+// The Python of an environment as its own records say it: "3.11.7"; empty where they do not.
+std::string python_of_prefix(const std::string& prefix);
+
+// Takes out the lines of files that count or not with a Python that is not known yet. True where
+// there is one.
+bool drop_undecided(resolve::Request& request);
+
+// An error of the resolver with its place: the line of the file, or the file where nothing is left
+// to ask for.
+Error at_file_line(Error error, const FilesOfRequest& files);
+
+// Takes out of `request` what no channel (or the catalogue) has and a file asked for: cudaenv
+// answers for the rest. One line to `notes`.
+void drop_unknown(resolve::Request& request, const facts::Host& host,
+                  std::span<const resolve::Channel* const> channels,
+                  std::vector<std::string>& notes);
+
+} // namespace cudaenv::daemon

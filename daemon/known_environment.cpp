@@ -1,0 +1,106 @@
+#include "daemon/known_environment.hpp"
+
+#include "base/text.hpp"
+#include "daemon/environment_of_request.hpp"
+#include "host/environments/environments.hpp"
+#include "host/file_system.hpp"
+#include "solver/knowledge/builds.hpp"
+#include "solver/knowledge/frameworks.hpp"
+
+#include <algorithm>
+
+namespace cudaenv::daemon {
+
+namespace {
+
+using knowledge::Target;
+
+// A value of pyvenv.cfg; `version` of venv, `version_info` of virtualenv and uv.
+std::string setting_of(std::string_view text, std::string_view key) {
+    for (const std::string_view line : split(text, '\n')) {
+        const auto equals = line.find('=');
+        if (equals != std::string_view::npos && trim(line.substr(0, equals)) == key) {
+            return std::string(trim(line.substr(equals + 1)));
+        }
+    }
+    return {};
+}
+
+std::optional<DottedVersion> version_at(std::string_view text) {
+    const auto parsed = DottedVersion::parse(text.substr(0, text.find_first_not_of("0123456789.")));
+    return parsed ? std::optional(*parsed) : std::nullopt;
+}
+
+std::string label_of(const facts::FrameworkBuild& framework) {
+    if (framework.cpu && !knowledge::build_by_label(framework.version).other_gpu()) {
+        return "cpu";
+    }
+    return framework.cuda && framework.cuda->parts().size() > 1
+               ? knowledge::cuda_tag(*framework.cuda)
+               : std::string();
+}
+
+} // namespace
+
+resolve::KnownEnvironment known_environment(const std::string& prefix, const facts::Host& host,
+                                            const protocol::Caller& caller) {
+    resolve::KnownEnvironment known;
+    host::DiskFileSystem files;
+    const auto facts =
+        prefix.empty() ? std::nullopt : environments::read_environment(files, prefix);
+    if (!facts) {
+        known.target = knowledge::target_of(host, Target::Kind::None, {});
+        return known;
+    }
+    const bool conda = facts->kind == facts::EnvironmentKind::Conda;
+    std::string configuration;
+    if (auto text = files.read_file(prefix + "/pyvenv.cfg", std::size_t{64} << 10U);
+        text && !conda) {
+        configuration = *std::move(text);
+        auto version = version_at(setting_of(configuration, "version"));
+        known.python = version ? version : version_at(setting_of(configuration, "version_info"));
+    }
+    known.target = knowledge::target_of(host, conda ? Target::Kind::Conda : Target::Kind::Venv,
+                                        prefix, !setting_of(configuration, "uv").empty());
+    known.shown = shown_name_of(prefix, caller);
+    std::vector<std::string> of_conda;
+    for (const std::string& text : installed_in(prefix)) {
+        const auto equals = text.find("==");
+        resolve::Installed installed{text.substr(0, equals), text.substr(equals + 2), {}, {}};
+        if (const auto plus = installed.version.find('+'); plus != std::string::npos) {
+            installed.label = installed.version.substr(plus + 1);
+            installed.version.erase(plus);
+        }
+        if (conda && installed.name == "python") {
+            known.python = version_at(installed.version);
+            continue;
+        }
+        // conda's pytorch is PyPI's torch: one name for one thing.
+        const auto* const framework = knowledge::find_framework(installed.name);
+        if (framework != nullptr) {
+            installed.manager = conda && framework->name != installed.name ? resolve::Manager::Conda
+                                                                           : resolve::Manager::Pip;
+            installed.name = framework->name;
+        }
+        known.installed.push_back(std::move(installed));
+    }
+    for (const facts::FrameworkBuild& framework : facts->frameworks) {
+        const auto found =
+            std::ranges::find(known.installed, framework.name, &resolve::Installed::name);
+        if (found != known.installed.end() && found->label.empty()) {
+            found->label = label_of(framework);
+        }
+    }
+    // Partners are builds for torch's CUDA where they do not say so themselves.
+    const auto torch = std::ranges::find(known.installed, "torch", &resolve::Installed::name);
+    for (resolve::Installed& installed : known.installed) {
+        const auto* const framework = knowledge::find_framework(installed.name);
+        if (torch != known.installed.end() && framework != nullptr && framework->table == "torch" &&
+            installed.label.empty()) {
+            installed.label = torch->label;
+        }
+    }
+    return known;
+}
+
+} // namespace cudaenv::daemon

@@ -1,0 +1,570 @@
+#!/usr/bin/env python3
+"""Writes packages.json: what the CUDA world's Python packages require, release by release.
+
+    python3 data/from_index.py [NAME ...] [--all] [--cache DIR] [--out FILE]
+
+It asks the index that pip is configured for, through pip's own session (index, proxy, certificates,
+credentials), for the names of PROJECTS below and no others: one request at a time, the list of files of
+each name, and of each release only the METADATA at the end of one wheel (range requests; pip's lazy
+wheel) or the PKG-INFO at the start of an sdist. Releases that the table already has are not read again,
+since a release does not change; their list of wheels is renewed. `--all` reads all of them, which a
+change to PROJECTS needs.
+`--cache DIR` keeps METADATA between runs. With NAMEs, only these are renewed.
+
+Uses pip's internals: tried with pip 23.2 and 26.3. Python 3.9 or newer.
+"""
+import argparse
+import collections
+import datetime
+import email
+import hashlib
+import json
+import pathlib
+import re
+import sys
+import tarfile
+import zipfile
+
+from pip._internal.commands.install import InstallCommand
+from pip._internal.index.collector import parse_links
+from pip._internal.models.link import Link
+from pip._internal.network.lazy_wheel import LazyZipOverHTTP
+from pip._vendor.packaging.markers import Marker
+from pip._vendor.packaging.requirements import InvalidRequirement, Requirement
+from pip._vendor.packaging.utils import canonicalize_name, parse_sdist_filename, parse_wheel_filename
+from pip._vendor.packaging.version import Version
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from from_facts import SOURCE_KEYS, Table  # noqa: E402
+
+SOURCE_KEYS.update({
+    "METADATA, read": "metadata", "PKG-INFO, read": "pkg-info", "METADATA and cpp_lib.json": "metadata+cpp_lib",
+    "docs/bitsandbytes": "bitsandbytes", "docs.vllm.ai": "vllm", "vllm-project/vllm": "vllm-gpu",
+    "onnxruntime.ai": "onnxruntime", "docs.jax.dev": "jax", "torch/_inductor": "inductor",
+    "transformer-engine of the same": "transformer-engine", "pytorch_geometric": "pyg",
+    "numpy/numpy#26191": "numpy-26191", "pytorch#132179": "torch-132179"})
+SINCE = "2022-11-01"  # releases before are left out
+# What a marker is evaluated for. Variables that are not here (python_version, ...) stay in the marker.
+LINUX = {"os_name": "posix", "sys_platform": "linux", "platform_system": "Linux",
+         "platform_machine": "x86_64", "platform_python_implementation": "CPython",
+         "implementation_name": "cpython", "platform_release": "", "platform_version": ""}
+# Requirements on these are kept, and on every name of PROJECTS.
+WORLD = re.compile(r"(nvidia|cuda|cupy|jax|torch|tensorflow|tensorrt|flashinfer|numba|rmm|pylibcudf|libcudf)"
+                   r"(-.*)?|cupy-cuda.*|jaxlib|ml-dtypes|numpy|numba|keras|cutlass|pytorch-.*")
+LEGACY_TAGS = {"manylinux1": "manylinux_2_5", "manylinux2010": "manylinux_2_12",
+               "manylinux2014": "manylinux_2_17"}
+
+
+class Project:
+    """How one name is read.
+
+    every: "release", or "minor" for the newest patch of each minor. newest: at most so many of these.
+    listed: False where the index does not have it.
+    extras: pattern of the extras that are kept. needs: what a build needs.
+    gpu_text: (pattern in METADATA's description, compute capability); the first that is found counts.
+    gpu, cuda, unstated: (first version, value, source), where METADATA does not say: least compute
+    capability; CUDA that it is built for; a requirement. The last that begins at or before a version counts.
+    """
+
+    def __init__(self, every="release", newest=None, listed=True, extras=None, needs=(), gpu_text=(), gpu=(), cuda=(), 
+                 unstated=(), **facts):
+        self.every, self.newest, self.listed, self.extras = every, newest, listed, extras
+        self.needs, self.facts = list(needs), facts
+        self.gpu_text, self.gpu, self.cuda, self.unstated = gpu_text, gpu, cuda, unstated
+
+
+def documented(ranges, version):
+    """(value, source) of the last range that begins at or before this version."""
+    found = (None, None)
+    for first, value, source in ranges:
+        if version >= Version(first):
+            found = (value, source)
+    return found
+
+
+TORCH_BUILD = ["nvcc", "torch", "--no-build-isolation", "ninja", "MAX_JOBS"]
+# Linux rows of "The following combinations are supported".
+PYG_BUILDS = {"1.12": "cu113 cu116", "1.13": "cu116 cu117", "2.0": "cu117 cu118 cu121", "2.1": "cu118 cu121",
+              "2.2": "cu118 cu121", "2.3": "cu118 cu121", "2.4": "cu118 cu121 cu124", "2.5": "cu118 cu121 cu124",
+              "2.6": "cu118 cu124 cu126", "2.7": "cu118 cu126 cu128", "2.8": "cu126 cu128 cu129",
+              "2.9": "cu126 cu128 cu130", "2.10": "cu126 cu128 cu130", "2.11": "cu126 cu128 cu130",
+              "2.12": "cu126 cu130 cu132", "2.13": "cu126 cu130 cu132"}
+PYG = dict(elsewhere="https://data.pyg.org/whl/torch-{torch_minor}.0+{tag}.html", builds=PYG_BUILDS,
+           needs=["nvcc", "torch", "--no-build-isolation"],
+           note="The index has the source only. Wheels for each torch and CUDA are on the project's own page, "
+                "for pip's -f.",
+           source="pytorch_geometric docs/source/install/installation.rst; github.com/pyg-team/pyg-lib README.md "
+                  "@06a3d5d8 and its later versions up to torch 2.13")
+RAPIDS = dict(every="minor", newest=8,
+              note="Up to 24.10 the index has a stub, which fetches the wheel from NVIDIA's own index.",
+              source="cudf-cu12 24.4.1: PKG-INFO; 24.12.0: list of files")
+AMPERE = [(r"NVIDIA Ampere GPU architecture generations and later", "8.0")]
+AMPERE_OF_CORE = [("0", "8.0", "transformer-engine of the same version: METADATA")]
+LOOKS_FOR_WHEEL = ("The index has the source only. Its setup.py first looks for a wheel of the same torch, CUDA, "
+                   "Python and C++ ABI among the project's releases, and builds where there is none.")
+JAX = "docs.jax.dev/en/latest/installation.html"
+ONNX = "onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html, requirements"
+VLLM_GPU = "github.com/vllm-project/vllm @0487d5c2 docs/getting_started/installation/gpu.cuda.inc.md"
+PROJECTS = {
+    "torch": Project(unstated=[("0", "numpy<2", "pytorch/pytorch#132179: 2.3.0 is the first that supports NumPy 2"),
+                               ("2.3", None, None)]),
+    "torchvision": Project(),
+    "torchaudio": Project(),
+    "torchtext": Project(note="0.18, for torch 2.3, is the last release.",
+                         source="github.com/pytorch/text README: development is stopped; torchtext 0.18.0: METADATA"),
+    "torchdata": Project(),
+    "torchcodec": Project(),
+    "torchao": Project(every="minor"),
+    "torch-tensorrt": Project(),
+    "jax": Project(extras=r"cuda.*"),
+    "jaxlib": Project(extras=r"cuda.*",
+                      unstated=[("0", "numpy<2", "numpy/numpy#26191: JAX 0.4.26 is the first built against NumPy 2"),
+                                ("0.4.26", None, None)]),
+    "jax-cuda12-plugin": Project(extras=r"with[-_]cuda", gpu=[("0", "5.2", JAX)]),
+    "jax-cuda12-pjrt": Project(),
+    "jax-cuda13-plugin": Project(extras=r"with[-_]cuda", gpu=[("0", "7.5", JAX)]),
+    "jax-cuda13-pjrt": Project(),
+    "flax": Project(every="minor"),
+    "cupy-cuda11x": Project(extras="ctk"),
+    "cupy-cuda12x": Project(extras="ctk"),
+    "cupy-cuda13x": Project(extras="ctk"),
+    "cupy": Project(needs=["nvcc", "CUDA_PATH"],
+                    note="The index has the source only; cupy-cuda11x, -cuda12x and -cuda13x are its wheels.",
+                    source="docs.cupy.dev/en/stable/install.html"),
+    "triton": Project(gpu=[("2.0", "7.0", "torch/_inductor: Triton only supports devices of CUDA Capability >= 7.0")],
+                      note="Its README names 8.0 and newer; torch.compile accepts 7.0 and newer.",
+                      source="github.com/triton-lang/triton README.md, 2026-10"),
+    "xformers": Project(needs=TORCH_BUILD),
+    "flash-attn": Project(newest=64, needs=TORCH_BUILD + ["packaging", "psutil"],
+                          gpu_text=[(r"Turing(,| or) Ampere", "7.5"), (r"(?m)^1\. Ampere", "8.0")],
+                          elsewhere="https://github.com/Dao-AILab/flash-attention/releases", note=LOOKS_FOR_WHEEL,
+                          source="flash-attn 2.8.3: PKG-INFO and setup.py"),
+    "flashinfer-python": Project(every="minor"),
+    "sageattention": Project(every="minor"),
+    "bitsandbytes": Project(gpu=[("0.41", "5.0", "huggingface.co/docs/bitsandbytes/v0.46.0/installation"),
+                                 ("0.48", "6.0", "huggingface.co/docs/bitsandbytes/v0.48.1/installation")],
+                            note="LLM.int8() needs 7.5 or newer.",
+                            source="huggingface.co/docs/bitsandbytes/v0.50.0/installation"),
+    "transformer-engine": Project(extras=r"pytorch|jax|core.*", needs=TORCH_BUILD + ["cudnn"], gpu_text=AMPERE),
+    "transformer-engine-cu12": Project(gpu_text=AMPERE),
+    "transformer-engine-cu13": Project(gpu_text=AMPERE),
+    "transformer-engine-torch": Project(
+        needs=TORCH_BUILD + ["cudnn"], gpu=AMPERE_OF_CORE,
+        note="Source only. Its build decides which core it requires: transformer-engine-cu12 or -cu13, of the same "
+             "version, by the CUDA that it finds; PKG-INFO names that of the machine that packed it.",
+        source="docs.nvidia.com/deeplearning/transformer-engine-releases/release-2.14/user-guide/installation.html"),
+    "transformer-engine-jax": Project(newest=8, needs=["nvcc", "jax", "--no-build-isolation", "MAX_JOBS", "cudnn"],
+                                      gpu=AMPERE_OF_CORE),
+    "vllm": Project(
+        gpu=[("0.2", "7.0", "docs.vllm.ai/en/v0.3.3 and v0.14.0: getting_started/installation"),
+             ("0.20", "7.5", VLLM_GPU)],
+        cuda=[("0.2.2", "12.1", "vllm-project/vllm#1596"), ("0.7", "12.4", "vllm-project/vllm#12098"),
+              ("0.9", "12", "docs.vllm.ai/en/v0.14.0: 12.8"),
+              ("0.20", "13", "vllm-project/router#154, vllm-project/vllm#47628")],
+        unstated=[("0.9", "transformers<4.54.0", "vllm.ai/releases"), ("0.10", None, None)],
+        elsewhere="https://github.com/vllm-project/vllm/releases",
+        note="The index has one CUDA a release; the project's releases have wheels for others (+cu118, +cu129).",
+        source="vllm-project/vllm#1596 and #42756"),
+    "sglang": Project(newest=25, extras="srt"),
+    "auto-gptq": Project(every="minor"),
+    "gptqmodel": Project(every="minor", newest=8, needs=TORCH_BUILD),
+    "deepspeed": Project(needs=["torch"],
+                         note="Installs without nvcc; its operators are built at first use, with nvcc of torch's CUDA.",
+                         source="deepspeed 0.19.8: PKG-INFO"),
+    "torch-scatter": Project(**PYG),
+    "torch-sparse": Project(**PYG),
+    "torch-cluster": Project(**PYG),
+    "torch-spline-conv": Project(**PYG),
+    "torch-geometric": Project(every="minor"),
+    "pyg-lib": Project(listed=False, **{**PYG, "note": "Not on the index. Wheels for each torch and CUDA are on the "
+                                                       "project's own page, for pip's -f."}),
+    "mmcv": Project(every="minor", needs=TORCH_BUILD,
+                    elsewhere="https://download.openmmlab.com/mmcv/dist/{tag}/torch{torch_minor}/index.html",
+                    note="The index has the source only. Wheels for some torch and CUDA are on the project's own page, "
+                         "for pip's -f.",
+                    source="github.com/open-mmlab/mmcv @058a3e8c docs/en/get_started/installation.md"),
+    "detectron2": Project(listed=False, elsewhere="https://github.com/facebookresearch/detectron2", needs=TORCH_BUILD,
+                          note="Not on the index: pip install git+https://github.com/facebookresearch/detectron2.git",
+                          source="github.com/facebookresearch/detectron2 INSTALL.md"),
+    "mamba-ssm": Project(needs=TORCH_BUILD, elsewhere="https://github.com/state-spaces/mamba/releases",
+                         note=LOOKS_FOR_WHEEL, source="github.com/state-spaces/mamba @014340f4 setup.py"),
+    "causal-conv1d": Project(needs=TORCH_BUILD, elsewhere="https://github.com/Dao-AILab/causal-conv1d/releases",
+                             note=LOOKS_FOR_WHEEL, source="github.com/Dao-AILab/causal-conv1d setup.py"),
+    "apex": Project(
+        other_project=True, elsewhere="https://github.com/NVIDIA/apex", needs=TORCH_BUILD,
+        note="The index's apex is a web toolkit. NVIDIA's is source: git clone, then pip install --no-build-isolation "
+             "with --config-settings \"--build-option=--cpp_ext\" and \"--build-option=--cuda_ext\".",
+        source="github.com/NVIDIA/apex README.md; apex on the index: PKG-INFO, summary"),
+    "tinycudann": Project(listed=False, elsewhere="https://github.com/NVlabs/tiny-cuda-nn", needs=TORCH_BUILD,
+                          note="Not on the index: pip install git+https://github.com/NVlabs/tiny-cuda-nn/"
+                               "#subdirectory=bindings/torch",
+                          source="github.com/NVlabs/tiny-cuda-nn @02919511 README.md"),
+    "tensorflow": Project(extras="and-cuda"),
+    "tensorflow-gpu": Project(note="Wheels end with 2.11.0; 2.12.0 refuses. Use tensorflow, which has been the same "
+                                   "package since 2.1.",
+                              source="tensorflow-gpu 2.12.0: PKG-INFO; list of files, read 2026-11-24"),
+    "keras": Project(every="minor"),
+    "onnxruntime-gpu": Project(extras="cuda|cudnn", cuda=[("1.11", "11.4", ONNX), ("1.13", "11.6", ONNX),
+                                                          ("1.15", "11.8", ONNX), ("1.19", "12", ONNX)],
+                               note="cuDNN 8 up to 1.18, cuDNN 9 from 1.19.", source=ONNX),
+    "numba": Project(every="minor"),
+    "numba-cuda": Project(every="minor", newest=12, extras=r"cu1.*"),
+    "cuda-python": Project(every="minor"),
+    "cudf-cu12": Project(**RAPIDS),
+    "cuml-cu12": Project(**RAPIDS),
+    "faiss-gpu-cu12": Project(every="minor"),
+    "tensorrt": Project(every="minor", newest=12),
+    "pytorch-lightning": Project(every="minor"),
+    "lightning": Project(every="minor"),
+    "accelerate": Project(every="minor", newest=24),
+    "torchmetrics": Project(every="minor"),
+    "transformers": Project(every="minor", newest=24, extras="torch"),
+    "diffusers": Project(every="minor", newest=24, extras="torch"),
+    "timm": Project(every="minor"),
+    "sentence-transformers": Project(every="minor", newest=16),
+    "peft": Project(every="minor", newest=16),
+    "trl": Project(every="minor", newest=24),
+    "numpy": Project(every="minor"),
+    "nvidia-cudnn-cu11": Project(newest=24),
+    "nvidia-cudnn-cu12": Project(newest=24),
+    "nvidia-cudnn-cu13": Project(newest=24),
+    "nvidia-nccl-cu12": Project(newest=24),
+    "nvidia-nccl-cu13": Project(newest=24),
+}
+
+
+# --- the index ----------------------------------------------------------------------------------
+
+class Index:
+    def __init__(self, session, collector, cache):
+        self.session, self.collector, self.cache = session, collector, cache
+
+    def files(self, name):
+        """{version: [(link, upload date or "")]} of what is not withdrawn."""
+        found = collections.defaultdict(list)
+        for url in self.collector.search_scope.get_index_urls_locations(name):
+            page = self.collector.fetch_response(Link(url))
+            if page is None:
+                continue
+            dates = {}
+            if "json" in page.content_type:
+                dates = {file["filename"]: file.get("upload-time", "")[:10]
+                         for file in json.loads(page.content)["files"]}
+            for link in parse_links(page):
+                try:
+                    if link.filename.endswith(".whl"):
+                        version = parse_wheel_filename(link.filename)[1]
+                    else:
+                        version = parse_sdist_filename(link.filename)[1]
+                except ValueError:
+                    continue
+                if link.yanked_reason is None:
+                    found[version].append((link, dates.get(link.filename, "")))
+        return found
+
+    def metadata(self, link):
+        """METADATA text of a wheel or an sdist, and the wheel's list of files."""
+        key = hashlib.sha256(link.url_without_fragment.encode()).hexdigest()[:24]
+        cached = self.cache / key if self.cache else None
+        if cached and cached.exists():
+            text, _, rest = cached.read_text(encoding="utf-8").partition("\0")
+            return text, rest.split("\n")
+        text, names = self._wheel(link) if link.is_wheel else (self._sdist(link), [])
+        if cached:
+            cached.write_text(text + "\0" + "\n".join(names), encoding="utf-8")
+        return text, names
+
+    def _wheel(self, link):
+        with LazyZipOverHTTP(link.url_without_fragment, self.session) as file:
+            with zipfile.ZipFile(file) as archive:
+                names = archive.namelist()
+                member = next(n for n in names if re.fullmatch(r"[^/]+\.dist-info/METADATA", n))
+                text = archive.read(member).decode("utf-8", "replace")
+                for extra in (n for n in names if n.endswith("/cpp_lib.json")):  # xformers' record of its build
+                    text = f"X-Build: {json.dumps(json.loads(archive.read(extra)))}\n" + text
+        return text, [n for n in names if re.search(r"cuda\d+[^/]*\.so$", n)]
+
+    def _sdist(self, link):
+        """PKG-INFO; where that has no requirements, with those of requires.txt."""
+        information, required = "", None
+        response = self.session.get(link.url_without_fragment, stream=True,
+                                    headers={"Accept-Encoding": "identity"})
+        response.raise_for_status()
+        try:
+            with tarfile.open(fileobj=response.raw, mode="r|*") as archive:
+                for member in archive:
+                    if re.fullmatch(r"([^/]+/)?PKG-INFO", member.name):
+                        information = archive.extractfile(member).read().decode("utf-8", "replace")
+                        if re.search(r"^Requires-Dist:", information, re.M):
+                            break
+                    elif re.fullmatch(r".*\.egg-info/requires\.txt", member.name):
+                        required = archive.extractfile(member).read().decode("utf-8", "replace")
+                    if information and required is not None:
+                        break
+        finally:
+            response.close()
+        return "".join(f"Requires-Dist: {line}\n" for line in of_requires_txt(required or "")) + information
+
+
+def of_requires_txt(text):
+    """setuptools' own form: sections [extra:marker] instead of markers."""
+    condition = ""
+    for line in filter(None, map(str.strip, text.splitlines())):
+        section = re.fullmatch(r"\[([^:\]]*)(?::(.*))?\]", line)
+        if section:
+            parts = [f"({section[2]})"] if section[2] else []
+            parts += [f'extra == "{section[1]}"'] if section[1] else []
+            condition = " and ".join(parts)
+        elif condition:
+            yield f"{line} and ({condition})" if ";" in line else f"{line} ; {condition}"
+        else:
+            yield line
+
+
+# --- one release --------------------------------------------------------------------------------
+
+def partial(node, environment):
+    """A marker's value where the environment decides it, else the text that is left of it."""
+    if isinstance(node, tuple):
+        text = " ".join(part.serialize() for part in node)
+        known = all(part.value in environment for part in (node[0], node[2])
+                    if type(part).__name__ == "Variable")
+        return Marker(text).evaluate(environment) if known else text
+    alternatives = [[]]
+    for part in node:
+        if part == "or":
+            alternatives.append([])
+        elif part != "and":
+            alternatives[-1].append(partial(part, environment))
+    left = []
+    for terms in alternatives:
+        if False in terms:
+            continue
+        terms = [term for term in terms if term is not True]
+        if not terms:
+            return True
+        left.append(" and ".join(f"({t})" if " or " in t and len(terms) > 1 else t for t in terms))
+    return " or ".join(left) if left else False
+
+
+def requirement(text, extra):
+    """The requirement as it stands on Linux x86_64 with this extra; None where it does not hold."""
+    required = Requirement(text)
+    left = partial(required.marker._markers, {**LINUX, "extra": extra}) if required.marker else True
+    if left is False:
+        return None
+    required.marker, required.name = None, canonicalize_name(required.name)
+    required.extras = set(map(canonicalize_name, required.extras))
+    return str(required).replace(" ", "") + ("" if left is True else f"; {left}")
+
+
+def ours(text):
+    name = canonicalize_name(re.match(r"[\w.-]+", text)[0])
+    return name in PROJECTS or WORLD.fullmatch(name)
+
+
+def requirements(metadata, keep_extras):
+    lines = [line.replace("\n", " ") for line in metadata.get_all("Requires-Dist", [])]
+    lines = [line for line in lines if ours(line)]
+    base = [r for r in (requirement(line, "") for line in lines) if r]
+    extras = collections.defaultdict(list)  # names of the same meaning share a line
+    names = set(metadata.get_all("Provides-Extra", []))
+    names.update(e for line in lines for e in re.findall(r"extra\s*==\s*['\"]([^'\"]+)", line))
+    for extra in sorted(names):
+        if keep_extras and re.fullmatch(keep_extras, extra):
+            more = [r for r in (requirement(line, extra) for line in lines) if r and r not in base]
+            if more:
+                extras["\n".join(dict.fromkeys(more))].append(canonicalize_name(extra))
+    return list(dict.fromkeys(base)), {" ".join(names): lines for lines, names in extras.items()}
+
+
+def wheel_tags(links):
+    """["cp310 cp311 manylinux_2_28_x86_64 manylinux_2_28_aarch64"]: interpreters, then platforms."""
+    found = collections.defaultdict(set)
+    for link in links:
+        if not link.is_wheel:
+            continue
+        tags = parse_wheel_filename(link.filename)[3]
+        platforms = {LEGACY_TAGS.get(t.platform.partition("_")[0], t.platform.partition("_")[0])
+                     + t.platform[len(t.platform.partition("_")[0]):] if t.platform.startswith("manylinux")
+                     else t.platform for t in tags}
+        platforms = [p for p in platforms if p == "any" or re.fullmatch(r"(many)?linux_.*(x86_64|aarch64)", p)]
+        if not platforms:
+            continue
+        # Of a wheel with several tags the oldest glibc is the condition.
+        platform = min(platforms, key=glibc)
+        for tag in tags:
+            if tag.interpreter.startswith("pp"):
+                continue
+            abi = "" if tag.abi in ("none", tag.interpreter, tag.interpreter + "m") else "-" + tag.abi
+            abi = "t" if abi == f"-{tag.interpreter}t" else abi
+            found[platform].add(tag.interpreter + abi)
+    order = lambda tag: [int(n) if n.isdigit() else n for n in re.split(r"(\d)(\d*)", tag, maxsplit=1)]
+    lines = collections.defaultdict(list)
+    for platform in sorted(found, key=lambda p: (p.rpartition("aarch64")[1], glibc(p))):
+        lines[" ".join(sorted(found[platform], key=order))].append(platform)
+    return [" ".join([pythons] + platforms) for pythons, platforms in lines.items()]
+
+
+def glibc(platform):
+    numbers = re.match(r"manylinux_(\d+)_(\d+)", platform)
+    return (int(numbers[1]), int(numbers[2])) if numbers else (0, 0)
+
+
+def readable(links):
+    """The file whose METADATA stands for the release: a wheel of this platform, of the newest CPython."""
+    def rank(link):
+        tags = wheel_tags([link])
+        newest = re.findall(r"cp3(\d+)\b", tags[0]) if tags else []
+        return ("x86_64" in tags[0], "any" in tags[0], int(newest[-1]) if newest else 0)
+    wheels = [link for link in links if link.is_wheel and wheel_tags([link])]
+    wheels = [link for link in wheels if "x86_64" in link.filename or "any" in link.filename] or wheels
+    if wheels:
+        return max(wheels, key=rank)
+    return next((link for link in links if link.filename.endswith(".tar.gz")), None)
+
+
+def cudas(name, required, names, build):
+    """What the release is built for: by its record, its libraries, its name, its exact requirements."""
+    if build.get("version", {}).get("cuda"):
+        number = str(build["version"]["cuda"])  # 1201
+        return [f"{int(number[:-2])}.{int(number[-2:])}" if number.isdigit() else number]
+    libraries = {m[1] for n in names for m in [re.search(r"bitsandbytes_cuda(\d\d\d)\.so$", n)] if m}
+    if libraries:
+        return sorted((n[:2] + "." + n[2:] for n in libraries), key=lambda v: list(map(int, v.split("."))))
+    named = re.search(r"-cu(?:da)?(1\d)(?:x|-|$)", name)
+    if named:
+        return [named[1]]
+    for text in required:
+        exact = re.match(r"(?:cuda-toolkit(?:\[.*\])?|nvidia-cuda-(?:runtime|nvrtc)(?:-cu1\d)?)==(\d+\.\d+)", text)
+        if exact:
+            return [exact[1]]
+    majors = {m[1] for text in required
+              for m in [re.match(r"nvidia-[a-z-]+(?:-|\[)cu(1\d)\b", text) or
+                        re.match(r"nvidia-cuda-(?:runtime|nvrtc)[~>]=(1\d)\.", text)] if m}
+    return sorted(majors) if len(majors) == 1 else []
+
+
+def least_gpu(build):
+    listed = re.findall(r"(\d+\.\d)", build.get("env", {}).get("TORCH_CUDA_ARCH_LIST") or "")
+    return min(listed, key=lambda v: list(map(int, v.split("."))), default=None)
+
+
+def read_release(index, name, project, version, links, today):
+    link = readable(links)
+    if link is None:
+        return {}
+    try:
+        text, names = index.metadata(link)
+    except (OSError, KeyError, StopIteration, tarfile.TarError, zipfile.BadZipFile) as error:
+        print(f"from_index.py: {link.filename}: {error!r}", file=sys.stderr)
+        return {}
+    if not text:
+        return {}
+    metadata = email.message_from_string(text)
+    build = json.loads(metadata.get("X-Build") or "{}")
+    required, extras = requirements(metadata, project.extras)
+    source = "METADATA" if link.is_wheel else "PKG-INFO"
+    gpu, gpu_source = least_gpu(build), None
+    if build:
+        source += " and cpp_lib.json"
+    else:
+        gpu = next((found for pattern, found in project.gpu_text if re.search(pattern, text)), None)
+    if not gpu:
+        gpu, gpu_source = documented(project.gpu, version)
+    cuda, cuda_source = cudas(name, required + [l for e in extras.values() for l in e.split("\n")], names, build), None
+    if not cuda:
+        cuda, cuda_source = documented(project.cuda, version)
+    unstated, unstated_source = documented(project.unstated, version)
+    return {"python": metadata.get("Requires-Python"), "requires": required, "extras": extras or None,
+            "cuda": [cuda] if isinstance(cuda, str) else cuda, "cuda_source": cuda_source,
+            "gpu": gpu, "gpu_source": gpu_source, "unstated": [unstated] if unstated else None,
+            "unstated_source": unstated_source,
+            "source": f"{source}, read {today}"}
+
+
+def chosen(files, project):
+    """Final releases since SINCE, or of each minor the newest; of another project's name the newest."""
+    versions = sorted(v for v in files if not v.is_prerelease or project.facts.get("other_project"))
+    if project.facts.get("other_project"):
+        return versions[-1:]
+    recent = [v for v in versions if max(date for _, date in files[v]) >= SINCE
+              or not any(date for _, date in files[v])]
+    if project.every == "minor":
+        recent = list({v.release[:2]: v for v in recent}.values())
+    return recent[-(project.newest or 0):] or versions[-1:]
+
+
+def read_project(index, name, project, known, read_all, today):
+    files = index.files(name)
+    rows = []
+    for version in chosen(files, project):
+        links = [link for link, _ in files[version]]
+        wheels = wheel_tags(links)
+        if not wheels and not any(link.filename.endswith((".tar.gz", ".zip")) for link in links):
+            continue  # other platforms only
+        old = known.get((name, str(version)))
+        row = {"name": name, "version": str(version)}
+        if old and not read_all:
+            row.update({k: v for k, v in old.items() if k not in ("wheels", "build")})
+        else:
+            row.update(read_release(index, name, project, version, links, today))
+        if "source" not in row:
+            row["source"] = f"list of files, read {today}"
+        source = row.pop("source")
+        row.update(wheels=wheels, build=bool(project.needs) and not wheels, source=source)
+        rows.append(row)
+    return rows
+
+
+def read_table(path):
+    """{(name, version): row}, with sources written out."""
+    table = json.loads(path.read_text(encoding="utf-8"))
+    for row in table["releases"]:
+        row.update({key: table["sources"][value[1:]] for key, value in row.items()
+                    if key.endswith("source") and value.startswith("@")})
+    return {(row["name"], row["version"]): row for row in table["releases"]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these names")
+    parser.add_argument("--all", action="store_true", help="read again what the table has")
+    parser.add_argument("--cache", type=pathlib.Path, help="directory that keeps METADATA")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parent / "packages.json")
+    options = parser.parse_args()
+    unknown = set(options.names) - set(PROJECTS)
+    if unknown:
+        sys.exit(f"from_index.py: not in PROJECTS: {', '.join(sorted(unknown))}")
+    known = read_table(options.out) if options.out.exists() else {}
+    if options.cache:
+        options.cache.mkdir(parents=True, exist_ok=True)
+    today = datetime.date.today().isoformat()
+
+    table = Table("Python packages of the CUDA world: what each release requires on Linux x86_64, and "
+                  "which wheels it has.")
+    command = InstallCommand("install", "")
+    pip_options, _ = command.parse_args([])
+    with command.main_context():
+        session = command.get_default_session(pip_options)
+        collector = command._build_package_finder(pip_options, session)._link_collector
+        index = Index(session, collector, options.cache)
+        for name, project in PROJECTS.items():
+            if not project.listed:
+                rows = []
+            elif not options.names or name in options.names:
+                rows = read_project(index, name, project, known, options.all, today)
+                print(f"{name}: {len(rows)}", file=sys.stderr, flush=True)
+            else:
+                rows = [row for (held_name, _), row in known.items() if held_name == name]
+            for row in rows:
+                table.add("releases", **row)
+            if project.needs or project.facts:
+                source = project.facts.get("source", f"{name}: METADATA; torch/utils/cpp_extension.py "
+                                                     "(ninja, MAX_JOBS)")
+                table.add("projects", name=name, needs=project.needs, **{**project.facts, "source": source})
+    table.write(options.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+// What a wheel, a conda record or an installed framework was built with: CUDA, ROCm, XPU or the CPU
+// alone. Pure. The one order of evidence: the build itself first (its module, its label, conda's
+// build string and dependencies, the libraries that it requires or carries), the tables of releases
+// last; where neither says, it is Unknown.
+#pragma once
+
+#include "solver/facts/environment.hpp"
+#include "solver/facts/inventory.hpp"
+#include "solver/knowledge/knowledge.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::knowledge {
+
+enum class BuildKind { Unknown, Cuda, Cpu, Rocm, Xpu };
+
+struct Build {
+    BuildKind kind = BuildKind::Unknown;
+    std::optional<DottedVersion>
+        cuda;           // 12.6, or 12 where no more is known; none: CUDA of an unknown version
+    std::string source; // "its build string py3.11_cuda12.1_cudnn8.9.2_0"
+
+    [[nodiscard]] bool known() const { return kind != BuildKind::Unknown; }
+    // For a GPU that is not NVIDIA's.
+    [[nodiscard]] bool other_gpu() const {
+        return kind == BuildKind::Rocm || kind == BuildKind::Xpu;
+    }
+};
+
+// "2.8.0+cu126", "2.4.1+rocm6.0", "2.8.0+cpu": by the local label.
+Build build_by_label(std::string_view version);
+// By the distribution's own name: cupy-cuda12x, cupy-rocm-5-0, jax-cuda12-plugin, tensorflow-cpu.
+Build build_by_name(std::string_view distribution);
+// By build string ("py3.11_cuda12.1_cudnn8.9.2_0", "cpu_generic_py312_h1"), then by dependencies.
+Build build_by_conda(std::string_view build, std::span<const std::string> depends);
+// By NVIDIA's libraries that it requires (cuda-toolkit==13.2.2, nvidia-cuda-runtime-cu12==12.6.77).
+Build build_by_requirements(std::span<const std::string> requires_dist);
+
+struct BuildEvidence {
+    std::string_view name;                         // PyPI's: torch, torchvision, torchaudio
+    std::string_view version;                      // 2.8.0+cu126
+    const facts::FrameworkBuild* module = nullptr; // what was imported says (torch/version.py)
+    const facts::CondaPackage* conda = nullptr;
+    const facts::Distribution* distribution = nullptr;
+    bool released = false; // a release of an index, so that the tables hold
+};
+Build build_of(const BuildEvidence& evidence);
+
+// "CUDA 12.6", "ROCm", "CPU", "an unknown CUDA".
+std::string build_text(const Build& build);
+// "2.8.0" of "2.8.0+cu126".
+std::string_view public_version(std::string_view version);
+// "12.6" of 12.6 and of 12.6.77, "12" of 12.
+std::string short_cuda(const DottedVersion& cuda);
+// 12 and 12.6 are the same CUDA as far as both say; 12.4 and 12.6 are not.
+bool same_cuda(const DottedVersion& left, const DottedVersion& right);
+// The tag of PyTorch's indexes: 12.6 -> "cu126".
+std::string cuda_tag(const DottedVersion& cuda);
+
+// The row of torch's table for a version, local label aside; nullptr where it has none.
+const TorchRelease* torch_release(std::string_view version);
+const TorchVariant* torch_variant(std::string_view version, std::string_view tag);
+// The device code of an installed torch, by its table: its wheel's, or conda's where its version
+// has no tag. Empty where it is unknown, as for a build from source.
+std::vector<const Architectures*> code_of_torch(const facts::FrameworkBuild& build);
+// The newest torch wheel whose CUDA is at most `cuda`; of the same major if there is one, because
+// an older major rarely fits the rest of an environment.
+const TorchVariant* newest_torch_for(const DottedVersion& cuda);
+
+} // namespace cudaenv::knowledge

@@ -1,0 +1,59 @@
+#include "solver/knowledge/frameworks.hpp"
+
+#include "base/text.hpp"
+#include "solver/knowledge/table.hpp"
+
+#include <algorithm>
+
+namespace cudaenv::knowledge {
+
+namespace {
+
+std::vector<Framework> read_frameworks() {
+    std::vector<Framework> rows;
+    read_table("frameworks", [&](std::string_view, const Row& row) {
+        Framework framework;
+        framework.name = row.text("name");
+        framework.conda = row.list("conda");
+        framework.module = row.find("module").value_or(framework.name);
+        framework.family = row.text("family");
+        framework.role = row.text("role");
+        framework.table = row.find("table").value_or("");
+        framework.from_source = row.flag("compiled");
+        framework.repository = row.find("repository").value_or("");
+        for (const auto& [release, gcc] : row.pairs("gcc_min")) {
+            framework.gcc_min.emplace_back(DottedVersion::of(release), std::stoi(gcc));
+        }
+        framework.note = row.find("note").value_or("");
+        framework.source = row.source();
+        rows.push_back(std::move(framework));
+    });
+    return rows;
+}
+
+} // namespace
+
+std::span<const Framework> frameworks() {
+    static const std::vector<Framework> rows = read_frameworks();
+    return rows;
+}
+
+const Framework* find_framework(std::string_view name) {
+    const auto rows = frameworks();
+    const auto found = std::ranges::find_if(rows, [&](const Framework& row) {
+        return row.name == name || std::ranges::find(row.conda, name) != row.conda.end();
+    });
+    return found == rows.end() ? nullptr : &*found;
+}
+
+std::optional<int> oldest_gcc(const Framework& framework, const DottedVersion& release) {
+    std::optional<int> oldest;
+    for (const auto& [from, gcc] : framework.gcc_min) {
+        if (release >= from) {
+            oldest = gcc;
+        }
+    }
+    return oldest;
+}
+
+} // namespace cudaenv::knowledge

@@ -1,0 +1,40 @@
+// What is known of the packages of the CUDA world by name: data/frameworks.json, one row a package.
+// The next one is a row, no C++. Pure.
+#pragma once
+
+#include "base/dotted_version.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cudaenv::knowledge {
+
+struct Framework {
+    std::string name; // PyPI's, normalised: "torch"
+    std::vector<std::string>
+        conda;          // conda's names of it, the usual one first: "pytorch", "pytorch-gpu"
+    std::string module; // what Python imports: "torch"
+    std::string family; // "torch", "tensorflow", "jax", "cupy", ...
+    // "framework": decides the CUDA of an environment; "partner": built for one release of it;
+    // "user": runs on it.
+    std::string role;
+    std::string table;        // of its releases: "torch", "tensorflow", "packages"; empty: none
+    bool from_source = false; // an index has its source alone: it is compiled where it is installed
+    std::string
+        repository; // where it is, for what pip cannot install by name: "github.com/NVIDIA/apex"
+    // The oldest g++ that its headers compile with, from a release on, ascending: {2.2.2, 9}.
+    std::vector<std::pair<DottedVersion, int>> gcc_min;
+    std::string note;
+    std::string source;
+};
+std::span<const Framework> frameworks();
+// By PyPI's or conda's name; nullptr where no row has it.
+const Framework* find_framework(std::string_view name);
+// The oldest g++ for extensions of that release; nothing where any will do.
+std::optional<int> oldest_gcc(const Framework& framework, const DottedVersion& release);
+
+} // namespace cudaenv::knowledge

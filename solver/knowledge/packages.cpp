@@ -1,0 +1,132 @@
+// Python packages of the CUDA world.
+#include "solver/knowledge/packages.hpp"
+
+#include "base/text.hpp"
+#include "solver/knowledge/table.hpp"
+#include "solver/specs/requirement.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace cudaenv::knowledge {
+
+namespace {
+
+struct Packages {
+    std::map<std::string, std::vector<PackageRelease>, std::less<>> releases;
+    std::map<std::string, PackageProject, std::less<>> projects;
+};
+
+// "cp310 cp311 manylinux_2_28_x86_64 manylinux_2_28_aarch64": interpreters, then platforms.
+void read_wheels(std::string_view text, std::vector<PackageWheels>& wheels) {
+    std::vector<std::string> pythons;
+    for (const std::string_view word : split(text, ' ')) {
+        if (word == "any" || word.find("linux") != std::string_view::npos) {
+            wheels.push_back({pythons, std::string(word)});
+        } else {
+            pythons.emplace_back(word);
+        }
+    }
+}
+
+PackageRelease read_release(const Row& row) {
+    PackageRelease release;
+    release.name = row.text("name");
+    release.version = row.text("version");
+    release.requires_python = row.find("python").value_or("");
+    release.requirements = row.list("requires");
+    // Extras of the same meaning share a line: "cuda cuda12".
+    for (const auto& [names, lines] : row.pairs("extras")) {
+        for (const std::string_view name : split(names, ' ')) {
+            PackageExtra& extra = release.extras.emplace_back(PackageExtra{std::string(name), {}});
+            for (const std::string_view line : split(lines, '\n')) {
+                extra.requirements.emplace_back(line);
+            }
+        }
+    }
+    for (const std::string& wheels : row.list("wheels")) {
+        read_wheels(wheels, release.wheels);
+    }
+    release.cudas = row.versions("cuda");
+    if (row.find("cuda_source")) {
+        release.cudas_source = row.source("cuda_source");
+    }
+    if (row.find("gpu")) {
+        release.least_gpu = row.capability("gpu");
+    }
+    if (row.find("gpu_source")) {
+        release.least_gpu_source = row.source("gpu_source");
+    }
+    release.unstated = row.list("unstated");
+    if (row.find("unstated_source")) {
+        release.unstated_source = row.source("unstated_source");
+    }
+    release.builds_here = row.flag("build");
+    release.source = release.name + " " + release.version + ", " + row.source();
+    return release;
+}
+
+PackageProject read_project(const Row& row) {
+    PackageProject project;
+    project.name = row.text("name");
+    project.other_project = row.flag("other_project");
+    project.build_needs = row.list("needs");
+    project.elsewhere = row.find("elsewhere").value_or("");
+    for (const auto& [torch, tags] : row.pairs("builds")) {
+        std::vector<std::string> read;
+        for (const std::string_view tag : split(tags, ' ')) {
+            read.emplace_back(tag);
+        }
+        project.elsewhere_builds.emplace_back(torch, std::move(read));
+    }
+    project.note = row.find("note").value_or("");
+    project.source = row.source();
+    return project;
+}
+
+const Packages& packages() {
+    static const Packages all = [] {
+        Packages read;
+        // The file is in the order of versions.
+        read_table("packages", [&](std::string_view section, const Row& row) {
+            if (section == "releases") {
+                read.releases[row.text("name")].push_back(read_release(row));
+                return;
+            }
+            PackageProject project = read_project(row);
+            read.projects[project.name] = std::move(project);
+        });
+        return read;
+    }();
+    return all;
+}
+
+} // namespace
+
+std::span<const PackageRelease> package_releases(std::string_view name) {
+    const auto& releases = packages().releases;
+    const auto found = releases.find(specs::normalize_project_name(name));
+    return found == releases.end() ? std::span<const PackageRelease>() : found->second;
+}
+
+const PackageProject* package_project(std::string_view name) {
+    const auto& projects = packages().projects;
+    const auto found = projects.find(specs::normalize_project_name(name));
+    return found == projects.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> package_names() {
+    std::vector<std::string> names;
+    for (const auto& [name, releases] : packages().releases) {
+        names.push_back(name);
+    }
+    for (const auto& [name, project] : packages().projects) {
+        if (!packages().releases.contains(name)) {
+            names.push_back(name);
+        }
+    }
+    std::ranges::sort(names);
+    return names;
+}
+
+} // namespace cudaenv::knowledge

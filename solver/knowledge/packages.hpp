@@ -1,0 +1,82 @@
+// What Python packages of the CUDA world require, release by release: data/packages.json, which
+// data/from_index.py makes from the METADATA on a package index. Linux x86_64. The table is read
+// at the first call and once.
+#pragma once
+
+#include "base/compute_capability.hpp"
+#include "base/dotted_version.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cudaenv::knowledge {
+
+// The wheels of one release for one platform.
+struct PackageWheels {
+    // Interpreter tags, ascending: "cp311"; "cp313t" without the GIL; "cp38-abi3" for 3.8 and
+    // newer; "py3" for any Python 3.
+    std::vector<std::string> pythons;
+    std::string platform; // "manylinux_2_28_x86_64", "manylinux_2_17_aarch64", "any"
+};
+
+// What an extra adds to the requirements: "cuda12" -> "jax-cuda12-plugin[with-cuda]==0.4.30".
+struct PackageExtra {
+    std::string name; // normalized: "with-cuda"
+    std::vector<std::string> requirements;
+};
+
+struct PackageRelease {
+    std::string name;            // normalized (PEP 503): "flash-attn"
+    std::string version;         // PEP 440, final or post release
+    std::string requires_python; // specifiers; empty = not stated
+    // PEP 508, only those on packages of this world. Markers are evaluated for Linux x86_64 and
+    // CPython without extras; what is left of one depends on the Python.
+    std::vector<std::string> requirements;
+    // What METADATA does not say and the binary needs: "numpy<2" of builds against NumPy 1.
+    std::vector<std::string> unstated;
+    std::string unstated_source;       // empty: there are none
+    std::vector<PackageExtra> extras;  // only those that bring CUDA or a framework
+    std::vector<PackageWheels> wheels; // empty: source only
+    // CUDA releases ("12.8") or majors ("12") that it is built for. Several where it has a library
+    // for each. Empty: not tied to one, or not stated.
+    std::vector<DottedVersion> cudas;
+    std::string cudas_source;                   // empty: `source`
+    std::optional<ComputeCapability> least_gpu; // oldest GPU it serves; none = not stated
+    std::string least_gpu_source;               // empty: `source`
+    // Source only, and more than Python: package_project() says what the build needs.
+    bool builds_here = false;
+    std::string source; // "xformers 0.0.28.post3, METADATA, read 2026-11-24"
+};
+
+// What holds for all releases of a package.
+struct PackageProject {
+    std::string name;
+    // The index has an unrelated project under this name; NVIDIA's or the community's is at
+    // `elsewhere`. "pip install NAME" is wrong.
+    bool other_project = false;
+    // What a build needs, in words for a command: "nvcc", "torch" (installed before), "ninja",
+    // "--no-build-isolation", "MAX_JOBS" (caps memory), "cudnn". Empty: there is nothing to build.
+    std::vector<std::string> build_needs;
+    // Where builds are that the index lacks: a repository, a release page, or a page for pip's -f
+    // with {torch_minor} (2.4) and {tag} (cu124) to fill in. Empty: the index has
+    // it all.
+    std::string elsewhere;
+    // Of such a page, which builds it has: torch's minor and tags, "2.4" -> cu118, cu121, cu124.
+    // Empty: not known. A minor that is not listed has none, or is newer than the source.
+    std::vector<std::pair<std::string, std::vector<std::string>>> elsewhere_builds;
+    std::string note;
+    std::string source;
+};
+
+// Releases of `name` (in any PEP 503 spelling), ascending by version; empty for an unknown name.
+std::span<const PackageRelease> package_releases(std::string_view name);
+// None where the table has nothing to say beyond the releases.
+const PackageProject* package_project(std::string_view name);
+// Every name that the table knows, normalized, sorted; some have no release on the index.
+std::vector<std::string> package_names();
+
+} // namespace cudaenv::knowledge

@@ -1,0 +1,87 @@
+#include "solver/pins/pin_layers.hpp"
+
+#include <algorithm>
+
+namespace cudaenv::pins {
+
+std::string_view name_of(PinSource source) {
+    switch (source) {
+    case PinSource::Shell:
+        return "this shell";
+    case PinSource::ProjectLocal:
+        return "the project's local file";
+    case PinSource::Project:
+        return "the project";
+    case PinSource::Environment:
+        return "the environment";
+    case PinSource::User:
+        return "the user's default";
+    case PinSource::System:
+        return "the administrator's default";
+    }
+    return {};
+}
+
+namespace {
+
+facts::Severity severity_of(PinSource winner, PinSource loser) {
+    const bool by_default = loser == PinSource::User || loser == PinSource::System;
+    const bool neighbour = winner == PinSource::ProjectLocal && loser == PinSource::Project;
+    return by_default || neighbour ? facts::Severity::Note : facts::Severity::Warning;
+}
+
+} // namespace
+
+const EffectivePin* EffectivePins::find(std::string_view name) const {
+    const auto found = std::find_if(pins.begin(), pins.end(),
+                                    [&](const EffectivePin& p) { return p.pin.name == name; });
+    return found == pins.end() ? nullptr : &*found;
+}
+
+std::vector<Pin> EffectivePins::list() const {
+    std::vector<Pin> out;
+    for (const EffectivePin& effective : pins) {
+        out.push_back(effective.pin);
+    }
+    return out;
+}
+
+std::vector<std::string> EffectivePins::warnings() const {
+    std::vector<std::string> out;
+    for (const PinOverride& change : overridden) {
+        if (change.severity == facts::Severity::Warning) {
+            out.push_back(change.text);
+        }
+    }
+    return out;
+}
+
+EffectivePins effective_pins(std::span<const PinLayer> layers) {
+    std::vector<EffectivePin> all;
+    for (const PinLayer& layer : layers) {
+        for (const Pin& pin : layer.pins) {
+            all.push_back({pin, layer.source});
+        }
+    }
+    std::stable_sort(all.begin(), all.end(), [](const EffectivePin& a, const EffectivePin& b) {
+        return a.pin.name != b.pin.name ? a.pin.name < b.pin.name : a.source < b.source;
+    });
+    EffectivePins out;
+    for (EffectivePin& candidate : all) {
+        if (out.pins.empty() || out.pins.back().pin.name != candidate.pin.name) {
+            out.pins.push_back(std::move(candidate));
+            continue;
+        }
+        const EffectivePin& winner = out.pins.back();
+        if (winner.pin.constraint == candidate.pin.constraint) {
+            continue;
+        }
+        PinOverride change{winner, candidate, severity_of(winner.source, candidate.source), {}};
+        change.text = winner.pin.name + ' ' + winner.pin.constraint + " (" + winner.pin.origin +
+                      ") overrides " + candidate.pin.constraint + " (" + candidate.pin.origin + ')';
+        out.overridden.push_back(std::move(change));
+    }
+    return out;
+}
+
+} // namespace cudaenv::pins

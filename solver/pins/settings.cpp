@@ -1,0 +1,330 @@
+#include "solver/pins/settings.hpp"
+
+#include "base/compute_capability.hpp"
+#include "base/printable.hpp"
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace cudaenv::pins {
+
+namespace {
+
+constexpr std::array<std::string_view, 2> k_purposes{"run", "build"};
+constexpr std::array<std::string_view, 2> k_library_paths{"auto", "never"};
+constexpr std::array<std::string_view, 1> k_users_library_paths{"always"};
+constexpr std::array<std::string_view, 2> k_constraint_files{"off", "env"};
+constexpr std::array<std::string_view, 2> k_daemon_starts{"auto", "never"};
+
+constexpr std::array<SettingKey, 14> k_keys{{
+    {"resolve", "channels", SettingKind::Words, {}, {}, false, "conda channels, first wins"},
+    {"resolve", "for", SettingKind::Word, k_purposes, {}, false, "what a resolution is for"},
+    {"resolve",
+     "targets",
+     SettingKind::Capabilities,
+     {},
+     {},
+     false,
+     "compute capabilities to build for where there is no GPU"},
+    {"activate", "ld_library_path", SettingKind::Word, k_library_paths, k_users_library_paths,
+     false, "whether the toolkit's libraries go on LD_LIBRARY_PATH"},
+    {"activate",
+     "compilers",
+     SettingKind::Truth,
+     {},
+     {},
+     false,
+     "whether CC, CXX, CUDAHOSTCXX and NVCC_CCBIN are set"},
+    {"activate",
+     "keep_cuda_home",
+     SettingKind::Truth,
+     {},
+     {},
+     false,
+     "whether CUDA_HOME from before the shell's hook counts as set by hand",
+     false},
+    {"activate",
+     "constraints",
+     SettingKind::Word,
+     k_constraint_files,
+     {},
+     false,
+     "whether pins are written into the environment's own pip.conf and conda pinned file"},
+    {"activate",
+     "wrap",
+     SettingKind::Truth,
+     {},
+     {},
+     true,
+     "whether hooks act at once after conda activate, by functions before conda's own"},
+    {"activate",
+     "trusted_groups",
+     SettingKind::Words,
+     {},
+     {},
+     true,
+     "groups whose members may write project files that count, as in [\"lab\"]"},
+    {"toolkits",
+     "directories",
+     SettingKind::Directories,
+     {},
+     {},
+     true,
+     "further directories to look for toolkits in"},
+    {"daemon",
+     "start",
+     SettingKind::Word,
+     k_daemon_starts,
+     {},
+     true,
+     "whether interactive shells leave a daemon behind"},
+    {"probe",
+     "background",
+     SettingKind::Truth,
+     {},
+     {},
+     true,
+     "whether the daemon runs the quick probe on idle GPUs after an activation",
+     false},
+    {"check",
+     "warn",
+     SettingKind::Truth,
+     {},
+     {},
+     false,
+     "whether a prompt says what an install has mixed"},
+    {"check",
+     "ignore",
+     SettingKind::Words,
+     {},
+     {},
+     false,
+     "codes of findings that are not reported, as in [\"CE130\"]"},
+}};
+
+std::string words_of(const SettingKey& key, bool project) {
+    std::vector<std::string> words;
+    for (const std::string_view word : key.words) {
+        words.push_back('"' + std::string(word) + '"');
+    }
+    if (!project) {
+        for (const std::string_view word : key.users_words) {
+            words.push_back('"' + std::string(word) + '"');
+        }
+    }
+    return join(words, " or ");
+}
+
+std::string expected(const SettingKey& key, bool project) {
+    switch (key.kind) {
+    case SettingKind::Word:
+        return "expected " + words_of(key, project);
+    case SettingKind::Truth:
+        return "expected true or false";
+    case SettingKind::Words:
+        return "expected a list of strings, as in [\"pytorch\", \"conda-forge\"]";
+    case SettingKind::Directories:
+        return "expected a list of directories, as in [\"/opt/cuda-12.1\"]";
+    case SettingKind::Capabilities:
+        return "expected a list of compute capabilities, as in [\"8.6\", \"9.0\"]";
+    }
+    return {};
+}
+
+bool contains(std::span<const std::string_view> words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// `activation.wrap` is `activate.wrap` to whoever thinks of the noun.
+std::string_view canonical_table(std::string_view table) {
+    return table == "activation" ? "activate" : table;
+}
+
+} // namespace
+
+std::span<const SettingKey> setting_keys() {
+    return k_keys;
+}
+
+const SettingKey* find_setting_key(std::string_view name) {
+    const std::size_t dot = std::min(name.find('.'), name.size());
+    const std::string wanted =
+        std::string(canonical_table(name.substr(0, dot))) + std::string(name.substr(dot));
+    const auto* found = std::find_if(k_keys.begin(), k_keys.end(),
+                                     [&](const SettingKey& key) { return key.name() == wanted; });
+    return found == k_keys.end() ? nullptr : &*found;
+}
+
+Error unknown_setting(std::string_view name) {
+    std::vector<std::string> names;
+    for (const SettingKey& key : k_keys) {
+        names.push_back(key.name());
+    }
+    return Error{ErrorKind::BadInput,
+                 "unknown-key",
+                 "unknown key " + quoted(name),
+                 {},
+                 0,
+                 0,
+                 did_you_mean(name, names, "known are " + join(names, ", "))};
+}
+
+SettingValue default_of(const SettingKey& key) {
+    switch (key.kind) {
+    case SettingKind::Word:
+        return std::string(key.words[0]);
+    case SettingKind::Truth:
+        return key.truth;
+    case SettingKind::Words:
+    case SettingKind::Directories:
+    case SettingKind::Capabilities:
+        break;
+    }
+    return std::vector<std::string>{};
+}
+
+std::string to_toml(const SettingValue& value) {
+    if (const auto* truth = std::get_if<bool>(&value)) {
+        return *truth ? "true" : "false";
+    }
+    if (const auto* text = std::get_if<std::string>(&value)) {
+        return toml_string(*text);
+    }
+    std::vector<std::string> items;
+    for (const std::string& item : std::get<std::vector<std::string>>(value)) {
+        items.push_back(toml_string(item));
+    }
+    return '[' + join(items, ", ") + ']';
+}
+
+const Setting* find_setting(std::span<const Setting> settings, std::string_view name) {
+    const auto found = std::find_if(settings.begin(), settings.end(),
+                                    [&](const Setting& setting) { return setting.key == name; });
+    return found == settings.end() ? nullptr : &*found;
+}
+
+Result<SettingValue> read_setting(const SettingKey& key, const TomlValue& value, FileScope scope,
+                                  std::string_view path) {
+    const bool project = scope == FileScope::Project;
+    const auto wrong = [&](TomlPlace at, std::string found) {
+        return toml_error(path, at, "bad-value", key.name() + " is " + std::move(found),
+                          expected(key, project));
+    };
+    if (key.kind == SettingKind::Truth) {
+        if (const auto* truth = std::get_if<bool>(&value.data)) {
+            return *truth;
+        }
+        return wrong(value.at, std::string(kind_of(value)));
+    }
+    if (key.kind == SettingKind::Word) {
+        const auto* word = std::get_if<std::string>(&value.data);
+        if (word == nullptr) {
+            return wrong(value.at, std::string(kind_of(value)));
+        }
+        if (contains(key.words, *word) || (!project && contains(key.users_words, *word))) {
+            return *word;
+        }
+        if (contains(key.users_words, *word)) {
+            return toml_error(path, value.at, "bad-value",
+                              key.name() + " cannot be " + quoted(*word) + " in a project",
+                              expected(key, true) + "; " + quoted(*word) +
+                                  " is for the user's own config.toml");
+        }
+        return wrong(value.at, quoted(*word));
+    }
+    const auto* list = std::get_if<TomlArray>(&value.data);
+    if (list == nullptr) {
+        return wrong(value.at, std::string(kind_of(value)));
+    }
+    std::vector<std::string> words;
+    for (const TomlValue& item : *list) {
+        const auto* word = std::get_if<std::string>(&item.data);
+        if (word == nullptr) {
+            return toml_error(path, item.at, "bad-value",
+                              key.name() + " has " + std::string(kind_of(item)) + " in its list",
+                              expected(key, project));
+        }
+        if (word->empty() || printable(*word) != *word) {
+            return toml_error(path, item.at, "bad-value",
+                              key.name() + " has " +
+                                  (word->empty() ? "an empty string" : quoted(*word)) +
+                                  " in its list",
+                              expected(key, project));
+        }
+        if (key.kind == SettingKind::Directories && word->front() != '/' &&
+            word->substr(0, 2) != "~/") {
+            return toml_error(path, item.at, "bad-value",
+                              quoted(*word) + " is not an absolute path", expected(key, project));
+        }
+        if (key.kind == SettingKind::Capabilities && !ComputeCapability::parse(*word)) {
+            return toml_error(path, item.at, "bad-value",
+                              quoted(*word) + " is not a compute capability",
+                              expected(key, project));
+        }
+        words.push_back(*word);
+    }
+    return words;
+}
+
+bool is_settings_table(std::string_view name, FileScope scope) {
+    return std::any_of(k_keys.begin(), k_keys.end(), [&](const SettingKey& key) {
+        return key.table == canonical_table(name) &&
+               !(key.users_only && scope == FileScope::Project);
+    });
+}
+
+Result<std::vector<Setting>> read_settings(const TomlTable& entries, FileScope scope,
+                                           UnknownKeys unknown, std::string_view path,
+                                           std::vector<std::string>& notes) {
+    std::vector<Setting> settings;
+    for (const TomlEntry& table : entries) {
+        if (!is_settings_table(table.key, scope)) {
+            continue;
+        }
+        const auto* values = std::get_if<TomlTable>(&table.value.data);
+        if (values == nullptr) {
+            return toml_error(path, table.at, "bad-value",
+                              table.key + " is " + std::string(kind_of(table.value)),
+                              "expected a table: [" + table.key + "]");
+        }
+        std::vector<std::string> known;
+        for (const SettingKey& key : k_keys) {
+            if (key.table == canonical_table(table.key) &&
+                !(key.users_only && scope == FileScope::Project)) {
+                known.emplace_back(key.key);
+            }
+        }
+        for (const TomlEntry& entry : *values) {
+            const SettingKey* key = find_setting_key(table.key + '.' + entry.key);
+            if (key == nullptr) {
+                std::string message =
+                    "unknown key " + quoted(entry.key) + " in [" + table.key + ']';
+                std::string hint = did_you_mean(entry.key, known, "known are " + join(known, ", "));
+                if (unknown == UnknownKeys::Refuse) {
+                    return toml_error(path, entry.at, "unknown-key", std::move(message),
+                                      std::move(hint));
+                }
+                notes.push_back(printable(path) + " line " + std::to_string(entry.at.line) + ": " +
+                                message + "; " + hint);
+                continue;
+            }
+            if (key->users_only && scope == FileScope::Project) {
+                std::string message = key->name() + " cannot be set in a project";
+                std::string hint = "it is for the user's own config.toml";
+                if (unknown == UnknownKeys::Refuse) {
+                    return toml_error(path, entry.at, "unknown-key", std::move(message),
+                                      std::move(hint));
+                }
+                notes.push_back(printable(path) + " line " + std::to_string(entry.at.line) + ": " +
+                                message + "; " + hint);
+                continue;
+            }
+            CUDAENV_TRY(SettingValue value, read_setting(*key, entry.value, scope, path));
+            settings.push_back({key->name(), std::move(value), printable(path), entry.at.line});
+        }
+    }
+    return settings;
+}
+
+} // namespace cudaenv::pins

@@ -1,0 +1,164 @@
+#include "solver/resolve/attempt.hpp"
+
+#include "solver/knowledge/frameworks.hpp"
+#include "solver/resolve/package_records.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cudaenv::resolve {
+
+namespace {
+// Specs that hold in every answer, by the name they are about: what fails them need not be loaded.
+std::vector<std::pair<std::string, specs::MatchSpec>> narrowing_of(const Attempt& attempt) {
+    std::vector<std::pair<std::string, specs::MatchSpec>> narrowed;
+    const auto add = [&](const std::string& text) {
+        if (auto spec = specs::MatchSpec::parse(text)) {
+            std::string name = spec->name();
+            narrowed.emplace_back(std::move(name), *std::move(spec));
+        }
+    };
+    for (const Item& item : attempt.question.items) {
+        if (item.kind == Item::Kind::Spec) {
+            add(item.demand);
+        }
+        for (const std::string& constraint : item.constrains) {
+            add(constraint);
+        }
+    }
+    for (const specs::PackageRecord& record : attempt.world->records()) {
+        if (!record.name.starts_with("__fact_")) {
+            continue;
+        }
+        for (const std::string& depends : record.depends) {
+            add(depends);
+        }
+        for (const std::string& constraint : record.constrains) {
+            add(constraint);
+        }
+    }
+    return narrowed;
+}
+// cuDNN as a package of its own, and packages of which only the newest releases are listed: a
+// version that is named is taken at its word.
+bool has_every_release(std::string_view name) {
+    return name != "cudnn" && (!has_package(name) || knowledge::find_framework(name) != nullptr);
+}
+
+void add_named_versions(Attempt& attempt) {
+    for (const Item& item : attempt.question.items) {
+        const auto digits = item.demand.find_first_of("0123456789", item.name.size());
+        if (item.kind != Item::Kind::Spec || has_every_release(item.name) ||
+            digits == std::string::npos ||
+            item.demand.find_first_of("<>!~,|*") != std::string::npos) {
+            continue;
+        }
+        std::vector<specs::PackageRecord> records;
+        if (!attempt.catalogue->records_of(item.name, records)) {
+            continue;
+        }
+        const std::string version = item.demand.substr(digits);
+        const bool known = std::ranges::any_of(records, [&](const auto& record) {
+            return record.version == version || record.version.starts_with(version + '.');
+        });
+        if (!known) {
+            attempt.catalogue->add_plain(item.name, version);
+        }
+    }
+}
+
+} // namespace
+
+Result<Attempt> make_attempt(const Request& request, const facts::Host& host,
+                             std::span<const Channel* const> channels,
+                             const AttemptOptions& options) {
+    Attempt attempt;
+    attempt.manager = options.manager;
+    WorldOptions world_options = options.world;
+
+    // What is asked depends on the names that there are; what the catalogue holds depends on the
+    // world, which depends on whether CUDA was asked: so the catalogue's names are read from a
+    // first one.
+    std::vector<const Channel*> sources(channels.begin(), channels.end());
+    const bool embedded = sources.empty();
+    std::unique_ptr<World> first_world;
+    std::unique_ptr<Catalogue> first_catalogue;
+    if (embedded) {
+        first_world = std::make_unique<World>(host, world_options);
+        first_catalogue = std::make_unique<Catalogue>(*first_world, options.manager);
+        sources = {first_catalogue.get()};
+    }
+    CUDAENV_TRY(attempt.question,
+                read_question(request, host, sources,
+                              embedded ? Vocabulary::Catalogue : Vocabulary::Conda));
+    world_options.cuda_asked = attempt.question.cuda_asked;
+    world_options.cpu_asked = attempt.question.cpu_asked;
+    world_options.strict_host = request.strict_host;
+    world_options.purpose = request.purpose;
+    attempt.world = std::make_unique<World>(host, world_options);
+    if (embedded) {
+        attempt.catalogue = std::make_unique<Catalogue>(*attempt.world, options.manager);
+        sources = {attempt.catalogue.get()};
+        add_named_versions(attempt);
+    }
+    attempt.channels = sources;
+
+    UniverseInput input;
+    input.channels = sources;
+    input.own = attempt.world->records();
+    for (const Assumption& assumption : attempt.world->assumptions()) {
+        attempt.demands.push_back(assumption.demand);
+    }
+    for (const Item& item : attempt.question.items) {
+        if (item.kind == Item::Kind::Pin) {
+            specs::PackageRecord pin;
+            pin.name = item.demand;
+            pin.version = "0";
+            pin.constrains = item.constrains;
+            input.own.push_back(std::move(pin));
+            attempt.demands.push_back(item.demand);
+        }
+    }
+    for (const Item& item : attempt.question.items) {
+        if (item.kind == Item::Kind::Spec) {
+            attempt.demands.push_back(item.demand);
+        }
+    }
+    if (request.purpose == pins::Purpose::Build) {
+        attempt.demands.emplace_back(World::k_nvcc);
+    }
+    for (const std::string& installed : request.preferred) {
+        const std::size_t equals = installed.find("==");
+        if (equals != std::string::npos) {
+            input.favoured[installed.substr(0, equals)] = {installed.substr(equals + 2), {}};
+        }
+    }
+    // A new environment gets the Python that most builds exist for.
+    if (embedded && !request.environment.exists()) {
+        input.favoured["python"] = {"3.12", {}};
+    }
+    if (!embedded) {
+        input.amend = [world = attempt.world.get()](std::vector<specs::PackageRecord>& records) {
+            world->amend(records);
+        };
+    }
+    std::vector<std::string> reach = attempt.demands;
+    if (options.narrowing == Narrowing::Tight) {
+        input.narrowed = narrowing_of(attempt);
+    } else {
+        for (const Item& item : attempt.question.items) {
+            if (!item.relaxed.empty()) {
+                reach.push_back(item.relaxed);
+            }
+            if (!item.build_relaxed.empty()) {
+                reach.push_back(item.build_relaxed);
+            }
+        }
+    }
+    CUDAENV_TRY(Universe universe, Universe::reach(std::move(input), reach));
+    attempt.universe = std::make_unique<Universe>(std::move(universe));
+    return attempt;
+}
+
+} // namespace cudaenv::resolve

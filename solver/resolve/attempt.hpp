@@ -1,0 +1,46 @@
+// One way of asking: a world (how strictly the host is taken) and a set of channels, solved.
+// Internal to solver/plan: resolve tries several, conflict explains one.
+#pragma once
+
+#include "solver/resolve/catalogue.hpp"
+#include "solver/resolve/question.hpp"
+#include "solver/resolve/universe.hpp"
+#include "solver/resolve/world.hpp"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace cudaenv::resolve {
+
+enum class Narrowing {
+    Tight, // only records that the demands let through: fast, for finding an answer
+    None,  // everything within reach: for explaining why there is none
+};
+
+struct Attempt {
+    std::unique_ptr<World> world;
+    std::unique_ptr<Catalogue> catalogue; // where no channel was given
+    Question question;
+    std::unique_ptr<Universe> universe;
+    Manager manager = Manager::Conda;
+    std::vector<std::string> demands; // facts, then items in the order asked, then nvcc
+    std::vector<const Channel*> channels;
+
+    // Null where there is no answer.
+    [[nodiscard]] std::optional<std::vector<const specs::PackageRecord*>> solve() const {
+        return universe->solve(demands);
+    }
+};
+
+struct AttemptOptions {
+    WorldOptions world;
+    Manager manager = Manager::Conda;
+    Narrowing narrowing = Narrowing::Tight;
+};
+
+Result<Attempt> make_attempt(const Request& request, const facts::Host& host,
+                             std::span<const Channel* const> channels,
+                             const AttemptOptions& options);
+
+} // namespace cudaenv::resolve

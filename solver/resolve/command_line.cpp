@@ -1,0 +1,367 @@
+#include "solver/resolve/command_line.hpp"
+
+#include "base/shell_word.hpp"
+#include "base/text.hpp"
+#include "solver/knowledge/builds.hpp"
+#include "solver/knowledge/packages.hpp"
+#include "solver/knowledge/recipes.hpp"
+#include "solver/resolve/package_records.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace cudaenv::resolve {
+
+namespace {
+
+using Records = std::vector<const specs::PackageRecord*>;
+
+const specs::PackageRecord* named(const Records& records, std::string_view name) {
+    const auto found = std::find_if(records.begin(), records.end(),
+                                    [&](const auto* record) { return record->name == name; });
+    return found == records.end() ? nullptr : *found;
+}
+
+bool is_asked(const Attempt& attempt, std::string_view name) {
+    return std::ranges::any_of(attempt.question.items, [&](const Item& item) {
+        return item.name == name && !item.kept && item.kind == Item::Kind::Spec;
+    });
+}
+
+// "[cuda12]", as it was asked for.
+std::string extras_of(const Attempt& attempt, std::string_view name) {
+    std::set<std::string> extras;
+    for (const Item& item : attempt.question.items) {
+        if (item.name == name) {
+            extras.insert(item.extras.begin(), item.extras.end());
+        }
+    }
+    return extras.empty()
+               ? std::string()
+               : '[' + join(std::vector<std::string>(extras.begin(), extras.end()), ",") + ']';
+}
+
+bool is_kept(const Attempt& attempt, const specs::PackageRecord& record) {
+    return std::ranges::any_of(attempt.question.items, [&](const Item& item) {
+        return item.kept && item.name == record.name;
+    });
+}
+
+// The environment that commands act on; without one they create it first.
+struct Destination {
+    knowledge::Target target;
+    std::vector<std::string> first; // what creates it
+};
+
+std::string python_of(const Records& records) {
+    const auto* const python = named(records, "python");
+    return python == nullptr ? std::string() : python->version;
+}
+
+Destination pip_destination(const Request& request, const Records& records) {
+    Destination destination{request.environment.target, {}};
+    if (!request.environment.exists()) {
+        destination.first = {"python" + python_of(records) + " -m venv .venv"};
+        destination.target.kind = knowledge::Target::Kind::Venv;
+        destination.target.prefix = ".venv";
+    }
+    return destination;
+}
+
+knowledge::Target conda_destination(const Request& request, const Records& records) {
+    knowledge::Target target = request.environment.target;
+    for (const char* const name : {"torch", "tensorflow"}) {
+        if (named(records, name) != nullptr) {
+            target.create_name = name;
+            break;
+        }
+    }
+    return target;
+}
+
+std::vector<std::string> conda_catalogue_commands(const Request& request, const Attempt& attempt,
+                                                  const Records& records) {
+    const knowledge::Target target = conda_destination(request, records);
+    std::vector<std::string> specs;
+    std::vector<std::string> channels;
+    const auto add_channel = [&](const std::string& channel) {
+        if (std::ranges::find(channels, channel) == channels.end()) {
+            channels.push_back(channel);
+        }
+    };
+    const std::string python = python_of(records);
+    if (!request.environment.exists() && !python.empty()) {
+        specs.push_back("python=" + python);
+    }
+    if (const auto* const torch = named(records, "torch"); torch != nullptr) {
+        const auto* const build = knowledge::torch_variant(torch->version, torch->build);
+        const bool forge = build != nullptr && !build->conda_channels.empty() &&
+                           build->conda_channels.front() == "conda-forge";
+        if (!is_kept(attempt, *torch)) {
+            // conda-forge's pytorch-gpu holds pytorch to a CUDA build.
+            specs.push_back((forge ? "pytorch-gpu==" : "pytorch==") + torch->version);
+        }
+        for (const char* const partner : {"torchvision", "torchaudio"}) {
+            const auto* const record = named(records, partner);
+            if (record != nullptr && !is_kept(attempt, *record)) {
+                specs.push_back(fmt::format("{}=={}", partner, record->version));
+            }
+        }
+        if (const auto* variant = knowledge::torch_variant(torch->version, torch->build)) {
+            specs.push_back(variant->conda_pin);
+            for (const std::string& channel : variant->conda_channels) {
+                add_channel(channel);
+            }
+        } else {
+            specs.emplace_back("cpuonly");
+        }
+        if (channels.empty()) {
+            add_channel("pytorch");
+        }
+        if (const auto* const cudnn = named(records, "cudnn");
+            cudnn && is_asked(attempt, "cudnn")) {
+            specs.push_back("cudnn=" + cudnn->version);
+        }
+        return {knowledge::conda_install(target, specs, channels)};
+    }
+    if (const auto* const cuda = named(records, "cuda")) {
+        std::vector<std::string> more;
+        if (const auto* const cudnn = named(records, "cudnn")) {
+            more.push_back("cudnn=" + cudnn->version);
+        }
+        specs.insert(specs.end(), more.begin(), more.end());
+        return {knowledge::runtime_recipe(DottedVersion::of(cuda->version), target, specs).command};
+    }
+    if (const auto* const cudnn = named(records, "cudnn")) {
+        specs.push_back("cudnn=" + cudnn->version);
+        add_channel("conda-forge");
+    }
+    return specs.empty() ? std::vector<std::string>()
+                         : std::vector{knowledge::conda_install(target, specs, channels)};
+}
+
+// Requirements that one command installs, and from where.
+struct PipGroup {
+    std::vector<std::string> requirements;
+    std::optional<knowledge::PipIndex> index;
+    std::vector<std::string> options;
+};
+
+// torch and its partners, of one release and one index.
+PipGroup torch_group(const Attempt& attempt, const Records& records) {
+    PipGroup group;
+    const auto* const torch = named(records, "torch");
+    if (torch == nullptr) {
+        return group;
+    }
+    const auto* const variant = knowledge::torch_variant(torch->version, torch->build);
+    const bool cpu = torch->build == "cpu";
+    const bool torch_stays = is_kept(attempt, *torch);
+    // A partner beside a torch that stays comes from its index, whatever the default index has by
+    // now.
+    const bool from_index =
+        cpu || (variant != nullptr && (!variant->wheel_is_default || torch_stays));
+    const std::string label = variant != nullptr && from_index && variant->wheel_has_local_label
+                                  ? '+' + variant->tag
+                                  : "";
+    for (const char* const name : {"torch", "torchvision", "torchaudio"}) {
+        const auto* const record = named(records, name);
+        if (record == nullptr || is_kept(attempt, *record)) {
+            continue;
+        }
+        const auto seen = variant == nullptr || record == torch ? std::nullopt
+                          : record->name == "torchvision"       ? variant->wheel_torchvision
+                                                                : variant->wheel_torchaudio;
+        group.requirements.push_back(seen && from_index
+                                         ? fmt::format("{}=={}", name, *seen)
+                                         : fmt::format("{}=={}{}", name, record->version, label));
+    }
+    if (group.requirements.empty()) {
+        return group;
+    }
+    if (!torch_stays && DottedVersion::of(torch->version) < DottedVersion::of("2.3") &&
+        !is_asked(attempt, "numpy")) {
+        group.requirements.emplace_back("numpy<2"); // compiled against NumPy 1
+    }
+    if (cpu) {
+        group.index = knowledge::PipIndex{"https://download.pytorch.org/whl/cpu", false};
+    } else if (from_index && variant != nullptr) {
+        group.index = knowledge::PipIndex{variant->wheel_index, !label.empty() && !torch_stays};
+    }
+    return group;
+}
+
+const knowledge::TensorflowRelease* tensorflow_release(const specs::PackageRecord& record) {
+    const auto releases = knowledge::tensorflow_releases();
+    const auto row = std::ranges::find_if(
+        releases, [&](const auto& release) { return release.tensorflow.str() == record.version; });
+    return row == releases.end() ? nullptr : &*row;
+}
+
+std::vector<std::string> pip_catalogue_commands(const Request& request, const Attempt& attempt,
+                                                const Records& records) {
+    const Destination destination = pip_destination(request, records);
+    std::vector<PipGroup> groups;
+    std::vector<std::string> before;
+    if (auto torch = torch_group(attempt, records); !torch.requirements.empty()) {
+        groups.push_back(std::move(torch));
+    }
+    PipGroup others;
+    const auto* const tensorflow = named(records, "tensorflow");
+    if (tensorflow != nullptr && !is_kept(attempt, *tensorflow)) {
+        const auto* const row = tensorflow_release(*tensorflow);
+        const bool cuda = tensorflow->build != "cpu";
+        const bool extra = cuda && row != nullptr && row->and_cuda_extra;
+        const std::string package =
+            cuda && row != nullptr && !row->package.empty() ? row->package : "tensorflow";
+        others.requirements.push_back(
+            fmt::format("{}{}=={}", package, extra ? "[and-cuda]" : "", tensorflow->version));
+        if (cuda && !extra && row != nullptr && row->cuda && destination.target.has_conda) {
+            // Before 2.14 its wheels contain no CUDA: the libraries come from conda.
+            std::vector<std::string> specs;
+            if (row->cudnn) {
+                specs.push_back("cudnn=" + row->cudnn->major_minor());
+            }
+            before.push_back(
+                knowledge::runtime_recipe(*row->cuda, conda_destination(request, records), specs)
+                    .command);
+        }
+    }
+    std::vector<PipGroup> built;
+    for (const specs::PackageRecord* const record : records) {
+        if (!has_package(record->name) || is_extra(record->name) || is_kept(attempt, *record) ||
+            !is_asked(attempt, record->name)) {
+            continue;
+        }
+        const auto* const project = knowledge::package_project(record->name);
+        const bool builds = record->build == "source" && project != nullptr;
+        const std::vector<std::string> no_isolation = {"--no-build-isolation"};
+        if (builds && project->other_project) {
+            built.push_back({{"git+" + project->elsewhere}, {}, no_isolation});
+        } else if (builds && !project->build_needs.empty()) {
+            built.push_back({{record->name + "==" + record->version}, {}, no_isolation});
+        } else {
+            others.requirements.push_back(record->name + extras_of(attempt, record->name) +
+                                          "==" + record->version);
+        }
+    }
+    others.requirements.insert(others.requirements.end(), attempt.question.unknown.begin(),
+                               attempt.question.unknown.end());
+    if (!others.requirements.empty()) {
+        const bool together =
+            !groups.empty() && (!groups.back().index || groups.back().index->extra);
+        if (together) {
+            auto& all = groups.back().requirements;
+            all.insert(all.end(), others.requirements.begin(), others.requirements.end());
+        } else {
+            groups.push_back(std::move(others));
+        }
+    }
+    groups.insert(groups.end(), built.begin(), built.end());
+    if (groups.empty()) {
+        if (const auto* const cuda = named(records, "cuda")) {
+            const auto recipe =
+                knowledge::runtime_recipe(DottedVersion::of(cuda->version), destination.target);
+            if (recipe.command.empty()) {
+                return {};
+            }
+            std::vector<std::string> commands = destination.first;
+            commands.push_back(recipe.command);
+            return commands;
+        }
+        return {};
+    }
+    std::vector<std::string> commands = std::move(before);
+    commands.insert(commands.end(), destination.first.begin(), destination.first.end());
+    for (const PipGroup& group : groups) {
+        commands.push_back(knowledge::pip_install(destination.target, group.requirements,
+                                                  group.index, group.options));
+    }
+    return commands;
+}
+
+} // namespace
+
+std::string resolve_command(const Request& request, const Attempt& attempt) {
+    // --cuda and --python stand over what the project pins; any other pin stays in force until its
+    // file says otherwise, so that a changed one is pinned anew before.
+    std::string pinned;
+    for (const pins::Pin& pin : request.pins) {
+        if (pin.origin == k_this_fix && pin.name != "cuda" && pin.name != "python") {
+            pinned += ' ' + shell_word(pin.name + '=' + pin.constraint);
+        }
+    }
+    std::string command =
+        (pinned.empty() ? "" : "cudaenv pin" + pinned + " && ") + std::string("cudaenv resolve");
+    for (const Wanted& wanted : request.specs) {
+        command += ' ' + shell_word(redact_secrets(wanted.text));
+    }
+    for (const pins::Pin& pin : request.pins) {
+        if (pin.name == "cuda" || pin.name == "python") {
+            command += fmt::format(" --{} {}", pin.name, shell_word(pin.constraint));
+        } else if (pin.origin != k_this_fix &&
+                   std::none_of(
+                       request.specs.begin(), request.specs.end(),
+                       [&](const Wanted& wanted) { return wanted.text.starts_with(pin.name); })) {
+            const bool bare = pin.constraint.find_first_of("=<>!~") != 0;
+            command += ' ' + shell_word(pin.name + (bare ? "=" : "") + pin.constraint);
+        }
+    }
+    if (request.purpose == pins::Purpose::Build) {
+        command += " --for build";
+    }
+    if (request.manager != ManagerChoice::Auto) {
+        command += request.manager == ManagerChoice::Conda ? " --manager conda" : " --manager pip";
+    }
+    if (request.cpu) {
+        command += " --cpu";
+    }
+    if (request.strict_host) {
+        command += " --strict-host";
+    }
+    for (const std::string& word : request.host_words) {
+        command += ' ' + shell_word(word);
+    }
+    if (!attempt.catalogue) {
+        for (const Channel* channel : attempt.channels) {
+            command += " -c " + shell_word(channel->name());
+        }
+    }
+    return command;
+}
+
+std::vector<std::string> install_commands(const Request& request, const Attempt& attempt,
+                                          const Records& records) {
+    if (attempt.catalogue) {
+        return attempt.manager == Manager::Conda
+                   ? conda_catalogue_commands(request, attempt, records)
+                   : pip_catalogue_commands(request, attempt, records);
+    }
+    std::vector<std::string> specs;
+    std::set<std::string> named_already;
+    for (const Item& item : attempt.question.items) {
+        for (const specs::PackageRecord* const record : records) {
+            const bool pinned_runtime = item.kind == Item::Kind::Pin && item.name == "cuda" &&
+                                        runtime_of(*record).has_value() &&
+                                        record->name != "cuda-cudart";
+            if ((record->name == item.name || pinned_runtime) &&
+                named_already.insert(record->name).second) {
+                specs.push_back(
+                    fmt::format("{}={}={}", record->name, record->version, record->build));
+            }
+        }
+    }
+    if (specs.empty()) {
+        return {};
+    }
+    std::vector<std::string> channels;
+    for (const Channel* channel : attempt.channels) {
+        channels.push_back(channel->name());
+    }
+    return {knowledge::conda_install(conda_destination(request, records), specs, channels) +
+            " --override-channels"};
+}
+
+} // namespace cudaenv::resolve

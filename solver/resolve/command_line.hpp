@@ -1,0 +1,25 @@
+// The commands that people paste: the same question asked differently, and an answer carried out.
+// Pure text.
+#pragma once
+
+#include "solver/resolve/attempt.hpp"
+#include "solver/resolve/outcome.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::resolve {
+
+// The origin of a pin that a fix has changed.
+inline constexpr std::string_view k_this_fix = "this fix";
+
+// `cudaenv resolve ...` for a request, as short as it can be; pins become options, and a changed
+// one that is none `cudaenv pin ... &&` before it.
+std::string resolve_command(const Request& request, const Attempt& attempt);
+
+// What carries an answer out, in order.
+std::vector<std::string> install_commands(const Request& request, const Attempt& attempt,
+                                          const std::vector<const specs::PackageRecord*>& records);
+
+} // namespace cudaenv::resolve

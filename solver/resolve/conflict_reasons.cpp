@@ -1,0 +1,366 @@
+#include "solver/resolve/conflict_reasons.hpp"
+
+#include "base/text.hpp"
+#include "solver/resolve/conflict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace cudaenv::resolve {
+
+namespace {
+
+// "11.8, 12.1 and 12.4" of "11.8.*|12.1.*|12.4.*".
+std::string versions_text(std::string_view spec) {
+    std::vector<std::string> versions;
+    for (const std::string_view part : split(spec, '|')) {
+        std::string version(part.starts_with("==") ? part.substr(2) : part);
+        if (version.ends_with(".*")) {
+            version.resize(version.size() - 2);
+        }
+        versions.push_back(std::move(version));
+    }
+    if (versions.size() < 2) {
+        return versions.empty() ? std::string() : versions.front();
+    }
+    const std::string last = versions.back();
+    versions.pop_back();
+    return join(versions, ", ") + " and " + last;
+}
+
+// A dependency of the catalogue in the field's words: "is built for CUDA 11.3".
+std::string need_text(std::string_view dependency) {
+    const auto space = std::min(dependency.find(' '), dependency.size());
+    const auto name = dependency.substr(0, space);
+    const std::string versions = versions_text(trim(dependency.substr(space)));
+    if (name == "cuda") {
+        return "is built for CUDA " + versions;
+    }
+    if (name == "python") {
+        return "is for Python " + versions;
+    }
+    if (name == "cudnn") {
+        return "requires cuDNN " + versions;
+    }
+    if (name == "nccl") {
+        return "requires NCCL " + versions;
+    }
+    return "requires " + std::string(dependency);
+}
+
+// The wish behind a record: a runtime or toolkit record is brought by something that was asked for.
+std::string asked_for(const ConflictSearch& search, const Records& records,
+                      const specs::PackageRecord& owner) {
+    if (!is_virtual(owner.name) && owner.name != "cuda") {
+        return display(owner, search.attempt());
+    }
+    for (const specs::PackageRecord* const record : records) {
+        for (const std::string& dependency : record->depends) {
+            if (!is_virtual(record->name) &&
+                search.attempt().universe->matches(owner, dependency)) {
+                return display(*record, search.attempt());
+            }
+        }
+    }
+    return owner.name == World::k_nvcc ? "nvcc " + nvcc_release(owner) : "CUDA " + owner.version;
+}
+
+} // namespace
+
+std::string nvcc_release(const specs::PackageRecord& record) {
+    const auto version = DottedVersion::parse(record.version);
+    return version ? version->major_minor() : record.version;
+}
+
+UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
+                       const Assumption& fact) {
+    UnmetNeeds unmet;
+    std::set<std::string> told;
+    const facts::Host& host = search.attempt().world->host();
+    const auto tell_need = [&](const specs::PackageRecord& owner, const std::string& spec) {
+        const HostNeed* const need = search.attempt().world->need(spec);
+        if (need == nullptr || need->kind != fact.kind ||
+            (need->kind == FactKind::Gpu && fact.gpu >= 0 && fact.demand != "__fact_any_gpu" &&
+             need->gpu != fact.gpu)) {
+            return;
+        }
+        const bool met_here =
+            std::any_of(search.attempt().world->records().begin(),
+                        search.attempt().world->records().end(), [&](const auto& own) {
+                            return own.build.find("assumed") == std::string::npos &&
+                                   search.attempt().universe->matches(own, spec);
+                        });
+        if (met_here) {
+            return;
+        }
+        if (need->bound && (!unmet.bound || *unmet.bound < *need->bound)) {
+            unmet.bound = need->bound;
+        }
+        if (need->kind == FactKind::Gpu && unmet.code.empty()) {
+            unmet.code = need->text;
+        }
+        std::string text;
+        switch (need->kind) {
+        case FactKind::Driver:
+            text = fmt::format("{}; {} needs {}", fact.text, asked_for(search, records, owner),
+                               need->text);
+            break;
+        case FactKind::Gpu:
+            text = fmt::format("{}; {} has {}", fact.text,
+                               owner.name == World::k_nvcc ? "nvcc " + nvcc_release(owner)
+                                                           : display(owner, search.attempt()),
+                               need->text);
+            break;
+        case FactKind::Toolkits:
+            text = fmt::format("{} wants {} to build with; {}", asked_for(search, records, owner),
+                               need->text, fact.text);
+            break;
+        case FactKind::Compilers:
+            text =
+                fmt::format("nvcc {} accepts {}; {}", nvcc_release(owner), need->text, fact.text);
+            break;
+        case FactKind::Glibc:
+        case FactKind::CudaGiven:
+            text = fmt::format("{}; {} needs {}", fact.text, asked_for(search, records, owner),
+                               need->text);
+            break;
+        }
+        if (!told.insert(text).second || told.size() > 4) {
+            return;
+        }
+        std::vector<std::string> facts{fact.source.empty() ? fact.text
+                                                           : fact.text + " (" + fact.source + ')'};
+        if (!need->source.empty()) {
+            facts.push_back(need->text + " (" + need->source + ')');
+        }
+        unmet.reasons.push_back({std::move(text), std::move(facts)});
+    };
+    for (const specs::PackageRecord* const record : records) {
+        for (const std::string& spec : record->constrains) {
+            tell_need(*record, spec);
+        }
+        for (const std::string& spec : record->depends) {
+            tell_need(*record, spec);
+        }
+    }
+    if (!told.empty() || (fact.kind != FactKind::Driver && fact.kind != FactKind::Glibc)) {
+        return unmet;
+    }
+    // conda's own way of asking: `__cuda >=12` or `__glibc >=2.28` in a channel's record.
+    const std::string own = fact.kind == FactKind::Driver ? "__cuda" : "__glibc";
+    const std::string value =
+        fact.kind == FactKind::Driver
+            ? (host.driver && host.driver->cuda ? host.driver->cuda->str() : "")
+            : (host.glibc ? host.glibc->str() : "");
+    for (const specs::PackageRecord* const record : records) {
+        for (const auto* const list : {&record->depends, &record->constrains}) {
+            for (const std::string& spec : *list) {
+                if (!spec.starts_with(own)) {
+                    continue;
+                }
+                specs::PackageRecord here;
+                here.name = own;
+                here.version = value.empty() ? "0" : value;
+                here.build = "0";
+                if ((value.empty() && list == &record->depends) ||
+                    (!value.empty() && !search.attempt().universe->matches(here, spec))) {
+                    std::string text = fmt::format(
+                        "{} needs {}; {}", display(*record, search.attempt()), spec, fact.text);
+                    if (told.insert(text).second && told.size() <= 3) {
+                        unmet.reasons.push_back({std::move(text), {fact.text}});
+                    }
+                }
+            }
+        }
+    }
+    return unmet;
+}
+
+namespace {
+
+// Which records of an answer without `item` stand against what the item wants.
+void opposed(const ConflictSearch& search, const Records& records, const Item& item,
+             std::vector<Reason>& reasons) {
+    std::set<std::string> names;
+    std::vector<std::string> wanted = item.constrains;
+    if (item.kind == Item::Kind::Spec) {
+        wanted = {item.demand};
+    }
+    std::size_t told = 0;
+    const auto is_asked = [&](const specs::PackageRecord& record) {
+        const auto& items = search.attempt().question.items;
+        return std::any_of(items.begin(), items.end(),
+                           [&](const Item& other) { return other.name == record.name; });
+    };
+    Records asked_first = records;
+    std::stable_partition(asked_first.begin(), asked_first.end(),
+                          [&](const auto* record) { return is_asked(*record); });
+    for (const std::string& want : wanted) {
+        const auto parsed = specs::MatchSpec::parse(want);
+        if (!parsed) {
+            continue;
+        }
+        for (const specs::PackageRecord* const record : asked_first) {
+            if (told > 0 && !is_asked(*record)) {
+                break; // what was asked for explains it; what it brings along only repeats it
+            }
+            for (const std::string& dependency : record->depends) {
+                const auto needed = specs::MatchSpec::parse(dependency);
+                if (!needed || needed->name() != parsed->name() || told == 3 ||
+                    !needed->constrains_anything()) {
+                    continue;
+                }
+                // Only a dependency that none of what is wanted could meet says why.
+                const auto candidates = search.attempt().universe->matching(want);
+                const bool possible =
+                    std::any_of(candidates.begin(), candidates.end(), [&](const auto* one) {
+                        return search.attempt().universe->matches(*one, dependency);
+                    });
+                if (possible && !candidates.empty()) {
+                    continue;
+                }
+                ++told;
+                reasons.push_back(
+                    {fmt::format("{} {}; you asked for {}", display(*record, search.attempt()),
+                                 need_text(dependency), item.text),
+                     {fmt::format("{} ({})", item.text, item.origin)}});
+            }
+        }
+    }
+}
+
+// A spec that cannot be had even alone: what of it is missing.
+void alone(const ConflictSearch& search, const Item& item, std::vector<Reason>& reasons) {
+    const auto candidates = search.attempt().universe->matching(item.demand);
+    if (candidates.empty()) {
+        const auto all = search.attempt().universe->all_of(item.name);
+        reasons.push_back({all.empty()
+                               ? fmt::format("no package is called {}", item.name)
+                               : fmt::format("no {} here matches {}; the newest is {}", item.name,
+                                             item.text, display(*all.front(), search.attempt())),
+                           {fmt::format("{} ({})", item.text, item.origin)}});
+        return;
+    }
+    // Down the best candidate's needs until one has nobody to meet it.
+    const specs::PackageRecord* at = candidates.front();
+    for (int depth = 0; depth < 8 && search.may_solve(); ++depth) {
+        const specs::PackageRecord* next = nullptr;
+        for (const std::string& dependency : at->depends) {
+            if (is_virtual(dependency)) {
+                continue;
+            }
+            const auto providers = search.attempt().universe->matching(dependency);
+            if (providers.empty()) {
+                reasons.push_back({fmt::format("{} needs {}, which no channel here has",
+                                               display(*at, search.attempt()), dependency),
+                                   {item.text}});
+                return;
+            }
+            if (!search.attempt().universe->solve(std::vector<std::string>{dependency})) {
+                next = providers.front();
+                break;
+            }
+        }
+        if (next == nullptr) {
+            break;
+        }
+        at = next;
+    }
+    reasons.push_back(
+        {fmt::format("what {} needs does not fit together: {}", item.text, join(at->depends, ", ")),
+         {item.text}});
+}
+
+// Two wishes whose best builds require two versions of one thing.
+std::optional<Reason> shared_need(const ConflictSearch& search, const Item& one,
+                                  const Item& other) {
+    const auto& universe = *search.attempt().universe;
+    const auto ours = universe.matching(one.demand);
+    const auto theirs = universe.matching(other.demand);
+    if (ours.empty() || theirs.empty()) {
+        return std::nullopt;
+    }
+    for (const std::string& mine : ours.front()->depends) {
+        const auto name = mine.substr(0, mine.find(' '));
+        for (const std::string& yours : theirs.front()->depends) {
+            if (is_virtual(name) || yours.substr(0, yours.find(' ')) != name) {
+                continue;
+            }
+            const auto candidates = universe.matching(mine);
+            const bool possible = std::ranges::any_of(
+                candidates, [&](const auto* record) { return universe.matches(*record, yours); });
+            if (!possible) {
+                return Reason{fmt::format("{} {}; {} {}", display(*ours.front(), search.attempt()),
+                                          need_text(mine),
+                                          display(*theirs.front(), search.attempt()),
+                                          need_text(yours)),
+                              {fmt::format("{} ({})", one.text, one.origin),
+                               fmt::format("{} ({})", other.text, other.origin)}};
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+std::vector<Reason> reasons_of(const ConflictSearch& search, const Core& core) {
+    std::vector<Reason> reasons;
+    std::vector<const Item*> items;
+    for (const std::size_t i : core.elements) {
+        if (search.elements()[i].item != nullptr) {
+            items.push_back(search.elements()[i].item);
+        }
+    }
+    if (core.elements.size() == 1 && items.size() == 1 && items.front()->kind == Item::Kind::Spec) {
+        alone(search, *items.front(), reasons);
+        return reasons;
+    }
+    for (const std::size_t i : core.elements) {
+        if (search.elements()[i].fact == nullptr || !search.may_solve()) {
+            continue;
+        }
+        if (const auto records = search.solve_around(core, i)) {
+            UnmetNeeds unmet = unmet_needs(search, *records, *search.elements()[i].fact);
+            std::move(unmet.reasons.begin(), unmet.reasons.end(), std::back_inserter(reasons));
+        }
+    }
+    if (reasons.empty()) {
+        for (const std::size_t i : core.elements) {
+            if (search.elements()[i].item == nullptr || !search.may_solve()) {
+                continue;
+            }
+            if (const auto records = search.solve_around(core, i)) {
+                opposed(search, *records, *search.elements()[i].item, reasons);
+            }
+        }
+    }
+    for (std::size_t i = 0; i < items.size() && reasons.empty(); ++i) {
+        for (std::size_t j = i + 1; j < items.size() && reasons.empty(); ++j) {
+            if (auto reason = shared_need(search, *items[i], *items[j])) {
+                reasons.push_back(*std::move(reason));
+            }
+        }
+    }
+    if (reasons.empty()) {
+        std::vector<std::string> texts;
+        std::vector<std::string> facts;
+        for (const std::size_t i : core.elements) {
+            const Element& element = search.elements()[i];
+            const std::string text = element.item != nullptr   ? element.item->text
+                                     : element.fact != nullptr ? element.fact->text
+                                                               : "an nvcc to build with";
+            texts.push_back(text);
+            facts.push_back(element.item != nullptr
+                                ? fmt::format("{} ({})", text, element.item->origin)
+                                : text);
+        }
+        reasons.push_back(
+            {"no versions of these fit together: " + join(texts, " · "), std::move(facts)});
+    }
+    return reasons;
+}
+
+} // namespace cudaenv::resolve

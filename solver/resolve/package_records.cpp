@@ -1,0 +1,233 @@
+#include "solver/resolve/package_records.hpp"
+
+#include "base/text.hpp"
+#include "solver/knowledge/fit.hpp"
+#include "solver/knowledge/frameworks.hpp"
+#include "solver/knowledge/packages.hpp"
+#include "solver/specs/requirement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cudaenv::resolve {
+
+namespace {
+
+// No normalized name has an underscore.
+constexpr std::string_view k_extra = "_extra_";
+
+// PEP 440's clauses as conda's: "<2,>=1.21", "==0.4.*". conda knows no "===".
+std::string conda_spec(const specs::Requirement& requirement) {
+    std::string spec = requirement.specifiers.str();
+    std::erase(spec, ' ');
+    return spec.empty() ? std::string() : ' ' + spec;
+}
+
+// A requirement as a spec of the catalogue; empty where it says nothing there. A marker that is
+// left of the Python decides for some versions of it only: what may not hold is not required.
+std::string spec_of(const std::string& text, const std::function<bool(std::string_view)>& known) {
+    const auto requirement = specs::Requirement::parse(text);
+    if (!requirement || requirement->marker || !requirement->url.empty()) {
+        return {};
+    }
+    const std::string name = requirement->normalized_name();
+    return known(name) ? name + conda_spec(*requirement) : std::string();
+}
+
+// "3.11" of "cp311", "3.8" of "cp38-abi3"; empty for py3 and for builds without the GIL.
+std::string python_of(std::string_view tag) {
+    const auto digits = tag.starts_with("cp3")
+                            ? tag.substr(3, tag.find_first_not_of("0123456789", 3) - 3)
+                            : std::string_view();
+    return digits.empty() || tag.ends_with('t') ? std::string() : "3." + std::string(digits);
+}
+
+std::string python_spec(const knowledge::PackageRelease& release,
+                        const knowledge::PackageWheels* wheels) {
+    std::string spec;
+    if (wheels != nullptr) {
+        for (const std::string& tag : wheels->pythons) {
+            const std::string python = python_of(tag);
+            if (tag == "py3") {
+                spec.clear();
+                break;
+            }
+            if (!python.empty()) {
+                spec += fmt::format("{}{}", spec.empty() ? "" : "|",
+                                    tag.ends_with("abi3") ? ">=" + python : python + ".*");
+            }
+        }
+    }
+    if (spec.empty()) {
+        spec = release.requires_python;
+        std::erase(spec, ' ');
+    }
+    return spec.empty() ? std::string() : "python " + spec;
+}
+
+// The wheels that fit this processor; among several the one that asks for the oldest glibc.
+const knowledge::PackageWheels* wheels_for(const knowledge::PackageRelease& release,
+                                           const facts::Host& host) {
+    const knowledge::PackageWheels* best = nullptr;
+    for (const knowledge::PackageWheels& wheels : release.wheels) {
+        facts::Host same_processor = host;
+        same_processor.glibc.reset();
+        if (same_processor.machine.empty()) {
+            same_processor.machine = "x86_64";
+        }
+        if (knowledge::platform_fits(wheels.platform, same_processor) == knowledge::Answer::No) {
+            continue;
+        }
+        if (best == nullptr || wheels.platform < best->platform) {
+            best = &wheels;
+        }
+    }
+    return best;
+}
+
+std::string glibc_spec(std::string_view platform) {
+    constexpr std::string_view k_many = "manylinux_2_";
+    if (!platform.starts_with(k_many)) {
+        return {};
+    }
+    const auto rest = platform.substr(k_many.size());
+    return "__glibc >=2." + std::string(rest.substr(0, rest.find('_')));
+}
+
+void add_extra_records(std::string_view package, std::string_view extra,
+                       const std::function<bool(std::string_view)>& known,
+                       std::vector<specs::PackageRecord>& out) {
+    for (const knowledge::PackageRelease& release : knowledge::package_releases(package)) {
+        const auto found = std::ranges::find(release.extras, extra, &knowledge::PackageExtra::name);
+        if (found == release.extras.end()) {
+            continue;
+        }
+        specs::PackageRecord record;
+        record.name = extra_name(package, extra);
+        record.version = release.version;
+        record.depends = {fmt::format("{} =={}", package, release.version)};
+        for (const std::string& text : found->requirements) {
+            if (std::string spec = spec_of(text, known); !spec.empty()) {
+                record.depends.push_back(std::move(spec));
+            }
+        }
+        out.push_back(std::move(record));
+    }
+}
+
+} // namespace
+
+std::string extra_name(std::string_view package, std::string_view extra) {
+    return fmt::format("{}{}{}", package, k_extra, extra);
+}
+
+std::string shown_name(std::string_view name) {
+    const auto at = name.find(k_extra);
+    return at == std::string_view::npos
+               ? std::string(name)
+               : fmt::format("{}[{}]", name.substr(0, at), name.substr(at + k_extra.size()));
+}
+
+bool is_extra(std::string_view name) {
+    return name.find(k_extra) != std::string_view::npos;
+}
+
+bool has_package(std::string_view name) {
+    if (const auto at = name.find(k_extra); at != std::string_view::npos) {
+        const auto extra = name.substr(at + k_extra.size());
+        return has_package(name.substr(0, at)) &&
+               std::ranges::any_of(knowledge::package_releases(name.substr(0, at)),
+                                   [&](const auto& release) {
+                                       return std::ranges::find(release.extras, extra,
+                                                                &knowledge::PackageExtra::name) !=
+                                              release.extras.end();
+                                   });
+    }
+    const auto* const framework = knowledge::find_framework(name);
+    const bool elsewhere =
+        framework != nullptr && (framework->table == "torch" || framework->table == "tensorflow");
+    return !elsewhere && (!knowledge::package_releases(name).empty() ||
+                          knowledge::package_project(name) != nullptr);
+}
+
+void package_records(std::string_view name, World& world,
+                     const std::function<bool(std::string_view)>& known,
+                     std::vector<specs::PackageRecord>& out) {
+    if (const auto at = name.find(k_extra); at != std::string_view::npos) {
+        add_extra_records(name.substr(0, at), name.substr(at + k_extra.size()), known, out);
+        return;
+    }
+    const knowledge::PackageProject* const project = knowledge::package_project(name);
+    if (project != nullptr && project->other_project) {
+        // The index's project of that name is another one: what is meant is built from its
+        // repository.
+        specs::PackageRecord record;
+        record.name = std::string(name);
+        record.version = "0";
+        record.build = "source";
+        record.depends = {"torch", World::k_cuda_build};
+        out.push_back(std::move(record));
+        return;
+    }
+    for (const knowledge::PackageRelease& release : knowledge::package_releases(name)) {
+        const auto* const wheels = wheels_for(release, world.host());
+        if (wheels == nullptr && !release.wheels.empty()) {
+            continue; // for other processors only
+        }
+        specs::PackageRecord record;
+        record.name = std::string(name);
+        record.version = release.version;
+        record.build = wheels == nullptr ? "source" : "";
+        if (std::string python = python_spec(release, wheels); !python.empty()) {
+            record.depends.push_back(std::move(python));
+        }
+        if (wheels != nullptr) {
+            if (std::string glibc = glibc_spec(wheels->platform); !glibc.empty()) {
+                record.depends.push_back(std::move(glibc));
+            }
+        }
+        for (const std::string& text : release.requirements) {
+            if (std::string spec = spec_of(text, known); !spec.empty()) {
+                record.depends.push_back(std::move(spec));
+            }
+        }
+        if (!release.cudas.empty()) {
+            std::string cuda = "cuda ";
+            for (const DottedVersion& one : release.cudas) {
+                cuda += (one == release.cudas.front() ? "" : "|") + one.str() + ".*";
+            }
+            record.depends.push_back(std::move(cuda));
+            record.depends.emplace_back(World::k_cuda_build);
+            if (release.cudas.size() == 1) {
+                record.constrains = world.library_constraints(release.cudas.front());
+            }
+        }
+        if (release.least_gpu) {
+            for (std::string& constraint :
+                 world.least_gpu_constraints(*release.least_gpu, release.least_gpu_source.empty()
+                                                                     ? release.source
+                                                                     : release.least_gpu_source)) {
+                record.constrains.push_back(std::move(constraint));
+            }
+        }
+        out.push_back(std::move(record));
+    }
+}
+
+std::string torch_requirement(const DottedVersion& torch, std::string_view name) {
+    for (const knowledge::PackageRelease& release : knowledge::package_releases("torch")) {
+        if (release.version != torch.str()) {
+            continue;
+        }
+        for (const std::string& text : release.requirements) {
+            const auto requirement = specs::Requirement::parse(text);
+            if (requirement && requirement->normalized_name().starts_with(name)) {
+                return conda_spec(*requirement);
+            }
+        }
+    }
+    return {};
+}
+
+} // namespace cudaenv::resolve

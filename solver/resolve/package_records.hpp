@@ -1,0 +1,31 @@
+// The Python packages of data/packages.json as records: what a release requires of torch, JAX,
+// NumPy, CUDA, Python, the GPUs and the C library of this host. Pure. An extra is a package of its
+// own, "jax_extra_cuda12", which requires the same release and what the extra adds.
+#pragma once
+
+#include "solver/resolve/world.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudaenv::resolve {
+
+// "jax_extra_cuda12" of jax and cuda12; a name that no package has.
+std::string extra_name(std::string_view package, std::string_view extra);
+bool is_extra(std::string_view name);
+// "jax[cuda12]" of an extra; any other name as it is.
+std::string shown_name(std::string_view name);
+
+// False for names that the tables of torch and TensorFlow have.
+bool has_package(std::string_view name);
+// `known`: which names the catalogue has; requirements on others are left out.
+void package_records(std::string_view name, World& world,
+                     const std::function<bool(std::string_view)>& known,
+                     std::vector<specs::PackageRecord>& out);
+// What the wheels of a torch release require of the package whose name begins so, as the end of a
+// spec: " ==3.2.0" of "triton", " ==2.21.5" of "nvidia-nccl-". Empty where it is not known.
+std::string torch_requirement(const DottedVersion& torch, std::string_view name);
+
+} // namespace cudaenv::resolve

@@ -1,0 +1,372 @@
+#include "solver/resolve/question.hpp"
+
+#include "base/text.hpp"
+#include "solver/knowledge/builds.hpp"
+#include "solver/knowledge/frameworks.hpp"
+#include "solver/pins/pins.hpp"
+#include "solver/resolve/package_records.hpp"
+#include "solver/specs/ask.hpp"
+#include "solver/specs/cuda_label.hpp"
+#include "solver/specs/match_spec.hpp"
+#include "solver/specs/requirement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace cudaenv::resolve {
+
+namespace {
+
+bool is_name_character(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+}
+
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+// The same thing under the name that the vocabulary has for it.
+struct Alias {
+    std::string_view conda;
+    std::string_view catalogue;
+};
+constexpr std::array<Alias, 7> k_aliases = {{{"pytorch", "torch"},
+                                             {"pytorch-gpu", "torch"},
+                                             {"cudatoolkit", "cuda"},
+                                             {"cuda-version", "cuda"},
+                                             {"pytorch-cuda", "cuda"},
+                                             {"cuda-toolkit", "cuda"},
+                                             {"tensorflow-gpu", "tensorflow"}}};
+
+// What a pin of this name constrains, in conda's channels.
+std::vector<std::string> conda_names_of_pin(std::string_view pin) {
+    if (pin == "cuda") {
+        return {"cudatoolkit",  "cuda-version", "pytorch-cuda", "cuda-cudart",
+                "cuda-runtime", "cuda-toolkit", "cuda-nvcc"};
+    }
+    const pins::PinName* const known = pins::find_pin_name(pin);
+    if (known != nullptr && !known->conda_name.empty() && known->conda_name != pin) {
+        return {std::string(known->conda_name), std::string(pin)};
+    }
+    return {std::string(pin)};
+}
+
+bool has_name(std::span<const Channel* const> channels, std::string_view name) {
+    return std::any_of(channels.begin(), channels.end(),
+                       [&](const Channel* channel) { return channel->has(name); });
+}
+
+Error at_origin(Error error, const std::string& origin) {
+    if (error.path.empty()) {
+        error.path = origin;
+    }
+    return error;
+}
+
+// `name[extra1,extra2]rest` without its extras: a bracket that holds no `=` is pip's, not conda's.
+std::string without_extras(std::string_view text) {
+    const std::size_t open = text.find('[');
+    const std::size_t close = text.find(']', open == std::string_view::npos ? 0 : open);
+    if (open == std::string_view::npos || close == std::string_view::npos ||
+        contains(text.substr(open, close - open), "=")) {
+        return std::string(text);
+    }
+    return std::string(text.substr(0, open)) + std::string(text.substr(close + 1));
+}
+
+// conda takes any word for a version; nothing in the catalogue has one that begins with a letter.
+Result<void> check_version_begins_with_digit(std::string_view rest, std::string_view text,
+                                             const std::string& origin) {
+    const std::size_t begin = rest.find_first_not_of("=<>!~ ");
+    if (begin == 0 || begin == std::string_view::npos || rest[begin] < 'A' || rest[begin] > 'z') {
+        return {};
+    }
+    const std::string_view word = rest.substr(begin, rest.find_first_of(" ,|=", begin) - begin);
+    Error error = bad_input("bad-version", fmt::format("\"{}\" is not a version", word),
+                            "expected digits and dots, as in 11.3")
+                      .value();
+    error.path = origin;
+    error.column = static_cast<int>(text.find(word)) + 1;
+    return tl::unexpected(std::move(error));
+}
+
+// ROCm, XPU and nightlies have indexes of their own, which are not known here.
+Result<void> check_is_for_nvidia(std::string_view text) {
+    const std::string lower = to_lower_ascii(text);
+    const auto plus = lower.find('+');
+    const auto label = plus == std::string::npos ? std::string() : lower.substr(plus + 1);
+    if (label.starts_with("rocm") || label.starts_with("hip")) {
+        return bad_input(
+            "other-gpu",
+            fmt::format("{} is a ROCm build, for AMD GPUs; cudaenv resolves CUDA builds", text),
+            "leave out the label, or see https://pytorch.org/get-started/locally for ROCm");
+    }
+    if (label.starts_with("xpu")) {
+        return bad_input(
+            "other-gpu",
+            fmt::format("{} is an XPU build, for Intel GPUs; cudaenv resolves CUDA builds", text),
+            "leave out the label, or see https://pytorch.org/get-started/locally for XPU");
+    }
+    if (contains(lower, ".dev")) {
+        return bad_input("nightly",
+                         fmt::format("{} is a nightly build; cudaenv knows releases only", text),
+                         "nightlies are at https://download.pytorch.org/whl/nightly/TAG");
+    }
+    return {};
+}
+
+// Wheels and builds are for a minor version of Python: 3.11.7 asks for 3.11.
+std::string minor_python(std::string_view rest) {
+    const std::size_t begin = rest.find_first_of("0123456789");
+    if (begin == std::string_view::npos ||
+        rest.find_first_of(",|<>!~*", 0) != std::string_view::npos) {
+        return std::string(rest);
+    }
+    const auto version = DottedVersion::parse(trim(rest.substr(begin)));
+    return version && version->parts().size() > 2
+               ? std::string(rest.substr(0, begin)) + version->major_minor()
+               : std::string(rest);
+}
+
+// The build of a conda spec in the catalogue's words: "*cuda12.1*" -> "cu121", "*cpu*" -> "cpu".
+std::string catalogue_build(std::string_view build) {
+    std::string plain(build);
+    std::erase(plain, '*');
+    if (const auto cuda = specs::cuda_in(plain)) {
+        return knowledge::cuda_tag(*cuda);
+    }
+    return contains(plain, "cpu") ? "cpu" : "";
+}
+
+Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> channels,
+                       Vocabulary vocabulary, Question& question) {
+    std::string text(trim(wanted.text));
+    if (text.empty()) {
+        return bad_input("bad-spec", "an empty spec",
+                         "a name with or without a version, as in torch==2.4");
+    }
+    auto ask = specs::Ask::parse(text);
+    if (!ask) {
+        return tl::unexpected(at_origin(ask.error(), wanted.origin));
+    }
+    CUDAENV_TRY_VOID(check_is_for_nvidia(text));
+    if (contains(text, " @ ") || contains(text, "===")) {
+        return bad_input("bad-spec",
+                         fmt::format("\"{}\" names one file: there is nothing to solve", text),
+                         "install it as it is, or name a version, as in torch==2.4");
+    }
+    if (const std::size_t marker = text.find(';'); marker != std::string::npos) {
+        text = std::string(
+            trim(std::string_view(text).substr(0, marker))); // it holds here: see the caller
+    }
+    for (const std::string& extra : ask->extras()) {
+        question.cuda_asked = question.cuda_asked || contains(extra, "cuda");
+    }
+    std::string plain = ask->extras().empty() ? text : without_extras(text);
+    const std::size_t scope = plain.rfind("::");
+    const std::size_t name_begin = scope == std::string::npos ? 0 : scope + 2;
+    std::size_t name_end = name_begin;
+    while (name_end < plain.size() && is_name_character(plain[name_end])) {
+        ++name_end;
+    }
+    std::string name = to_lower_ascii(plain.substr(name_begin, name_end - name_begin));
+    std::string rest = plain.substr(name_end);
+    std::size_t scope_end = 0; // what of `plain` is left out of the demand
+    std::string local_tag;
+    if (const std::size_t local = rest.find('+');
+        local != std::string::npos && rest.find_first_of(",|", local) == std::string::npos) {
+        local_tag = std::string(trim(rest.substr(local + 1)));
+    }
+
+    if (vocabulary == Vocabulary::Catalogue) {
+        for (const Alias& alias : k_aliases) {
+            if (name == alias.conda) {
+                name = alias.catalogue;
+            }
+        }
+        // pytorch::pytorch=2.1=*cuda12.1*: no channel here, and the build says the CUDA.
+        scope_end = name_begin;
+        const std::size_t build_at = rest.starts_with("=") && !rest.starts_with("==")
+                                         ? rest.find('=', 1)
+                                         : std::string::npos;
+        if (build_at != std::string::npos) {
+            const std::string build = catalogue_build(std::string_view(rest).substr(build_at + 1));
+            rest = rest.substr(1, build_at - 1);
+            rest =
+                ' ' + rest + (contains(rest, "*") ? "" : ".*") + (build.empty() ? "" : ' ' + build);
+        }
+        if (name == "python") {
+            rest = minor_python(rest);
+        }
+        // torch==1.12.1+cu113: the label is the variant.
+        if (!local_tag.empty()) {
+            rest = rest.substr(0, rest.find('+')) + ' ' + local_tag;
+            if (rest.starts_with("==")) {
+                rest = ' ' + rest;
+            }
+        }
+    } else if (!has_name(channels, name)) {
+        for (const Alias& alias : k_aliases) {
+            if (name == alias.catalogue && has_name(channels, alias.conda)) {
+                name = alias.conda;
+                break;
+            }
+        }
+    }
+
+    Item item;
+    item.extras.assign(ask->extras().begin(), ask->extras().end());
+    item.text = redact_secrets(text);
+    item.origin = wanted.origin;
+    item.name = name;
+    item.demand = plain.substr(scope_end, name_begin - scope_end) + name + rest;
+    auto parsed = specs::MatchSpec::parse(item.demand);
+    if (!parsed) {
+        return tl::unexpected(at_origin(parsed.error(), wanted.origin));
+    }
+    if (vocabulary == Vocabulary::Catalogue) {
+        CUDAENV_TRY_VOID(check_version_begins_with_digit(rest, text, wanted.origin));
+    }
+    if (parsed->constrains_anything()) {
+        item.relaxed = name;
+        // The build is the last of `name version build`, `name=version=build`, or a bracket key.
+        const std::vector<std::string_view> words = split(trim(rest), ' ');
+        const std::size_t second = rest.starts_with("=") && !rest.starts_with("==")
+                                       ? rest.find('=', 1)
+                                       : std::string::npos;
+        if (words.size() == 2 && !words[1].empty()) {
+            item.build_relaxed = name + ' ' + std::string(words[0]);
+        } else if (second != std::string::npos) {
+            item.build_relaxed = name + rest.substr(0, second);
+        }
+    }
+    const std::string lower = to_lower_ascii(text);
+    const bool names_gpu = name.starts_with("cuda") || name == "cudnn" || name == "nccl" ||
+                           name == "pytorch-cuda" || name.ends_with("-gpu") ||
+                           lower.starts_with("tensorflow-gpu") ||
+                           lower.starts_with("pytorch-gpu") || name.starts_with("cupy");
+    if (names_gpu || contains(rest, "cuda") || contains(rest, "gpu") ||
+        local_tag.starts_with("cu")) {
+        question.cuda_asked = true;
+    }
+    if (name == "cpuonly" || name.ends_with("-cpu") || contains(rest, "cpu")) {
+        question.cpu_asked = true;
+    }
+    return item;
+}
+
+Result<Item> read_pin(const pins::Pin& pin, Vocabulary vocabulary) {
+    Item item;
+    item.kind = Item::Kind::Pin;
+    const bool has_operator = !pin.constraint.empty() && pin.constraint.find_first_of("=<>!~") == 0;
+    item.text = pin.name + (has_operator ? "" : "=") + pin.constraint;
+    item.origin = pin.origin;
+    item.name = pin.name;
+    item.demand = "__pin_" + pin.name;
+    auto constraint = pins::PinConstraint::parse(pin.constraint);
+    if (!constraint) {
+        return tl::unexpected(at_origin(constraint.error(), pin.origin));
+    }
+    std::vector<std::string> names{pin.name};
+    if (vocabulary == Vocabulary::Conda) {
+        names = conda_names_of_pin(pin.name);
+    }
+    for (const std::string& name : names) {
+        std::string spec = constraint->conda_version_spec();
+        // These carry major.minor only: a pin of a patch release still means them.
+        if (name == "cuda" || name == "cuda-version" || name == "pytorch-cuda" ||
+            (name == "python" && vocabulary == Vocabulary::Catalogue)) {
+            const auto single = constraint->single();
+            if (single && single->parts().size() > 2) {
+                spec = single->major_minor() + ".*";
+            }
+        }
+        item.constrains.push_back(name + ' ' + spec);
+    }
+    return item;
+}
+
+} // namespace
+
+Result<Question> read_question(const Request& request, const facts::Host& host,
+                               std::span<const Channel* const> channels, Vocabulary vocabulary) {
+    Question question;
+    question.cpu_asked = request.cpu;
+    for (const Wanted& wanted : request.specs) {
+        auto item = read_spec(wanted, channels, vocabulary, question);
+        if (!item) {
+            return tl::unexpected(at_origin(item.error(), wanted.origin));
+        }
+        if (vocabulary == Vocabulary::Catalogue && item->name == "cpuonly") {
+            continue;
+        }
+        if (!item->name.starts_with("__") && item->name != "*" && !has_name(channels, item->name)) {
+            std::vector<std::string> names;
+            std::vector<std::string> channel_names;
+            for (const Channel* channel : channels) {
+                for (std::string& name : channel->names()) {
+                    names.push_back(std::move(name));
+                }
+                channel_names.push_back(channel->name());
+            }
+            std::string hint;
+            const auto near = nearest(item->name, names);
+            if (!near && vocabulary == Vocabulary::Catalogue &&
+                knowledge::find_framework(item->name) == nullptr) {
+                question.unknown.push_back(item->text);
+                continue;
+            }
+            if (near) {
+                hint = fmt::format("did you mean \"{}\"?", *near);
+            } else {
+                hint = "add a channel that has it with -c";
+            }
+            auto error = bad_input(
+                "no-such-package",
+                fmt::format("no package \"{}\" in {}", item->name, join(channel_names, ", ")),
+                std::move(hint));
+            return tl::unexpected(at_origin(std::move(error).value(), wanted.origin));
+        }
+        for (const std::string& extra : item->extras) {
+            const std::string name = extra_name(item->name, specs::normalize_project_name(extra));
+            if (vocabulary == Vocabulary::Catalogue && has_name(channels, name)) {
+                Item more = *item;
+                more.demand = name + item->demand.substr(item->name.size());
+                more.name = name;
+                more.relaxed = more.relaxed.empty() ? "" : name;
+                more.build_relaxed.clear();
+                question.items.push_back(std::move(more));
+            }
+        }
+        question.items.push_back(*std::move(item));
+    }
+    for (const Wanted& wanted : request.kept) {
+        CUDAENV_TRY(Item item, read_spec(wanted, channels, vocabulary, question));
+        item.kept = true;
+        question.cuda_asked = question.cuda_asked || contains(item.demand, " cu");
+        question.items.push_back(std::move(item));
+    }
+    for (const pins::Pin& pin : request.pins) {
+        CUDAENV_TRY(Item item, read_pin(pin, vocabulary));
+        question.cuda_asked =
+            question.cuda_asked || pin.name == "cuda" || pin.name == "cudnn" || pin.name == "nccl";
+        question.items.push_back(std::move(item));
+    }
+    // The catalogue's answer is for the GPU of a driver that is named alone. A channel's is
+    // conda's, which looks at the driver.
+    const bool unknown_gpu = vocabulary == Vocabulary::Catalogue && host.gpus_absent.empty();
+    // A GPU that the user names is there to be used, with or without a driver beside it.
+    const bool named_gpu =
+        !host.gpus.empty() && std::find(request.host_words.begin(), request.host_words.end(),
+                                        "--gpu") != request.host_words.end();
+    const bool usable_gpu =
+        named_gpu || (host.driver.has_value() && (!host.gpus.empty() || unknown_gpu));
+    question.cuda_asked = !question.cpu_asked && (question.cuda_asked || usable_gpu);
+    return question;
+}
+
+} // namespace cudaenv::resolve

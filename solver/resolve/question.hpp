@@ -1,0 +1,43 @@
+// A request read: each thing asked for as a spec over the names that the channels (or the
+// catalogue) use, each pin as an assumption of its own, and whether CUDA or a CPU build is what is
+// wanted. Pure.
+#pragma once
+
+#include "solver/resolve/channel.hpp"
+#include "solver/resolve/request.hpp"
+#include "solver/specs/record.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cudaenv::resolve {
+
+enum class Vocabulary { Conda, Catalogue }; // pytorch or torch, cudatoolkit or cuda
+
+struct Item {
+    enum class Kind { Spec, Pin };
+    Kind kind = Kind::Spec;
+    std::string text;          // as the user wrote it: "torch==2.4", "cuda=11.3"
+    std::string origin;        // "argument 1", "/p/cudaenv.toml line 3"
+    std::string name;          // "pytorch"; for a pin its name in the pin vocabulary, "cuda"
+    std::string demand;        // MatchSpec that an answer must hold: "pytorch==2.4" or "__pin_cuda"
+    std::string build_relaxed; // without its build string; empty where it has none
+    std::string relaxed;       // just the name; empty for a pin (it is left out)
+    std::vector<std::string> constrains; // of a pin
+    std::vector<std::string> extras;     // of a requirement: "cuda12"
+    bool kept = false;                   // installed in the environment, and to stay
+};
+
+struct Question {
+    std::vector<Item> items;
+    std::vector<std::string> unknown; // asked for, as written, and in no table
+    bool cuda_asked = false;
+    bool cpu_asked = false;
+};
+
+// Errors: "bad-spec" (what, where, what would be right), "no-such-package" (with the nearest name).
+Result<Question> read_question(const Request& request, const facts::Host& host,
+                               std::span<const Channel* const> channels, Vocabulary vocabulary);
+
+} // namespace cudaenv::resolve

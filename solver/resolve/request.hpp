@@ -1,0 +1,61 @@
+// What is asked of the resolver: the values behind `cudaenv resolve`.
+#pragma once
+
+#include "base/dotted_version.hpp"
+#include "solver/knowledge/recipes.hpp"
+#include "solver/pins/pin.hpp"
+#include "solver/resolve/outcome.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudaenv::resolve {
+
+enum class ManagerChoice { Auto, Conda, Pip };
+
+// One thing asked for. `text` is a conda MatchSpec or a PEP 508 requirement; `origin` says where it
+// was written, for messages ("argument 1", "/p/cudaenv.toml line 3").
+struct Wanted {
+    std::string text;
+    std::string origin;
+    // One of many in a file that lists dependencies: a name that is not known is left out with a
+    // note, and is no error.
+    bool from_file = false;
+};
+
+// What is installed in an environment, by PyPI's name for Python packages and conda's for the rest.
+struct Installed {
+    std::string name;
+    std::string version; // 2.8.0
+    std::string label;   // cu128, cpu; empty: none is known
+    Manager manager = Manager::Pip;
+};
+
+// The environment that the answer is for; none: commands create one.
+struct KnownEnvironment {
+    knowledge::Target target;
+    std::string shown;                   // "~/venvs/vision", "apex"
+    std::optional<DottedVersion> python; // 3.11.7
+    std::vector<Installed> installed;
+
+    [[nodiscard]] bool exists() const { return target.kind != knowledge::Target::Kind::None; }
+};
+
+struct Request {
+    std::vector<Wanted> specs;
+    std::vector<Wanted> kept; // specs of what is installed and stays
+    std::vector<pins::Pin> pins;
+    pins::Purpose purpose = pins::Purpose::Run;
+    ManagerChoice manager = ManagerChoice::Auto;
+    bool cpu = false;          // --cpu: a CPU build is what is wanted
+    bool strict_host = false;  // warnings about the host become conflicts
+    bool tell_choices = false; // say why each version and not the newest: `cudaenv explain`
+    std::vector<std::string> preferred; // "name==version" of what is installed: favoured
+    KnownEnvironment environment;
+    // Words that mean another host, as the user wrote them ("--driver", "550.54.15"): commands that
+    // are offered repeat them.
+    std::vector<std::string> host_words;
+};
+
+} // namespace cudaenv::resolve

@@ -1,0 +1,626 @@
+#include "solver/resolve/resolve.hpp"
+
+#include "base/text.hpp"
+#include "solver/knowledge/builds.hpp"
+#include "solver/knowledge/findings.hpp"
+#include "solver/knowledge/frameworks.hpp"
+#include "solver/pins/pins.hpp"
+#include "solver/resolve/advice.hpp"
+#include "solver/resolve/attempt.hpp"
+#include "solver/resolve/choices.hpp"
+#include "solver/resolve/command_line.hpp"
+#include "solver/resolve/conflict.hpp"
+#include "solver/resolve/package_records.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cudaenv::resolve {
+
+namespace {
+
+using Records = std::vector<const specs::PackageRecord*>;
+
+struct Answer {
+    Attempt attempt;
+    Records records;
+    WorldOptions world;
+};
+
+// The worlds to try, the one that asks most of the host first. The rule of preference: builds whose
+// list of GPUs is known before those whose list is not; a CUDA that the driver runs in full before
+// minor version compatibility; every GPU served before some; nvcc of the same minor before the same
+// major. Conda's channels follow conda's own preference.
+std::vector<WorldOptions> worlds_to_try(const Request& request, const facts::Host& host,
+                                        bool catalogue) {
+    const auto known_gpus = std::ranges::count_if(
+        host.gpus, [](const auto& gpu) { return gpu.compute_capability.has_value(); });
+    const bool some_gpus = known_gpus > 1 && !request.strict_host;
+    const bool any_minor = request.purpose == pins::Purpose::Build && !request.strict_host;
+    std::vector<bool> known_code = {false};
+    std::vector<bool> full_driver = {false};
+    if (catalogue && known_gpus > 0) {
+        known_code = {true, false};
+    }
+    if (catalogue && host.driver) {
+        full_driver = {true, false};
+    }
+    std::vector<WorldOptions> worlds;
+    for (const bool known : known_code) {
+        for (const bool full : full_driver) {
+            for (const bool every_gpu : {true, false}) {
+                for (const bool same_minor : {true, false}) {
+                    if ((!every_gpu && !some_gpus) || (!same_minor && !any_minor)) {
+                        continue;
+                    }
+                    WorldOptions world;
+                    world.every_gpu = every_gpu;
+                    world.nvcc_same_minor = same_minor;
+                    world.full_driver = full;
+                    world.known_code = known;
+                    worlds.push_back(world);
+                }
+            }
+        }
+    }
+    return worlds;
+}
+
+Result<std::optional<Answer>> answer_in(const WorldOptions& world, const Request& request,
+                                        const facts::Host& host,
+                                        std::span<const Channel* const> channels, Manager manager) {
+    CUDAENV_TRY(Attempt attempt, make_attempt(request, host, channels, {world, manager}));
+    if (auto records = attempt.solve()) {
+        return Answer{std::move(attempt), *std::move(records), world};
+    }
+    return std::optional<Answer>();
+}
+
+Result<std::optional<Answer>> first_answer(const Request& request, const facts::Host& host,
+                                           std::span<const Channel* const> channels) {
+    for (const WorldOptions& world : worlds_to_try(request, host, false)) {
+        CUDAENV_TRY(auto answer, answer_in(world, request, host, channels, Manager::Conda));
+        if (answer) {
+            return answer;
+        }
+    }
+    return std::optional<Answer>();
+}
+
+// What the record is called where it would be installed from.
+ChosenPackage chosen(const specs::PackageRecord& record, const Attempt& attempt) {
+    ChosenPackage package;
+    package.name = record.name;
+    package.version = record.version;
+    package.build = record.build;
+    package.manager = attempt.manager;
+    package.channel = record.channel;
+    package.url = record.url;
+    package.sha256 = record.sha256;
+    package.asked =
+        std::any_of(attempt.question.items.begin(), attempt.question.items.end(),
+                    [&](const Item& item) { return item.name == record.name && !item.kept; });
+    if (!attempt.catalogue) {
+        return package;
+    }
+    package.build.clear();
+    const knowledge::TorchVariant* const variant =
+        record.name == "torch" || record.name == "torchvision" || record.name == "torchaudio"
+            ? knowledge::torch_variant(record.version, record.build)
+            : nullptr;
+    if (attempt.manager == Manager::Conda) {
+        package.channel = record.name == "python" ? "" : "pytorch";
+        if (record.name == "torch") {
+            package.name = "pytorch";
+        }
+    } else if (record.name == "python") {
+        package.manager = Manager::Conda;
+    } else if (!record.build.empty() && record.name.starts_with("torch")) {
+        package.build = record.build;
+        if (variant != nullptr) {
+            package.channel = variant->wheel_is_default ? "PyPI" : variant->wheel_index;
+        }
+    } else {
+        package.channel = "PyPI";
+    }
+    return package;
+}
+
+void describe_packages(const Request& request, const Answer& answer, Outcome& outcome) {
+    const auto* torch = static_cast<const specs::PackageRecord*>(nullptr);
+    for (const specs::PackageRecord* const record : answer.records) {
+        if (record->name == "torch") {
+            torch = record;
+        }
+    }
+    for (const specs::PackageRecord* const record : answer.records) {
+        if (const auto* toolkit = answer.attempt.world->toolkit_of(*record)) {
+            outcome.toolkit = *toolkit;
+        }
+        if (const auto* compiler = answer.attempt.world->compiler_of(*record)) {
+            outcome.host_compiler = *compiler;
+        }
+        if (is_virtual(record->name) || is_extra(record->name)) {
+            continue;
+        }
+        if (record->name == "python") {
+            outcome.python = record->version;
+        }
+        if (record->name == "cudnn") {
+            outcome.cudnn = record->version;
+        }
+        if (!answer.attempt.catalogue) {
+            if (const auto cuda = runtime_of(*record)) {
+                if (!outcome.cuda || record->name == "cuda-version") {
+                    outcome.cuda = cuda;
+                }
+            }
+            outcome.packages.push_back(chosen(*record, answer.attempt));
+            continue;
+        }
+        if (record->name == "cuda") {
+            outcome.cuda = DottedVersion::of(record->version);
+            continue;
+        }
+        if ((record->name == "cudnn" || record->name == "nccl") &&
+            !chosen(*record, answer.attempt).asked) {
+            continue; // inside the build; named by `cudnn`
+        }
+        ChosenPackage package = chosen(*record, answer.attempt);
+        // Up to 1.x some wheels carry no label although their index is a CUDA one.
+        if (answer.attempt.manager == Manager::Pip && torch != nullptr &&
+            record->name.starts_with("torch")) {
+            const auto* const variant = knowledge::torch_variant(torch->version, torch->build);
+            if (variant != nullptr && !variant->wheel_is_default) {
+                package.channel = variant->wheel_index;
+                if (variant->wheel_has_local_label) {
+                    package.version += '+' + variant->tag;
+                }
+            } else if (variant == nullptr) {
+                package.channel = "https://download.pytorch.org/whl/cpu";
+            } else {
+                package.channel = "PyPI";
+            }
+            package.build.clear();
+        }
+        outcome.packages.push_back(std::move(package));
+        if (answer.attempt.manager == Manager::Conda && record->name == "torch") {
+            if (const auto* variant = knowledge::torch_variant(record->version, record->build)) {
+                ChosenPackage toolkit;
+                // "cudatoolkit=11.3", or a bare metapackage such as cuda90, whose only version
+                // is 1.0.
+                const std::size_t equals = variant->conda_pin.find('=');
+                toolkit.name = variant->conda_pin.substr(0, equals);
+                toolkit.version =
+                    equals == std::string::npos ? "1.0" : variant->conda_pin.substr(equals + 1);
+                toolkit.channel =
+                    variant->conda_channels.empty() ? "pytorch" : variant->conda_channels.back();
+                outcome.packages.push_back(std::move(toolkit));
+            }
+        }
+    }
+    std::sort(outcome.packages.begin(), outcome.packages.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
+    if (torch != nullptr && !outcome.cudnn) {
+        if (const auto* variant = knowledge::torch_variant(torch->version, torch->build)) {
+            outcome.cudnn =
+                answer.attempt.manager == Manager::Conda ? variant->conda_cudnn : variant->cudnn;
+        }
+    }
+    outcome.commands = install_commands(request, answer.attempt, answer.records);
+}
+
+// The version of what was asked first: what two managers' answers are compared by.
+specs::Version first_version(const Answer& answer) {
+    for (const Item& item : answer.attempt.question.items) {
+        for (const specs::PackageRecord* const record : answer.records) {
+            if (record->name == item.name && item.name != "python" && item.name != "cuda") {
+                if (auto version = specs::Version::parse(record->version)) {
+                    return *std::move(version);
+                }
+            }
+        }
+    }
+    return *specs::Version::parse("0");
+}
+
+// The same versions from the other manager, as its commands; none where it has them not.
+std::optional<Alternative> same_from(const Request& request, const facts::Host& host,
+                                     const Answer& answer, Manager manager) {
+    Request same = request;
+    same.manager = manager == Manager::Conda ? ManagerChoice::Conda : ManagerChoice::Pip;
+    for (const specs::PackageRecord* const record : answer.records) {
+        if (is_virtual(record->name) || is_extra(record->name) || record->name == "cudnn" ||
+            record->name == "nccl") {
+            continue;
+        }
+        std::string text = record->name + " ==" + record->version;
+        if (record->name.starts_with("torch") && !record->build.empty()) {
+            text += ' ' + record->build;
+        }
+        same.specs.push_back({std::move(text), "the answer"});
+    }
+    same.pins.clear();
+    auto attempt = make_attempt(same, host, {}, {answer.world, manager});
+    if (!attempt) {
+        return std::nullopt;
+    }
+    const auto records = attempt->solve();
+    if (!records) {
+        return std::nullopt;
+    }
+    // Whether Python belongs in the command is what the user asked, not what this question repeats.
+    attempt->question = answer.attempt.question;
+    Alternative alternative{manager, install_commands(request, *attempt, *records)};
+    return alternative.commands.empty() ? std::nullopt : std::optional(std::move(alternative));
+}
+
+// `explain`: why these versions. Costs an unnarrowed universe and a solve for each package held
+// back.
+Result<void> tell_choices(const Request& request, const facts::Host& host,
+                          std::span<const Channel* const> channels, const Answer& answer,
+                          Outcome& outcome) {
+    AttemptOptions options;
+    options.world = answer.world;
+    options.manager = answer.attempt.manager;
+    options.narrowing = Narrowing::None;
+    CUDAENV_TRY(const Attempt whole, make_attempt(request, host, channels, options));
+    outcome.choices =
+        choices_of(request, answer.attempt, answer.records, whole,
+                   [&](const Request& changed) { return resolve(changed, host, channels); });
+    return {};
+}
+
+// The managers whose builds may answer: the environment's own, else what was asked for.
+std::vector<Manager> managers_of(const Request& request) {
+    switch (request.manager) {
+    case ManagerChoice::Conda:
+        return {Manager::Conda};
+    case ManagerChoice::Pip:
+        return {Manager::Pip};
+    case ManagerChoice::Auto:
+        break;
+    }
+    const auto& environment = request.environment;
+    if (environment.target.machine != "x86_64" &&
+        environment.target.kind != knowledge::Target::Kind::Conda) {
+        return {Manager::Pip}; // the pytorch channel is of x86-64
+    }
+    if (environment.target.kind == knowledge::Target::Kind::Venv) {
+        return {Manager::Pip};
+    }
+    for (const Installed& installed : environment.installed) {
+        if (installed.name == "torch" || installed.name == "tensorflow") {
+            return {installed.manager}; // partners come from where it came from
+        }
+    }
+    return {Manager::Pip, Manager::Conda};
+}
+
+// The catalogue's answer from whichever manager has the newer one; std::nullopt: there is none.
+Result<std::optional<Outcome>> answer_in_catalogue(const Request& request, const facts::Host& host,
+                                                   Outcome outcome) {
+    const auto managers = managers_of(request);
+    std::optional<Answer> best;
+    for (const WorldOptions& world : worlds_to_try(request, host, true)) {
+        for (const Manager manager : managers) {
+            auto tried = answer_in(world, request, host, {}, manager);
+            // What only one manager has (TensorFlow's wheels) is no mistake while the other may
+            // answer.
+            if (!tried && tried.error().code == "no-such-package" && manager != managers.front()) {
+                continue;
+            }
+            CUDAENV_TRY(auto answer, std::move(tried));
+            // The newer answer; of two equal ones conda's, which includes Python and toolkit, where
+            // a conda is here.
+            if (answer && (!best || first_version(*answer) > first_version(*best) ||
+                           (first_version(*answer) == first_version(*best) &&
+                            request.environment.target.has_conda))) {
+                best = std::move(answer);
+            }
+        }
+        if (best) {
+            break;
+        }
+    }
+    if (!best) {
+        return std::optional<Outcome>();
+    }
+    const Answer& answer = *best;
+    describe_packages(request, answer, outcome);
+    outcome.driver_assumed = answer.attempt.world->driver_assumed();
+    outcome.unknown = answer.attempt.question.unknown;
+    if (managers.size() > 1) {
+        const Manager other =
+            answer.attempt.manager == Manager::Conda ? Manager::Pip : Manager::Conda;
+        const bool possible = other == Manager::Pip || request.environment.target.has_conda;
+        if (auto same = possible ? same_from(request, host, answer, other) : std::nullopt) {
+            outcome.alternatives.push_back(*std::move(same));
+        }
+    }
+    advise(request, answer.attempt, answer.records, outcome);
+    if (request.tell_choices) {
+        CUDAENV_TRY_VOID(tell_choices(request, host, {}, answer, outcome));
+    }
+    return std::optional<Outcome>(std::move(outcome));
+}
+
+// "torch 1.12.1+cu113, torchvision 0.13.1+cu113 on CUDA 11.3"
+std::string summary(const Outcome& outcome) {
+    std::string text;
+    for (const ChosenPackage& package : outcome.packages) {
+        if (package.asked && package.name != "python") {
+            text += (text.empty() ? "" : ", ") + package.name + ' ' + package.version;
+        }
+    }
+    if (outcome.cuda) {
+        text += " on CUDA " + outcome.cuda->major_minor();
+    }
+    const bool unknown = std::ranges::any_of(outcome.runs, [](const Verdict& verdict) {
+        return verdict.text.find("GPU list") != std::string::npos;
+    });
+    return unknown ? text + "; its GPU list is not published" : text;
+}
+
+// A fix that is a question asked differently is told by that question's own answer: two managers
+// have different builds, and what is read has to be what the pasted command gives.
+Result<Conflict> told_by_answers(ExplainedConflict explained, const facts::Host& host) {
+    Conflict conflict;
+    conflict.reasons = std::move(explained.reasons);
+    for (ProposedFix& proposed : explained.fixes) {
+        if (proposed.asked) {
+            CUDAENV_TRY(const auto outcome, answer_in_catalogue(*proposed.asked, host, {}));
+            if (!outcome) {
+                continue;
+            }
+            if (const std::string found = summary(*outcome); !found.empty()) {
+                proposed.fix.text = proposed.lead + found;
+            }
+        }
+        conflict.fixes.push_back(std::move(proposed.fix));
+    }
+    return conflict;
+}
+
+Result<Outcome> explained_in_catalogue(const Request& request, const facts::Host& host,
+                                       Outcome outcome) {
+    AttemptOptions options;
+    options.world = worlds_to_try(request, host, true).back();
+    options.world.known_code = true; // a fix that may not serve the GPU is none
+    options.manager = managers_of(request).front();
+    options.narrowing = Narrowing::None;
+    CUDAENV_TRY(const Attempt attempt, make_attempt(request, host, {}, options));
+    outcome.driver_assumed = attempt.world->driver_assumed();
+    CUDAENV_TRY(outcome.conflict, told_by_answers(explain_conflict(attempt, request), host));
+    return outcome;
+}
+
+// --- the environment ----------------------------------------------------------------------------
+
+std::string version_of(const Installed& installed) {
+    return installed.label.empty() ? installed.version : installed.version + '+' + installed.label;
+}
+
+bool is_named(const Request& request, std::string_view name) {
+    return std::ranges::any_of(request.specs, [&](const Wanted& wanted) {
+        const auto end = wanted.text.find_first_of("=<>!~ [@;");
+        const auto plain = to_lower_ascii(std::string_view(wanted.text).substr(0, end));
+        const auto* const known = knowledge::find_framework(plain);
+        return (known != nullptr ? std::string_view(known->name) : std::string_view(plain)) ==
+                   name &&
+               end != std::string::npos;
+    });
+}
+
+// What is installed and in the tables stays, where the request does not name another version of it.
+std::vector<const Installed*> to_keep(const Request& request) {
+    std::vector<const Installed*> kept;
+    for (const Installed& installed : request.environment.installed) {
+        const auto* const known = knowledge::find_framework(installed.name);
+        if (known != nullptr && !known->table.empty() && !is_named(request, installed.name)) {
+            kept.push_back(&installed);
+        }
+    }
+    // torch first: what others are for stays before they do.
+    std::ranges::stable_sort(kept, {}, [](const Installed* one) { return one->name != "torch"; });
+    return kept;
+}
+
+Wanted spec_of(const Installed& installed) {
+    return {installed.name + " ==" + installed.version +
+                (installed.label.empty() ? "" : ' ' + installed.label),
+            "the environment"};
+}
+
+Result<void> take_python(Request& request) {
+    const auto& python = request.environment.python;
+    if (!python) {
+        return {};
+    }
+    for (const pins::Pin& pin : request.pins) {
+        const auto wanted = pin.name == "python"
+                                ? pins::PinConstraint::parse(pin.constraint)
+                                : Result<pins::PinConstraint>(pins::PinConstraint());
+        if (pin.name == "python" && wanted && !wanted->allows(*python)) {
+            auto error =
+                bad_input("other-python",
+                          fmt::format("{} has Python {}, not {}", request.environment.shown,
+                                      python->str(), pin.constraint),
+                          "leave it out, or name an environment with that Python");
+            error.value().path = pin.origin;
+            return error;
+        }
+    }
+    std::erase_if(request.pins, [](const pins::Pin& pin) { return pin.name == "python"; });
+    request.pins.push_back({"python", python->major_minor(), "the environment"});
+    return {};
+}
+
+// Below CUDA 13.2 a Jetson runs builds made for it alone (torch/cuda/__init__.py of torch 2.15).
+bool is_on_jetson(const Request& request, const facts::Host& host) {
+    const bool frameworks = std::ranges::any_of(request.specs, [](const Wanted& wanted) {
+        const auto end = wanted.text.find_first_of("=<>!~ [@;+");
+        return knowledge::find_framework(
+                   to_lower_ascii(std::string_view(wanted.text).substr(0, end))) != nullptr;
+    });
+    return frameworks && host.platform.jetson &&
+           (!host.driver || !host.driver->cuda || *host.driver->cuda < DottedVersion::of("13.2"));
+}
+
+Conflict jetson_conflict(const facts::Host& host) {
+    const std::string cuda =
+        host.driver && host.driver->cuda ? " (CUDA " + host.driver->cuda->str() + ')' : "";
+    return {
+        {{"this is a Jetson" + cuda +
+              "; before CUDA 13.2 the usual wheels do not run on it: it needs builds for its "
+              "JetPack",
+          {"torch 2.15 torch/cuda/__init__.py: SBSA binaries run on Jetson from CUDA 13.2 on"}}},
+        {{"NVIDIA's wheels and containers for JetPack: "
+          "https://docs.nvidia.com/deeplearning/frameworks/install-pytorch-jetson-platform",
+          {},
+          2}}};
+}
+
+Result<void> check_cuda_exists(const Request& request) {
+    for (const pins::Pin& pin : request.pins) {
+        const auto constraint =
+            pin.name == "cuda" ? pins::PinConstraint::parse(pin.constraint) : bad_input("", "", "");
+        const auto version = constraint ? constraint->single() : std::nullopt;
+        const auto nearest = version ? knowledge::nearest_cuda_release(*version) : std::nullopt;
+        if (nearest) {
+            auto error = bad_input("no-such-cuda",
+                                   fmt::format("there is no CUDA {}", version->major_minor()),
+                                   fmt::format("the nearest is {}", nearest->str()));
+            error.value().path = pin.origin;
+            return error;
+        }
+    }
+    return {};
+}
+
+// With all that is installed kept where that is possible; else the least that has to change, said
+// with the reason.
+Result<Outcome> resolve_in_catalogue(Request request, const facts::Host& host, Outcome outcome) {
+    CUDAENV_TRY_VOID(take_python(request));
+    const auto candidates = to_keep(request);
+    for (const Installed* const one : candidates) {
+        request.kept.push_back(spec_of(*one));
+    }
+    CUDAENV_TRY(auto answered, answer_in_catalogue(request, host, outcome));
+    std::vector<const Installed*> kept = candidates;
+    std::string why;
+    if (!answered && !candidates.empty()) {
+        CUDAENV_TRY(const Outcome refused, explained_in_catalogue(request, host, outcome));
+        if (!refused.conflict->reasons.empty()) {
+            why = refused.conflict->reasons.front().text;
+        }
+        kept.clear();
+        request.kept.clear();
+        for (const Installed* const one : candidates) {
+            request.kept.push_back(spec_of(*one));
+            CUDAENV_TRY(auto with, answer_in_catalogue(request, host, outcome));
+            if (with) {
+                answered = std::move(with);
+                kept.push_back(one);
+            } else {
+                request.kept.pop_back();
+            }
+        }
+        if (!answered) {
+            CUDAENV_TRY(answered, answer_in_catalogue(request, host, outcome));
+        }
+    }
+    if (!answered) {
+        return explained_in_catalogue(request, host, std::move(outcome));
+    }
+    if (answered->packages.empty() && !answered->cuda && !answered->unknown.empty()) {
+        return bad_input("no-such-package",
+                         fmt::format("cudaenv does not know {} yet", join(answered->unknown, ", ")),
+                         "it knows torch, TensorFlow, JAX and what runs on them; -c CHANNEL solves "
+                         "over a channel");
+    }
+    for (const Installed* const one : kept) {
+        answered->kept.push_back(one->name + ' ' + version_of(*one));
+    }
+    for (const Installed& installed : request.environment.installed) {
+        const auto to = std::ranges::find_if(answered->packages, [&](const ChosenPackage& package) {
+            return package.name == installed.name ||
+                   (package.name == "pytorch" && installed.name == "torch");
+        });
+        const bool stays = std::ranges::any_of(
+            kept, [&](const Installed* one) { return one->name == installed.name; });
+        if (to != answered->packages.end() && !stays && to->version != installed.version &&
+            to->version != version_of(installed)) {
+            answered->changes.push_back({installed.name, version_of(installed), to->version, why});
+            answered->warnings.insert(answered->warnings.begin(),
+                                      knowledge::finding("CE212", {},
+                                                         {{"name", installed.name},
+                                                          {"from", version_of(installed)},
+                                                          {"to", to->version},
+                                                          {"why", why}}));
+        }
+    }
+    return *std::move(answered);
+}
+
+} // namespace
+
+Result<Outcome> resolve(const Request& request, const facts::Host& host,
+                        std::span<const Channel* const> channels) {
+    Outcome outcome;
+    for (const Wanted& wanted : request.specs) {
+        outcome.request.push_back(redact_secrets(wanted.text));
+    }
+    for (const pins::Pin& pin : request.pins) {
+        const bool bare = pin.constraint.find_first_of("=<>!~") != 0;
+        outcome.request.push_back(pin.name + (bare ? "=" : "") + pin.constraint);
+    }
+    if (request.specs.empty() && request.pins.empty()) {
+        return bad_input("nothing-asked", "nothing was asked for",
+                         "name what is wanted, as in: cudaenv resolve torch --cuda 12.4");
+    }
+    if (request.cpu) {
+        for (const pins::Pin& pin : request.pins) {
+            if (pin.name == "cuda" && pin.origin == "--cuda") {
+                return bad_input("cpu-and-cuda", "--cpu and --cuda were given together",
+                                 "leave one of them out");
+            }
+        }
+    }
+    CUDAENV_TRY_VOID(check_cuda_exists(request));
+    if (is_on_jetson(request, host)) {
+        outcome.conflict = jetson_conflict(host);
+        return outcome;
+    }
+    if (channels.empty()) {
+        return resolve_in_catalogue(request, host, std::move(outcome));
+    }
+    if (request.manager == ManagerChoice::Pip) {
+        return bad_input("channel-and-pip", "conda channels were given together with --manager pip",
+                         "leave out -c, or use --manager conda");
+    }
+    CUDAENV_TRY(auto answer, first_answer(request, host, channels));
+    if (answer) {
+        describe_packages(request, *answer, outcome);
+        outcome.driver_assumed = answer->attempt.world->driver_assumed();
+        advise(request, answer->attempt, answer->records, outcome);
+        if (request.tell_choices) {
+            CUDAENV_TRY_VOID(tell_choices(request, host, channels, *answer, outcome));
+        }
+        return outcome;
+    }
+    AttemptOptions options;
+    options.world = worlds_to_try(request, host, false).back();
+    options.narrowing = Narrowing::None;
+    CUDAENV_TRY(const Attempt attempt, make_attempt(request, host, channels, options));
+    outcome.driver_assumed = attempt.world->driver_assumed();
+    ExplainedConflict explained = explain_conflict(attempt, request);
+    outcome.conflict = Conflict{std::move(explained.reasons), {}};
+    for (ProposedFix& proposed : explained.fixes) {
+        outcome.conflict->fixes.push_back(std::move(proposed.fix));
+    }
+    return outcome;
+}
+
+} // namespace cudaenv::resolve

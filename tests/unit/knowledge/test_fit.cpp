@@ -1,0 +1,167 @@
+#include "solver/knowledge/builds.hpp"
+#include "solver/knowledge/fit.hpp"
+#include "solver/knowledge/frameworks.hpp"
+#include "solver/knowledge/recipes.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace cudaenv;
+using namespace cudaenv::knowledge;
+
+namespace {
+
+DottedVersion v(std::string_view text) {
+    return DottedVersion::of(text);
+}
+
+facts::Host with_driver(std::string_view version, std::string_view cuda = {}) {
+    facts::Host host;
+    host.machine = "x86_64";
+    host.driver = facts::Driver();
+    host.driver->version = v(version);
+    if (!cuda.empty()) {
+        host.driver->cuda = v(cuda);
+    }
+    host.driver->derived = true;
+    host.driver->source = "the test";
+    return host;
+}
+
+} // namespace
+
+TEST_CASE("a driver runs a CUDA in full, by minor version compatibility, or not") {
+    CHECK(driver_fit(with_driver("550.54.15", "12.4"), v("12.4")).fit == DriverFit::Full);
+    CHECK(driver_fit(with_driver("550.54.15", "12.4"), v("12.6")).fit == DriverFit::MachineCode);
+    CHECK(driver_fit(with_driver("550.54.15", "12.4"), v("13.0")).fit == DriverFit::TooOld);
+    CHECK(driver_fit(with_driver("550.54.15", "12.4"), v("11.8")).fit == DriverFit::Full);
+    CHECK(driver_fit(with_driver("470.199.02", "11.4"), v("12.1")).floor->driver == v("525.60.13"));
+    CHECK(driver_fit(facts::Host(), v("12.4")).fit == DriverFit::Unknown);
+}
+
+TEST_CASE("before CUDA 11 each release has its own floor") {
+    CHECK(driver_fit(with_driver("410.48", "10.0"), v("10.1")).runs() == Answer::No);
+    CHECK(driver_fit(with_driver("410.48", "10.0"), v("10.0")).runs() == Answer::Yes);
+}
+
+TEST_CASE(
+    "a driver newer than the tables runs what its version allows, and gives no CUDA by name") {
+    const auto host = with_driver("999.1");
+    CHECK(driver_fit(host, v("13.0")).fit == DriverFit::Full);
+    CHECK(driver_text(host) == "driver 999.1 is newer than cudaenv knows");
+}
+
+TEST_CASE("what the driver itself says wins over its branch") {
+    auto host = with_driver("470.199.02", "12.2");
+    host.driver->derived = false; // cuda-compat
+    CHECK(driver_fit(host, v("12.1")).fit == DriverFit::Full);
+}
+
+TEST_CASE("machine code runs on the same major and no lower minor, but for integrated GPUs") {
+    CHECK(machine_code_runs({8, 0}, {8, 6}, v("11.8")));
+    CHECK_FALSE(machine_code_runs({8, 6}, {8, 0}, v("11.8")));
+    CHECK_FALSE(machine_code_runs({8, 6}, {8, 7}, v("12.6")));
+    CHECK(machine_code_runs({8, 6}, {8, 7}, v("13.2")));
+    CHECK_FALSE(machine_code_runs({10, 0}, {10, 1}, v("12.9")));
+    CHECK_FALSE(machine_code_runs({8, 7}, {8, 9}, v("12.6")));
+    CHECK(machine_code_runs({10, 1}, {11, 0}, v("13.0")));
+}
+
+TEST_CASE(
+    "a CUDA whose libraries came before the GPU does not serve it, whatever PTX a build has") {
+    Architectures code;
+    code.sass = {{3, 7}, {5, 0}};
+    code.ptx = {{3, 7}};
+    const auto judged = build_serves(v("10.2"), &code, {8, 6}, with_driver("550.54.15", "12.4"));
+    CHECK(judged.fit == GpuFit::TooNew);
+    CHECK(judged.other_cuda == "11.0");
+    CHECK(toolkit_serves(v("11.3"), {9, 0}).fit == GpuFit::TooNew);
+    CHECK(toolkit_serves(v("13.0"), {7, 0}).fit == GpuFit::TooOld);
+    CHECK(toolkit_serves(v("12.6"), {6, 1}).runs() == Answer::Yes);
+}
+
+TEST_CASE("a build whose list is not known, or is an upper bound, serves nothing for certain") {
+    const auto host = with_driver("550.54.15", "12.4");
+    CHECK(build_serves(v("12.4"), nullptr, {8, 6}, host).runs() == Answer::Unknown);
+    Architectures code;
+    code.sass = {{5, 0}, {8, 0}};
+    CHECK(build_serves(v("12.4"), &code, {8, 6}, host).runs() == Answer::Yes);
+    CHECK(build_serves(v("12.4"), &code, {6, 1}, host).runs() == Answer::No);
+    code.derived = true;
+    CHECK(build_serves(v("12.4"), &code, {8, 6}, host).runs() == Answer::Unknown);
+    CHECK(build_serves(v("12.4"), &code, {6, 1}, host).runs() == Answer::No);
+}
+
+TEST_CASE("a wheel's platform tag asks for a glibc and a processor") {
+    facts::Host host;
+    host.machine = "x86_64";
+    host.glibc = v("2.17");
+    CHECK(platform_fits("manylinux2014_x86_64", host) == Answer::Yes);
+    CHECK(platform_fits("manylinux_2_28_x86_64", host) == Answer::No);
+    CHECK(platform_fits("manylinux_2_17_x86_64.manylinux2014_x86_64", host) == Answer::Yes);
+    CHECK(platform_fits("manylinux2014_aarch64", host) == Answer::No);
+    CHECK(platform_fits("linux_x86_64", host) == Answer::Yes);
+    CHECK(platform_fits("win_amd64", host) == Answer::No);
+    CHECK(platform_fits("any", host) == Answer::Yes);
+    host.glibc.reset();
+    CHECK(platform_fits("manylinux_2_28_x86_64", host) == Answer::Unknown);
+}
+
+TEST_CASE("compilers for a toolkit: g++ before clang, the newest that works first") {
+    facts::Toolkit cuda9;
+    cuda9.version = v("9.0.176");
+    cuda9.gcc_max = 6;
+    facts::Host host;
+    for (const auto& [version, path] :
+         {std::pair("5.5.0", "/usr/bin/g++-5"), std::pair("6.5.0", "/usr/bin/g++-6"),
+          std::pair("7.5.0", "/usr/bin/g++-7")}) {
+        host.compilers.push_back({facts::CompilerFamily::Gcc, v(version), path, {}, false});
+    }
+    const auto compilers = compilers_for(cuda9, host);
+    REQUIRE(compilers.size() == 2);
+    CHECK(compilers.front().path == "/usr/bin/g++-5");
+}
+
+TEST_CASE("a build is told by its label, its build string, its dependencies") {
+    CHECK(build_by_label("2.8.0+cu126").cuda == v("12.6"));
+    CHECK(build_by_label("2.8.0+cpu").kind == BuildKind::Cpu);
+    CHECK(build_by_label("2.4.1+rocm6.0").kind == BuildKind::Rocm);
+    CHECK(build_by_label("2.8.0+xpu").other_gpu());
+    CHECK_FALSE(build_by_label("2.8.0").known());
+    CHECK(build_by_conda("py3.11_cuda12.1_cudnn8.9.2_0", {}).cuda == v("12.1"));
+    CHECK(build_by_conda("cpu_generic_py312_h1", {}).kind == BuildKind::Cpu);
+    const std::vector<std::string> depends = {"cudatoolkit >=11.3,<11.4"};
+    CHECK(build_by_conda("py39_0", depends).cuda == v("11.3"));
+    const std::vector<std::string> pins = {"nvidia-cuda-runtime-cu12==12.6.77"};
+    CHECK(build_by_requirements(pins).cuda == v("12.6"));
+}
+
+TEST_CASE("a recipe for nvcc is whole and is for the environment's own manager") {
+    Target venv;
+    venv.kind = Target::Kind::Venv;
+    venv.prefix = "/v";
+    CHECK(nvcc_recipe(v("13.2"), venv).command ==
+          "/v/bin/python -m pip install "
+          "'cuda-toolkit[nvcc,cudart,cccl,cublas,cusparse,cusolver,curand,"
+          "cufft,nvrtc,nvtx]==13.2.*'");
+    CHECK(nvcc_recipe(v("12.4"), venv).command.find("conda install") == std::string::npos);
+    Target conda;
+    conda.kind = Target::Kind::Conda;
+    conda.prefix = "/e";
+    conda.has_conda = true;
+    CHECK(
+        nvcc_recipe(v("12.4"), conda)
+            .command.starts_with(
+                "conda install -p /e -c conda-forge cuda-version=12.4 cuda-nvcc cuda-cudart-dev"));
+    CHECK(nvcc_recipe(v("11.3"), conda).command ==
+          "conda install -p /e -c nvidia/label/cuda-11.3.0 cuda-toolkit");
+    CHECK_FALSE(compiler_recipe(9, conda).root);
+    CHECK(compiler_recipe(9, venv).root);
+}
+
+TEST_CASE("a framework is a row, found by pip's name and by conda's") {
+    REQUIRE(find_framework("pytorch") != nullptr);
+    CHECK(find_framework("pytorch")->name == "torch");
+    CHECK(find_framework("flash-attn")->from_source);
+    CHECK(oldest_gcc(*find_framework("torch"), v("2.6.0")) == 9);
+    CHECK(find_framework("no-such-package") == nullptr);
+}

@@ -1,0 +1,105 @@
+// The tables of docs/probe.md are the rules: each cell is walked.
+#include "base/text.hpp"
+#include "host/probe/verdict_rules.hpp"
+#include "tests/support/places.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cudaenv::probe {
+namespace {
+
+// Its rows without the line under the header; a table begins with its header's first cell.
+std::vector<std::vector<std::string>> table_that_begins(const std::string& first_cell) {
+    std::ifstream file(test::source_directory() / "docs/probe.md");
+    std::vector<std::vector<std::string>> rows;
+    for (std::string line; std::getline(file, line);) {
+        if (rows.empty() ? !line.starts_with("| " + first_cell + " |") : !line.starts_with('|')) {
+            if (!rows.empty()) {
+                break;
+            }
+            continue;
+        }
+        if (line.starts_with("|---")) {
+            continue;
+        }
+        auto& row = rows.emplace_back();
+        line = line.substr(1, line.rfind('|') - 1);
+        for (const std::string_view cell : split(line, '|')) {
+            row.emplace_back(trim(cell));
+        }
+    }
+    return rows;
+}
+
+// What is meant by the first table's words.
+const std::map<std::string, std::vector<KeptVerdict>> k_kinds = [] {
+    std::map<std::string, std::vector<KeptVerdict>> kinds;
+    const auto add = [&](const char* kind, std::initializer_list<const char*> verdicts,
+                         bool of_the_moment) {
+        for (const char* verdict : verdicts) {
+            kinds[kind].push_back({verdict, "", "", "", 0, {}, {}, of_the_moment});
+        }
+    };
+    add("well", {"ok", "warns"}, false);
+    add("well", {"warns"}, true);
+    add("broken", {"fails", "driver-broken", "no-driver", "no-gpu"}, false);
+    add("of the moment", {"fails", "driver-broken", "no-driver", "no-gpu"}, true);
+    add("by chance", {"timeout", "crashed", "busy"}, false);
+    add("by chance", {"timeout", "crashed"}, true);
+    return kinds;
+}();
+const std::map<std::string, VerdictDepth> k_depths{
+    {"quick", VerdictDepth::Quick}, {"full", VerdictDepth::Full}, {"build", VerdictDepth::Build}};
+
+TEST_CASE("what a verdict takes back and when it passes is as the tables of docs/probe.md say") {
+    const auto kinds = table_that_begins("kept, then");
+    const auto depths = table_that_begins("kept, then looked");
+    REQUIRE(kinds.size() == k_kinds.size() + 1);
+    REQUIRE(depths.size() == k_depths.size() + 1);
+    int walked = 0;
+    for (std::size_t row = 1; row < kinds.size(); ++row) {
+        REQUIRE(kinds[row].size() == k_kinds.size() + 2);
+        for (KeptVerdict kept : k_kinds.at(kinds[row].front())) {
+            INFO(kinds[row].front() << ": " << kept.verdict);
+            constexpr std::int64_t k_hour = 3600;
+            kept.at = 1'790'000'000;
+            CHECK(is_out_of_time(kept, kept.at - 1));
+            CHECK_FALSE(is_out_of_time(kept, kept.at + k_hour - 1));
+            CHECK(is_out_of_time(kept, kept.at + k_hour) == (kinds[row].back() == "an hour"));
+            kept.step = "cudnn";
+            for (std::size_t column = 1; column + 1 < kinds[row].size(); ++column) {
+                const bool goes = kinds[row][column] == "goes";
+                CHECK((goes || kinds[row][column] == "stays"));
+                for (KeptVerdict later : k_kinds.at(kinds[0][column])) {
+                    for (std::size_t first = 1; first < depths.size(); ++first) {
+                        for (std::size_t second = 1; second < depths[first].size(); ++second) {
+                            kept.depth = k_depths.at(depths[first].front());
+                            later.depth = k_depths.at(depths[0][second]);
+                            const bool as_far = depths[first][second] == "as above";
+                            CHECK((as_far || depths[first][second] == "stays"));
+                            INFO("then " << later.verdict << ", " << later.of_the_moment << ", "
+                                         << depths[first].front() << depths[0][second]);
+                            CHECK(replaces(later, kept) == (as_far && goes));
+                            // Where it left that rung out, only what was well there goes.
+                            KeptVerdict spared = later;
+                            spared.left_out = {"cublas", "cudnn"};
+                            CHECK(replaces(spared, kept) ==
+                                  (as_far && goes && kinds[row].front() == "well"));
+                            ++walked;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    CHECK(walked == 16 * 16 * 9);
+}
+
+} // namespace
+} // namespace cudaenv::probe
