@@ -294,10 +294,8 @@ def answers(daemon, case):
 
 
 def recipe_of(finding):
-    """The command of a finding; its fixes are the client's and the check's forms of it."""
-    if finding.get("command"):
-        return finding["command"]
-    return next((fix["command"] for fix in finding.get("fixes", []) if fix.get("command")), None)
+    """The command of a finding."""
+    return finding["fix"] and finding["fix"]["command"]
 
 
 def resolved(daemon, case, said, same_release, used):
