@@ -191,7 +191,7 @@ Finding explain_old_driver(const Scene& scene, const facts::ProbeRung& rung,
             {{"seen", seen}, {"driver", scene.driver()}, {"gives", scene.driver_cuda->str()}});
     }
     const std::string cuda = scene.runtime ? scene.runtime->version.major_minor() : std::string();
-    const bool is_family = scene.runtime && scene.runtime->version.major() >= 11;
+    const bool is_family = scene.runtime && knowledge::has_family(scene.runtime->version);
     std::string found_version;
     if (const auto at = rung.message.find("found version"); at != std::string::npos) {
         found_version = one_line(rung.message.substr(at, rung.message.find(')', at) - at), 24);

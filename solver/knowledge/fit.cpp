@@ -14,12 +14,6 @@ DottedVersion minor_of(const DottedVersion& cuda) {
     return DottedVersion::of(cuda.major_minor());
 }
 
-// From CUDA 11 on a driver of the same major runs machine code of every minor. Before, each release
-// had its own minimum.
-bool has_family(const DottedVersion& cuda) {
-    return cuda.major() >= 11;
-}
-
 DriverFit fit_by_cuda(const DottedVersion& gives, const DottedVersion& cuda) {
     if (gives.major() != cuda.major()) {
         return gives.major() > cuda.major() ? DriverFit::Full : DriverFit::TooOld;
@@ -31,6 +25,10 @@ DriverFit fit_by_cuda(const DottedVersion& gives, const DottedVersion& cuda) {
 }
 
 } // namespace
+
+bool has_family(const DottedVersion& cuda) {
+    return cuda.major() >= 11;
+}
 
 Answer DriverJudgement::runs() const {
     switch (fit) {

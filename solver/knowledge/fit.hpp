@@ -38,6 +38,9 @@ struct DriverJudgement {
 
     [[nodiscard]] Answer runs() const;
 };
+// From CUDA 11 on the releases of one major are a family: a driver that has its floor runs machine
+// code of every minor. Before, each release had its own minimum.
+bool has_family(const DottedVersion& cuda);
 // `cuda`: major.minor, or more of it; a bare major (a wheel "for CUDA 12") is judged by the floor.
 DriverJudgement driver_fit(const facts::Host& host, const DottedVersion& cuda);
 

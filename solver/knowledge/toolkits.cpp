@@ -111,6 +111,10 @@ bool can_compile(const facts::Toolkit& toolkit) {
     return toolkit.nvcc && toolkit.problem.empty() && toolkit.version && !toolkit.version->empty();
 }
 
+bool any_minor_builds(const DottedVersion& cuda) {
+    return cuda.major() >= 11;
+}
+
 NvccMatch nvcc_match(const DottedVersion& nvcc, const DottedVersion& cuda) {
     if (nvcc.major() != cuda.major()) {
         return NvccMatch::None;
@@ -118,7 +122,7 @@ NvccMatch nvcc_match(const DottedVersion& nvcc, const DottedVersion& cuda) {
     if (cuda.parts().size() < 2 || nvcc.minor() == cuda.minor()) {
         return NvccMatch::Same;
     }
-    return cuda.major() >= 11 ? NvccMatch::SameMajor : NvccMatch::None;
+    return any_minor_builds(cuda) ? NvccMatch::SameMajor : NvccMatch::None;
 }
 
 std::string same_major_text(const DottedVersion& nvcc, const DottedVersion& cuda) {

@@ -32,6 +32,7 @@ bool can_compile(const facts::Toolkit& toolkit);
 // differ in ABI.
 enum class NvccMatch { None, SameMajor, Same };
 NvccMatch nvcc_match(const DottedVersion& nvcc, const DottedVersion& cuda);
+bool any_minor_builds(const DottedVersion& cuda);
 // "nvcc 12.4 is here and works for CUDA 12.6 builds (same major version)"
 std::string same_major_text(const DottedVersion& nvcc, const DottedVersion& cuda);
 

@@ -5,6 +5,7 @@
 #include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/findings.hpp"
 #include "solver/knowledge/recipes.hpp"
+#include "solver/knowledge/toolkits.hpp"
 
 #include <fmt/format.h>
 
@@ -183,12 +184,9 @@ void advise_build(const Request& request, const Attempt& attempt, Outcome& outco
     if (request.purpose == pins::Purpose::Build) {
         return;
     }
-    // From CUDA 11 on an nvcc of the same major builds, as activation takes it.
     const auto usable = [&](const facts::Toolkit& toolkit) {
-        return toolkit.nvcc && toolkit.problem.empty() && toolkit.version &&
-               (outcome.cuda->major() >= 11
-                    ? toolkit.version->major() == outcome.cuda->major()
-                    : toolkit.version->major_minor() == outcome.cuda->major_minor());
+        return knowledge::can_compile(toolkit) &&
+               knowledge::nvcc_match(*toolkit.version, *outcome.cuda) != knowledge::NvccMatch::None;
     };
     if (!std::ranges::any_of(host.toolkits, usable)) {
         const auto recipe = knowledge::nvcc_recipe(*outcome.cuda, request.environment.target);

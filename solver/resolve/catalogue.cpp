@@ -114,6 +114,9 @@ void Catalogue::add_basics(World& world) {
         specs::PackageRecord record = plain("cuda", release.str());
         record.depends.emplace_back("__cuda");
         record.constrains = world.runtime_constraints(release);
+        for (std::string& constraint : world.library_constraints(release)) {
+            record.constrains.push_back(std::move(constraint));
+        }
         add(std::move(record));
     }
 }

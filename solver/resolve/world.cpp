@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/frameworks.hpp"
+#include "solver/knowledge/toolkits.hpp"
 
 #include <fmt/format.h>
 
@@ -274,7 +275,8 @@ std::vector<std::string> World::runtime_constraints(const DottedVersion& cuda) {
         (judged.fit == DriverFit::MachineCode && (strict || m_options.full_driver)) ||
         (judged.fit == DriverFit::BelowMinimum && strict);
     if (refused && !m_driver_assumed) {
-        const bool family = major >= 11 && judged.fit == DriverFit::TooOld && !strict;
+        const bool family =
+            knowledge::has_family(cuda) && judged.fit == DriverFit::TooOld && !strict;
         const auto& bound = family ? judged.floor : judged.minimum;
         const std::string label = family ? std::to_string(major) : cuda.major_minor();
         HostNeed need{FactKind::Driver, -1, {}, std::nullopt, {}};
@@ -288,9 +290,7 @@ std::vector<std::string> World::runtime_constraints(const DottedVersion& cuda) {
         constraints.push_back(unmet(by_version ? k_driver : k_driver_cuda, std::move(need)));
     }
     if (m_options.purpose == pins::Purpose::Build) {
-        // torch refuses another major outright and warns of another minor; before 11 minors differ
-        // in ABI.
-        const bool minor = m_options.nvcc_same_minor || major < 11;
+        const bool minor = m_options.nvcc_same_minor || !knowledge::any_minor_builds(cuda);
         std::string spec =
             fmt::format("{} {}.*", k_nvcc, minor ? cuda.major_minor() : std::to_string(major));
         m_needs.emplace(

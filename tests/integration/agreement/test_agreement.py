@@ -314,7 +314,8 @@ def resolved(daemon, case, said, same_release, used):
         fits = same_release["fits"]
         said["driver and GPUs refuse it"]["toolkits"] = fits["state"] == "fails" or "support" in fits["text"]
         said["driver and GPUs refuse it"]["resolve"] = refused
-        if answer["conflict"] is None:
+        # What the GPU refuses is said first, in one line.
+        if answer["conflict"] is None and fits["state"] != "fails":
             said["machine code only"]["toolkits"] = fits["text"].startswith("machine code only")
             said["machine code only"]["resolve"] = "CE202" in codes
 
@@ -333,8 +334,9 @@ def checked(daemon, case, said):
     words = " ".join(line["text"] for line in pin["meaning"])
     said["driver refuses the build"]["check"] = "CE141" in codes
     said["driver refuses the build"]["pin"] = "needs driver" in words or "needs a driver" in words
-    said["driver gives an older CUDA"]["check"] = "CE142" in codes
-    said["driver gives an older CUDA"]["pin"] = "machine code only" in words
+    if pin["possible"]:
+        said["driver gives an older CUDA"]["check"] = "CE142" in codes
+        said["driver gives an older CUDA"]["pin"] = "machine code only" in words
 
 
 def grid(root):
