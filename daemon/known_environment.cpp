@@ -87,7 +87,13 @@ resolve::KnownEnvironment known_environment(const std::string& prefix, const fac
     for (const facts::FrameworkBuild& framework : facts->frameworks) {
         const auto found =
             std::ranges::find(known.installed, framework.name, &resolve::Installed::name);
-        if (found != known.installed.end() && found->label.empty()) {
+        if (found == known.installed.end()) {
+            continue;
+        }
+        if (framework.cuda && framework.cuda->parts().size() > 1) {
+            found->cuda = framework.cuda;
+        }
+        if (found->label.empty()) {
             found->label = label_of(framework);
         }
     }
@@ -95,8 +101,8 @@ resolve::KnownEnvironment known_environment(const std::string& prefix, const fac
     const auto torch = std::ranges::find(known.installed, "torch", &resolve::Installed::name);
     for (resolve::Installed& installed : known.installed) {
         const auto* const framework = knowledge::find_framework(installed.name);
-        if (torch != known.installed.end() && framework != nullptr && framework->table == "torch" &&
-            installed.label.empty()) {
+        if (torch != known.installed.end() && !torch->is_built_torch() && framework != nullptr &&
+            framework->table == "torch" && installed.label.empty()) {
             installed.label = torch->label;
         }
     }

@@ -333,6 +333,10 @@ const TorchRelease* torch_release(std::string_view version) {
     return found == releases.end() ? nullptr : &*found;
 }
 
+const TorchRelease* release_before(std::string_view version) {
+    return torch_release(version.substr(0, version.find_first_not_of("0123456789.")));
+}
+
 const TorchVariant* torch_variant(std::string_view version, std::string_view tag) {
     const TorchRelease* const release = torch_release(version);
     if (release == nullptr) {

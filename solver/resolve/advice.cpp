@@ -16,7 +16,6 @@ namespace cudaenv::resolve {
 namespace {
 
 using knowledge::Answer;
-using Records = std::vector<const specs::PackageRecord*>;
 
 void warn(Outcome& outcome, std::string_view code, facts::Arguments arguments,
           std::vector<facts::Evidence> evidence = {}) {

@@ -100,6 +100,11 @@ Result<Attempt> make_attempt(const Request& request, const facts::Host& host,
     if (embedded) {
         attempt.catalogue = std::make_unique<Catalogue>(*attempt.world, options.manager);
         sources = {attempt.catalogue.get()};
+        for (const Installed& installed : request.environment.installed) {
+            if (installed.is_built_torch()) {
+                attempt.catalogue->add_built_torch(installed);
+            }
+        }
         add_named_versions(attempt);
     }
     attempt.channels = sources;

@@ -1,5 +1,5 @@
 // One way of asking: a world (how strictly the host is taken) and a set of channels, solved.
-// Internal to solver/plan: resolve tries several, conflict explains one.
+// Internal to solver/resolve: resolve tries several, conflict explains one.
 #pragma once
 
 #include "solver/resolve/catalogue.hpp"
@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace cudaenv::resolve {
+
+// The records of an answer.
+using Records = std::vector<const specs::PackageRecord*>;
 
 enum class Narrowing {
     Tight, // only records that the demands let through: fast, for finding an answer
@@ -28,7 +31,7 @@ struct Attempt {
     std::vector<const Channel*> channels;
 
     // Null where there is no answer.
-    [[nodiscard]] std::optional<std::vector<const specs::PackageRecord*>> solve() const {
+    [[nodiscard]] std::optional<Records> solve() const {
         return universe->solve(demands);
     }
 };

@@ -282,6 +282,30 @@ void Catalogue::add_tensorflow(World& world, Manager manager) {
     }
 }
 
+void Catalogue::add_built_torch(const Installed& torch) {
+    specs::PackageRecord record;
+    record.name = "torch";
+    record.version = torch.version;
+    record.build = torch.label;
+    if (torch.cuda) {
+        record.depends = {World::k_cuda_build, fmt::format("cuda {}.*", torch.cuda->str())};
+    }
+    const auto* const release = knowledge::release_before(torch.version);
+    for (const auto& [name, version] :
+         {std::pair("torchvision", release == nullptr ? std::nullopt : release->torchvision),
+          std::pair("torchaudio", release == nullptr ? std::nullopt : release->torchaudio)}) {
+        if (version) {
+            specs::PackageRecord partner;
+            partner.name = name;
+            partner.version = *version;
+            partner.build = "source";
+            partner.depends = {fmt::format("torch =={} {}", torch.version, torch.label)};
+            m_named.push_back(std::move(partner));
+        }
+    }
+    m_named.push_back(std::move(record));
+}
+
 void Catalogue::add_plain(const std::string& name, const std::string& version) {
     specs::PackageRecord record;
     record.name = name;

@@ -31,6 +31,9 @@ public:
     // A version that the tables lack and the user names: conda or pip has it, or says that it has
     // not.
     void add_plain(const std::string& name, const std::string& version);
+    // A torch of the environment that is no release of an index: built from source, a vendor's, a
+    // nightly. The partners of the release that it comes from are compiled against it.
+    void add_built_torch(const Installed& torch);
 
 private:
     void add_torch(World& world, Manager manager);

@@ -3,6 +3,7 @@
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "solver/knowledge/builds.hpp"
+#include "solver/knowledge/frameworks.hpp"
 #include "solver/knowledge/packages.hpp"
 #include "solver/knowledge/recipes.hpp"
 #include "solver/resolve/package_records.hpp"
@@ -15,8 +16,6 @@
 namespace cudaenv::resolve {
 
 namespace {
-
-using Records = std::vector<const specs::PackageRecord*>;
 
 const specs::PackageRecord* named(const Records& records, std::string_view name) {
     const auto found = std::find_if(records.begin(), records.end(),
@@ -149,48 +148,55 @@ struct PipGroup {
     std::vector<std::string> options;
 };
 
-// torch and its partners, of one release and one index.
-PipGroup torch_group(const Attempt& attempt, const Records& records) {
-    PipGroup group;
+// pip takes an installed torch of the same version for what is asked, whatever its label.
+bool replaces_same_version(const Request& request, const specs::PackageRecord& torch) {
+    return std::ranges::any_of(request.environment.installed, [&](const Installed& one) {
+        return one.name == torch.name && one.version == torch.version && one.label != torch.build;
+    });
+}
+
+// torch and its partners, of one release and one index; each partner of a torch that was built here
+// is compiled against it.
+std::vector<PipGroup> torch_groups(const Request& request, const Attempt& attempt,
+                                   const Records& records) {
     const auto* const torch = named(records, "torch");
     if (torch == nullptr) {
-        return group;
+        return {};
     }
-    const auto* const variant = knowledge::torch_variant(torch->version, torch->build);
-    const bool cpu = torch->build == "cpu";
-    const bool torch_stays = is_kept(attempt, *torch);
-    // A partner beside a torch that stays comes from its index, whatever the default index has by
-    // now.
-    const bool from_index =
-        cpu || (variant != nullptr && (!variant->wheel_is_default || torch_stays));
-    const std::string label = variant != nullptr && from_index && variant->wheel_has_local_label
-                                  ? '+' + variant->tag
-                                  : "";
+    PipGroup group;
+    std::vector<PipGroup> groups;
+    const TorchSource source = torch_source(request, attempt, records);
     for (const char* const name : {"torch", "torchvision", "torchaudio"}) {
         const auto* const record = named(records, name);
         if (record == nullptr || is_kept(attempt, *record)) {
             continue;
         }
+        const auto* const row = knowledge::find_framework(name);
+        if (record->build == "source" && row != nullptr) {
+            groups.push_back({{fmt::format("git+https://{}@v{}", row->repository, record->version)},
+                              {},
+                              {"--no-build-isolation", "--no-deps"}});
+            continue;
+        }
+        const auto* const variant = knowledge::torch_variant(torch->version, torch->build);
         const auto seen = variant == nullptr || record == torch ? std::nullopt
                           : record->name == "torchvision"       ? variant->wheel_torchvision
                                                                 : variant->wheel_torchaudio;
-        group.requirements.push_back(seen && from_index
-                                         ? fmt::format("{}=={}", name, *seen)
-                                         : fmt::format("{}=={}{}", name, record->version, label));
+        group.requirements.push_back(
+            seen && source.index ? fmt::format("{}=={}", name, *seen)
+                                 : fmt::format("{}=={}{}", name, record->version, source.label));
     }
     if (group.requirements.empty()) {
-        return group;
+        return groups;
     }
-    if (!torch_stays && DottedVersion::of(torch->version) < DottedVersion::of("2.3") &&
+    if (!is_kept(attempt, *torch) &&
+        DottedVersion::of(torch->version) < DottedVersion::of("2.3") &&
         !is_asked(attempt, "numpy")) {
         group.requirements.emplace_back("numpy<2"); // compiled against NumPy 1
     }
-    if (cpu) {
-        group.index = knowledge::PipIndex{"https://download.pytorch.org/whl/cpu", false};
-    } else if (from_index && variant != nullptr) {
-        group.index = knowledge::PipIndex{variant->wheel_index, !label.empty() && !torch_stays};
-    }
-    return group;
+    group.index = source.index;
+    groups.insert(groups.begin(), std::move(group));
+    return groups;
 }
 
 const knowledge::TensorflowRelease* tensorflow_release(const specs::PackageRecord& record) {
@@ -203,11 +209,8 @@ const knowledge::TensorflowRelease* tensorflow_release(const specs::PackageRecor
 std::vector<std::string> pip_catalogue_commands(const Request& request, const Attempt& attempt,
                                                 const Records& records) {
     const Destination destination = pip_destination(request, records);
-    std::vector<PipGroup> groups;
     std::vector<std::string> before;
-    if (auto torch = torch_group(attempt, records); !torch.requirements.empty()) {
-        groups.push_back(std::move(torch));
-    }
+    auto groups = torch_groups(request, attempt, records);
     PipGroup others;
     const auto* const tensorflow = named(records, "tensorflow");
     if (tensorflow != nullptr && !is_kept(attempt, *tensorflow)) {
@@ -284,7 +287,28 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
 
 } // namespace
 
-std::string resolve_command(const Request& request, const Attempt& attempt) {
+TorchSource torch_source(const Request& request, const Attempt& attempt, const Records& records) {
+    const auto* const torch = named(records, "torch");
+    if (torch == nullptr) {
+        return {};
+    }
+    if (torch->build == "cpu") {
+        return {replaces_same_version(request, *torch) ? "+cpu" : "",
+                knowledge::PipIndex{"https://download.pytorch.org/whl/cpu", false}};
+    }
+    const auto* const variant = knowledge::torch_variant(torch->version, torch->build);
+    const bool stays = is_kept(attempt, *torch);
+    // A partner beside a torch that stays comes from its index, whatever the default index has by
+    // now; and so does what only differs by its label from what is installed.
+    if (variant == nullptr || (variant->wheel_is_default && !stays &&
+                               !replaces_same_version(request, *torch))) {
+        return {};
+    }
+    const std::string label = variant->wheel_has_local_label ? '+' + variant->tag : "";
+    return {label, knowledge::PipIndex{variant->wheel_index, !label.empty() && !stays}};
+}
+
+std::string resolve_command(const Request& request, std::span<const Channel* const> channels) {
     // --cuda and --python stand over what the project pins; any other pin stays in force until its
     // file says otherwise, so that a changed one is pinned anew before.
     std::string pinned;
@@ -321,13 +345,14 @@ std::string resolve_command(const Request& request, const Attempt& attempt) {
     if (request.strict_host) {
         command += " --strict-host";
     }
+    if (request.environment.exists() && !request.environment.target.active) {
+        command += " -p " + shell_word(request.environment.target.prefix);
+    }
     for (const std::string& word : request.host_words) {
         command += ' ' + shell_word(word);
     }
-    if (!attempt.catalogue) {
-        for (const Channel* channel : attempt.channels) {
-            command += " -c " + shell_word(channel->name());
-        }
+    for (const Channel* channel : channels) {
+        command += " -c " + shell_word(channel->name());
     }
     return command;
 }

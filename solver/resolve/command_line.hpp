@@ -5,6 +5,8 @@
 #include "solver/resolve/attempt.hpp"
 #include "solver/resolve/outcome.hpp"
 
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,10 +18,18 @@ inline constexpr std::string_view k_this_fix = "this fix";
 
 // `cudaenv resolve ...` for a request, as short as it can be; pins become options, and a changed
 // one that is none `cudaenv pin ... &&` before it.
-std::string resolve_command(const Request& request, const Attempt& attempt);
+std::string resolve_command(const Request& request, std::span<const Channel* const> channels);
+
+// Where pip gets torch and its partners of an answer: the label in their versions ("+cu124", or
+// none) and the index (none: the default one).
+struct TorchSource {
+    std::string label;
+    std::optional<knowledge::PipIndex> index;
+};
+TorchSource torch_source(const Request& request, const Attempt& attempt, const Records& records);
 
 // What carries an answer out, in order.
 std::vector<std::string> install_commands(const Request& request, const Attempt& attempt,
-                                          const std::vector<const specs::PackageRecord*>& records);
+                                          const Records& records);
 
 } // namespace cudaenv::resolve

@@ -1,5 +1,6 @@
 #include "solver/resolve/conflict.hpp"
 
+#include "solver/knowledge/frameworks.hpp"
 #include "solver/resolve/conflict_fixes.hpp"
 #include "solver/resolve/conflict_reasons.hpp"
 #include "solver/resolve/conflict_search.hpp"
@@ -14,32 +15,42 @@ namespace cudaenv::resolve {
 std::string display(const specs::PackageRecord& record, const Attempt& attempt) {
     if (attempt.catalogue) {
         const std::string name = shown_name(record.name);
-        if (record.build.empty() || record.build == "cpu" || record.build == "source") {
-            return name + ' ' + record.version + (record.build == "cpu" ? " (CPU)" : "");
+        const auto* const row = knowledge::find_framework(record.name);
+        if (record.build == "cpu") {
+            return name + ' ' + record.version + " (CPU)";
         }
-        return fmt::format("{} {}+{}", name, record.version, record.build);
+        const bool labelled = row != nullptr && row->table == "torch" && !record.build.empty() &&
+                              record.build != "source";
+        return name + ' ' + record.version + (labelled ? '+' + record.build : "");
     }
     return record.build.empty()
                ? record.name + ' ' + record.version
                : fmt::format("{} {} ({})", record.name, record.version, record.build);
 }
 
-ExplainedConflict explain_conflict(const Attempt& attempt, const Request& request) {
-    const ConflictSearch search(attempt, request);
-    const auto cores = search.cores();
-    ExplainedConflict conflict;
+namespace {
+std::vector<Reason> reasons_of_all(const ConflictSearch& search, const std::vector<Core>& cores) {
+    std::vector<Reason> reasons;
     for (const Core& core : cores) {
         for (Reason& reason : reasons_of(search, core)) {
-            const bool told =
-                std::any_of(conflict.reasons.begin(), conflict.reasons.end(),
-                            [&](const Reason& other) { return other.text == reason.text; });
-            if (!told) {
-                conflict.reasons.push_back(std::move(reason));
+            if (std::ranges::find(reasons, reason.text, &Reason::text) == reasons.end()) {
+                reasons.push_back(std::move(reason));
             }
         }
     }
-    conflict.fixes = fixes_for(search, cores);
-    return conflict;
+    return reasons;
+}
+} // namespace
+
+std::vector<Reason> conflict_reasons(const Attempt& attempt, const Request& request) {
+    const ConflictSearch search(attempt, request);
+    return reasons_of_all(search, search.cores());
+}
+
+ExplainedConflict explain_conflict(const Attempt& attempt, const Request& request) {
+    const ConflictSearch search(attempt, request);
+    const auto cores = search.cores();
+    return {reasons_of_all(search, cores), fixes_for(search, cores)};
 }
 
 } // namespace cudaenv::resolve

@@ -8,6 +8,7 @@
 #include "solver/resolve/command_line.hpp"
 #include "solver/resolve/conflict.hpp"
 #include "solver/resolve/conflict_reasons.hpp"
+#include "solver/resolve/package_records.hpp"
 
 #include <fmt/format.h>
 
@@ -55,7 +56,8 @@ std::string summary(const Attempt& attempt, const Records& records) {
     for (const Item& item : attempt.question.items) {
         for (const specs::PackageRecord* const record : records) {
             if (item.kind == Item::Kind::Spec && record->name == item.name &&
-                record->name != "cuda" && told.insert(record->name).second) {
+                record->name != "cuda" && !is_extra(record->name) &&
+                told.insert(record->name).second) {
                 parts.push_back(display(*record, attempt));
             }
         }
@@ -105,7 +107,7 @@ public:
             const std::string lead = "to run it only, without building: ";
             // The command says it in full: a project's `for = "build"` would hold otherwise.
             add({{{lead + summary(m_attempt, *records),
-                   resolve_command(run, m_attempt) + " --for run", 3},
+                   resolve_command(run, channels()) + " --for run", 3},
                   lead,
                   run}});
         } else {
@@ -141,7 +143,7 @@ public:
             cost = std::max(cost, change.cost);
         }
         add({{{join(texts, "; and ") + ": then " + summary(m_attempt, *records),
-               resolve_command(changed_by(wishes, *records), m_attempt), cost},
+               resolve_command(changed_by(wishes, *records), channels()), cost},
               {},
               {}}});
     }
@@ -190,7 +192,7 @@ private:
             text = "without " + m_elements[*wishes.begin()].item->text;
         }
         Request changed = changed_by(wishes, records);
-        add({{{std::move(text), resolve_command(changed, m_attempt), cost},
+        add({{{std::move(text), resolve_command(changed, channels()), cost},
               {},
               std::move(changed)}});
     }
@@ -249,7 +251,7 @@ private:
                     std::erase_if(cpu.pins,
                                   [](const pins::Pin& pin) { return pin.name == "cuda"; });
                     const std::string lead = "a CPU build: ";
-                    add({{{lead + with, resolve_command(cpu, m_attempt), 2}, lead, cpu}, true});
+                    add({{{lead + with, resolve_command(cpu, channels()), 2}, lead, cpu}, true});
                 }
                 return;
             }
@@ -276,7 +278,7 @@ private:
                     4};
         case FactKind::Gpu:
             return {unmet.code.empty() ? "another GPU"
-                                       : "another GPU (there is " + unmet.code + ')',
+                                       : "another GPU (this build has " + unmet.code + ')',
                     {},
                     5};
         case FactKind::Toolkits:
@@ -306,6 +308,11 @@ private:
         }
         const auto recipe = knowledge::compiler_recipe(static_cast<int>(newest->major()), target());
         return {recipe.text, recipe.command, recipe.root ? 4 : 3};
+    }
+
+    // Of the request: the catalogue is not named in a command.
+    [[nodiscard]] std::span<const Channel* const> channels() const {
+        return m_attempt.catalogue ? std::span<const Channel* const>() : m_attempt.channels;
     }
 
     [[nodiscard]] const knowledge::Target& target() const {

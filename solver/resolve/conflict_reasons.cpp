@@ -47,7 +47,18 @@ std::string need_text(std::string_view dependency) {
     if (name == "nccl") {
         return "requires NCCL " + versions;
     }
+    // "torch ==2.3.1 cu121": one build.
+    const auto words = split(trim(dependency.substr(space)), ' ');
+    if (words.size() == 2 && words.front().starts_with("==")) {
+        return fmt::format("requires {} {}{}", name, words.front().substr(2),
+                           words.back() == "cpu" ? " (CPU)" : '+' + std::string(words.back()));
+    }
     return "requires " + std::string(dependency);
+}
+
+// What stands against it, as the user said it or as it is.
+std::string wish_text(const Item& item) {
+    return item.in_environment ? item.text + " is installed" : "you asked for " + item.text;
 }
 
 // The wish behind a record: a runtime or toolkit record is brought by something that was asked for.
@@ -118,8 +129,11 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
                                need->text, fact.text);
             break;
         case FactKind::Compilers:
-            text =
-                fmt::format("nvcc {} accepts {}; {}", nvcc_release(owner), need->text, fact.text);
+            text = need->at_least
+                       ? fmt::format("extensions of {} need {}; {}",
+                                     asked_for(search, records, owner), need->text, fact.text)
+                       : fmt::format("nvcc {} accepts {}; {}", nvcc_release(owner), need->text,
+                                     fact.text);
             break;
         case FactKind::Glibc:
         case FactKind::CudaGiven:
@@ -223,8 +237,8 @@ void opposed(const ConflictSearch& search, const Records& records, const Item& i
                 }
                 ++told;
                 reasons.push_back(
-                    {fmt::format("{} {}; you asked for {}", display(*record, search.attempt()),
-                                 need_text(dependency), item.text),
+                    {fmt::format("{} {}; {}", display(*record, search.attempt()),
+                                 need_text(dependency), wish_text(item)),
                      {fmt::format("{} ({})", item.text, item.origin)}});
             }
         }

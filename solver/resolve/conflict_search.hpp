@@ -1,5 +1,5 @@
 // The search behind an explanation: what was asked and what is, each of which can be left out or
-// loosened, and the solves that say what then becomes possible. Internal to solver/plan.
+// loosened, and the solves that say what then becomes possible. Internal to solver/resolve.
 #pragma once
 
 #include "solver/resolve/attempt.hpp"
@@ -12,7 +12,6 @@
 
 namespace cudaenv::resolve {
 
-using Records = std::vector<const specs::PackageRecord*>;
 
 // One thing that can be left out or loosened: a wish, a fact, or the nvcc that `--for build` asks
 // for.

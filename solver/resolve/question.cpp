@@ -290,6 +290,26 @@ Result<Item> read_pin(const pins::Pin& pin, Vocabulary vocabulary) {
     return item;
 }
 
+// What the environment has, as far as it stays.
+Item item_of(const Kept& kept) {
+    const Installed& installed = kept.installed;
+    Item item;
+    item.text = installed.shown();
+    item.origin = "the environment";
+    item.name = installed.name;
+    item.relaxed = installed.name;
+    item.in_environment = true;
+    item.demand = installed.name;
+    if (kept.stays != Stays::Package) {
+        item.demand += " ==" + installed.version;
+    }
+    if (kept.stays == Stays::Build) {
+        item.kept = true;
+        item.demand += installed.label.empty() ? "" : ' ' + installed.label;
+    }
+    return item;
+}
+
 } // namespace
 
 Result<Question> read_question(const Request& request, const facts::Host& host,
@@ -344,18 +364,24 @@ Result<Question> read_question(const Request& request, const facts::Host& host,
         }
         question.items.push_back(*std::move(item));
     }
-    for (const Wanted& wanted : request.kept) {
-        CUDAENV_TRY(Item item, read_spec(wanted, channels, vocabulary, question));
-        item.kept = true;
-        question.cuda_asked = question.cuda_asked || contains(item.demand, " cu");
-        question.items.push_back(std::move(item));
-    }
+    std::vector<Item> pinned;
     for (const pins::Pin& pin : request.pins) {
         CUDAENV_TRY(Item item, read_pin(pin, vocabulary));
         question.cuda_asked =
             question.cuda_asked || pin.name == "cuda" || pin.name == "cudnn" || pin.name == "nccl";
+        pinned.push_back(std::move(item));
+    }
+    for (const Kept& kept : request.kept) {
+        Item item = item_of(kept);
+        // A CPU build that is there does not stand against CUDA that is asked for by name.
+        if (item.kept && kept.installed.label == "cpu" && !question.cuda_asked) {
+            question.cpu_asked = true;
+        } else if (item.kept && kept.installed.label.starts_with("cu") && !question.cpu_asked) {
+            question.cuda_asked = true;
+        }
         question.items.push_back(std::move(item));
     }
+    std::ranges::move(pinned, std::back_inserter(question.items));
     // The catalogue's answer is for the GPU of a driver that is named alone. A channel's is
     // conda's, which looks at the driver.
     const bool unknown_gpu = vocabulary == Vocabulary::Catalogue && host.gpus_absent.empty();

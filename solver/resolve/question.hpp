@@ -26,7 +26,8 @@ struct Item {
     std::string relaxed;       // just the name; empty for a pin (it is left out)
     std::vector<std::string> constrains; // of a pin
     std::vector<std::string> extras;     // of a requirement: "cuda12"
-    bool kept = false;                   // installed in the environment, and to stay
+    bool kept = false;                   // the build that is installed, and stays
+    bool in_environment = false;         // the environment has it; the request does not name it
 };
 
 struct Question {

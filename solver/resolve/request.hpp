@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/dotted_version.hpp"
+#include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/recipes.hpp"
 #include "solver/pins/pin.hpp"
 #include "solver/resolve/outcome.hpp"
@@ -28,8 +29,26 @@ struct Wanted {
 struct Installed {
     std::string name;
     std::string version; // 2.8.0
-    std::string label;   // cu128, cpu; empty: none is known
+    std::string label;   // cu128, cpu, git664058f; empty: none is known
     Manager manager = Manager::Pip;
+    std::optional<DottedVersion> cuda{}; // that it was built with, where it says so
+
+    [[nodiscard]] std::string shown() const {
+        return name + ' ' + version + (label.empty() ? "" : '+' + label);
+    }
+    // A torch that no index has: built from source, a vendor's, a nightly.
+    [[nodiscard]] bool is_built_torch() const {
+        return name == "torch" && label != "cpu" && !label.empty() &&
+               knowledge::torch_variant(version, label) == nullptr;
+    }
+};
+
+// What of an installed package stays: the very build; its version, in a build for another CUDA; or
+// only that it is installed.
+enum class Stays { Build, Version, Package };
+struct Kept {
+    Installed installed;
+    Stays stays = Stays::Build;
 };
 
 // The environment that the answer is for; none: commands create one.
@@ -44,7 +63,7 @@ struct KnownEnvironment {
 
 struct Request {
     std::vector<Wanted> specs;
-    std::vector<Wanted> kept; // specs of what is installed and stays
+    std::vector<Kept> kept; // of the environment
     std::vector<pins::Pin> pins;
     pins::Purpose purpose = pins::Purpose::Run;
     ManagerChoice manager = ManagerChoice::Auto;

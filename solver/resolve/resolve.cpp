@@ -10,6 +10,7 @@
 #include "solver/resolve/choices.hpp"
 #include "solver/resolve/command_line.hpp"
 #include "solver/resolve/conflict.hpp"
+#include "solver/resolve/environment.hpp"
 #include "solver/resolve/package_records.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +21,6 @@ namespace cudaenv::resolve {
 
 namespace {
 
-using Records = std::vector<const specs::PackageRecord*>;
 
 struct Answer {
     Attempt attempt;
@@ -100,15 +100,11 @@ ChosenPackage chosen(const specs::PackageRecord& record, const Attempt& attempt)
     package.sha256 = record.sha256;
     package.asked =
         std::any_of(attempt.question.items.begin(), attempt.question.items.end(),
-                    [&](const Item& item) { return item.name == record.name && !item.kept; });
+                    [&](const Item& item) { return item.name == record.name && !item.in_environment; });
     if (!attempt.catalogue) {
         return package;
     }
     package.build.clear();
-    const knowledge::TorchVariant* const variant =
-        record.name == "torch" || record.name == "torchvision" || record.name == "torchaudio"
-            ? knowledge::torch_variant(record.version, record.build)
-            : nullptr;
     if (attempt.manager == Manager::Conda) {
         package.channel = record.name == "python" ? "" : "pytorch";
         if (record.name == "torch") {
@@ -116,15 +112,16 @@ ChosenPackage chosen(const specs::PackageRecord& record, const Attempt& attempt)
         }
     } else if (record.name == "python") {
         package.manager = Manager::Conda;
-    } else if (!record.build.empty() && record.name.starts_with("torch")) {
-        package.build = record.build;
-        if (variant != nullptr) {
-            package.channel = variant->wheel_is_default ? "PyPI" : variant->wheel_index;
-        }
     } else {
         package.channel = "PyPI";
     }
     return package;
+}
+
+bool is_built_here(const Request& request, const specs::PackageRecord& torch) {
+    return std::ranges::any_of(request.environment.installed, [&](const Installed& one) {
+        return one.is_built_torch() && one.version == torch.version && one.label == torch.build;
+    });
 }
 
 void describe_packages(const Request& request, const Answer& answer, Outcome& outcome) {
@@ -168,21 +165,18 @@ void describe_packages(const Request& request, const Answer& answer, Outcome& ou
             continue; // inside the build; named by `cudnn`
         }
         ChosenPackage package = chosen(*record, answer.attempt);
-        // Up to 1.x some wheels carry no label although their index is a CUDA one.
-        if (answer.attempt.manager == Manager::Pip && torch != nullptr &&
-            record->name.starts_with("torch")) {
-            const auto* const variant = knowledge::torch_variant(torch->version, torch->build);
-            if (variant != nullptr && !variant->wheel_is_default) {
-                package.channel = variant->wheel_index;
-                if (variant->wheel_has_local_label) {
-                    package.version += '+' + variant->tag;
-                }
-            } else if (variant == nullptr) {
-                package.channel = "https://download.pytorch.org/whl/cpu";
-            } else {
-                package.channel = "PyPI";
+        const auto* const row = knowledge::find_framework(record->name);
+        if (answer.attempt.manager == Manager::Pip && row != nullptr && row->table == "torch") {
+            // Up to 1.x some wheels carry no label although their index is a CUDA one.
+            const TorchSource source = torch_source(request, answer.attempt, answer.records);
+            package.version += record->build == "source" ? "" : source.label;
+            package.channel = record->build == "source" ? row->repository
+                              : source.index            ? source.index->url
+                                                        : "PyPI";
+            if (record == torch && is_built_here(request, *torch)) {
+                package.version += '+' + torch->build;
+                package.channel.clear();
             }
-            package.build.clear();
         }
         outcome.packages.push_back(std::move(package));
         if (answer.attempt.manager == Manager::Conda && record->name == "torch") {
@@ -383,78 +377,28 @@ Result<Conflict> told_by_answers(ExplainedConflict explained, const facts::Host&
     return conflict;
 }
 
-Result<Outcome> explained_in_catalogue(const Request& request, const facts::Host& host,
-                                       Outcome outcome) {
+// The attempt that an explanation looks at: everything within reach.
+Result<Attempt> whole_attempt(const Request& request, const facts::Host& host) {
     AttemptOptions options;
     options.world = worlds_to_try(request, host, true).back();
-    options.world.known_code = true; // a fix that may not serve the GPU is none
+    options.world.known_code = true; // a build that may not serve the GPU mends nothing
     options.manager = managers_of(request).front();
     options.narrowing = Narrowing::None;
-    CUDAENV_TRY(const Attempt attempt, make_attempt(request, host, {}, options));
+    return make_attempt(request, host, {}, options);
+}
+
+Result<std::string> first_reason(const Request& request, const facts::Host& host) {
+    CUDAENV_TRY(const Attempt attempt, whole_attempt(request, host));
+    const auto reasons = conflict_reasons(attempt, request);
+    return reasons.empty() ? std::string() : reasons.front().text;
+}
+
+Result<Outcome> explained_in_catalogue(const Request& request, const facts::Host& host,
+                                       Outcome outcome) {
+    CUDAENV_TRY(const Attempt attempt, whole_attempt(request, host));
     outcome.driver_assumed = attempt.world->driver_assumed();
     CUDAENV_TRY(outcome.conflict, told_by_answers(explain_conflict(attempt, request), host));
     return outcome;
-}
-
-// --- the environment ----------------------------------------------------------------------------
-
-std::string version_of(const Installed& installed) {
-    return installed.label.empty() ? installed.version : installed.version + '+' + installed.label;
-}
-
-bool is_named(const Request& request, std::string_view name) {
-    return std::ranges::any_of(request.specs, [&](const Wanted& wanted) {
-        const auto end = wanted.text.find_first_of("=<>!~ [@;");
-        const auto plain = to_lower_ascii(std::string_view(wanted.text).substr(0, end));
-        const auto* const known = knowledge::find_framework(plain);
-        return (known != nullptr ? std::string_view(known->name) : std::string_view(plain)) ==
-                   name &&
-               end != std::string::npos;
-    });
-}
-
-// What is installed and in the tables stays, where the request does not name another version of it.
-std::vector<const Installed*> to_keep(const Request& request) {
-    std::vector<const Installed*> kept;
-    for (const Installed& installed : request.environment.installed) {
-        const auto* const known = knowledge::find_framework(installed.name);
-        if (known != nullptr && !known->table.empty() && !is_named(request, installed.name)) {
-            kept.push_back(&installed);
-        }
-    }
-    // torch first: what others are for stays before they do.
-    std::ranges::stable_sort(kept, {}, [](const Installed* one) { return one->name != "torch"; });
-    return kept;
-}
-
-Wanted spec_of(const Installed& installed) {
-    return {installed.name + " ==" + installed.version +
-                (installed.label.empty() ? "" : ' ' + installed.label),
-            "the environment"};
-}
-
-Result<void> take_python(Request& request) {
-    const auto& python = request.environment.python;
-    if (!python) {
-        return {};
-    }
-    for (const pins::Pin& pin : request.pins) {
-        const auto wanted = pin.name == "python"
-                                ? pins::PinConstraint::parse(pin.constraint)
-                                : Result<pins::PinConstraint>(pins::PinConstraint());
-        if (pin.name == "python" && wanted && !wanted->allows(*python)) {
-            auto error =
-                bad_input("other-python",
-                          fmt::format("{} has Python {}, not {}", request.environment.shown,
-                                      python->str(), pin.constraint),
-                          "leave it out, or name an environment with that Python");
-            error.value().path = pin.origin;
-            return error;
-        }
-    }
-    std::erase_if(request.pins, [](const pins::Pin& pin) { return pin.name == "python"; });
-    request.pins.push_back({"python", python->major_minor(), "the environment"});
-    return {};
 }
 
 // Below CUDA 13.2 a Jetson runs builds made for it alone (torch/cuda/__init__.py of torch 2.15).
@@ -499,67 +443,56 @@ Result<void> check_cuda_exists(const Request& request) {
     return {};
 }
 
-// With all that is installed kept where that is possible; else the least that has to change, said
-// with the reason.
-Result<Outcome> resolve_in_catalogue(Request request, const facts::Host& host, Outcome outcome) {
-    CUDAENV_TRY_VOID(take_python(request));
-    const auto candidates = to_keep(request);
-    for (const Installed* const one : candidates) {
-        request.kept.push_back(spec_of(*one));
-    }
-    CUDAENV_TRY(auto answered, answer_in_catalogue(request, host, outcome));
-    std::vector<const Installed*> kept = candidates;
-    std::string why;
-    if (!answered && !candidates.empty()) {
-        CUDAENV_TRY(const Outcome refused, explained_in_catalogue(request, host, outcome));
-        if (!refused.conflict->reasons.empty()) {
-            why = refused.conflict->reasons.front().text;
+// What the environment's torch means for the answer: a CPU build beside a GPU, a build of one's own.
+void remark_on_torch(const Request& request, const facts::Host& host, Outcome& outcome) {
+    for (const Kept& kept : request.kept) {
+        const Installed& torch = kept.installed;
+        if (torch.name != "torch" || kept.stays != Stays::Build) {
+            continue;
         }
-        kept.clear();
-        request.kept.clear();
-        for (const Installed* const one : candidates) {
-            request.kept.push_back(spec_of(*one));
-            CUDAENV_TRY(auto with, answer_in_catalogue(request, host, outcome));
-            if (with) {
-                answered = std::move(with);
-                kept.push_back(one);
-            } else {
-                request.kept.pop_back();
+        if (torch.label == "cpu" && host.driver && !request.cpu) {
+            Request with_cuda = request;
+            with_cuda.specs = {{"torch", {}}};
+            const auto newest = knowledge::newest_cuda_in_full(host);
+            const auto* const variant = newest ? knowledge::newest_torch_for(*newest) : nullptr;
+            if (variant != nullptr) {
+                with_cuda.pins = {{"cuda", variant->cuda.major_minor(), {}}};
+            }
+            outcome.warnings.push_back(
+                knowledge::finding("CE216", {},
+                                   {{"version", torch.version + '+' + torch.label},
+                                    {"resolve", resolve_command(with_cuda, {})}}));
+        } else if (torch.is_built_torch()) {
+            const auto partner =
+                std::ranges::find_if(outcome.packages, [](const ChosenPackage& package) {
+                    return package.asked && (package.name == "torchvision" ||
+                                             package.name == "torchaudio");
+                });
+            if (partner != outcome.packages.end()) {
+                outcome.warnings.push_back(
+                    knowledge::finding("CE217", {},
+                                       {{"version", torch.version + '+' + torch.label},
+                                        {"partner", partner->name}}));
             }
         }
-        if (!answered) {
-            CUDAENV_TRY(answered, answer_in_catalogue(request, host, outcome));
-        }
     }
+}
+
+Result<Outcome> resolve_in_catalogue(Request request, const facts::Host& host, Outcome outcome) {
+    CUDAENV_TRY_VOID(take_python(request));
+    const Asking asking{
+        [&](const Request& asked) { return answer_in_catalogue(asked, host, outcome); },
+        [&](const Request& asked) { return first_reason(asked, host); }};
+    CUDAENV_TRY(auto answered, answer_in_environment(request, asking));
     if (!answered) {
         return explained_in_catalogue(request, host, std::move(outcome));
     }
+    remark_on_torch(request, host, *answered);
     if (answered->packages.empty() && !answered->cuda && !answered->unknown.empty()) {
         return bad_input("no-such-package",
                          fmt::format("cudaenv does not know {} yet", join(answered->unknown, ", ")),
                          "it knows torch, TensorFlow, JAX and what runs on them; -c CHANNEL solves "
                          "over a channel");
-    }
-    for (const Installed* const one : kept) {
-        answered->kept.push_back(one->name + ' ' + version_of(*one));
-    }
-    for (const Installed& installed : request.environment.installed) {
-        const auto to = std::ranges::find_if(answered->packages, [&](const ChosenPackage& package) {
-            return package.name == installed.name ||
-                   (package.name == "pytorch" && installed.name == "torch");
-        });
-        const bool stays = std::ranges::any_of(
-            kept, [&](const Installed* one) { return one->name == installed.name; });
-        if (to != answered->packages.end() && !stays && to->version != installed.version &&
-            to->version != version_of(installed)) {
-            answered->changes.push_back({installed.name, version_of(installed), to->version, why});
-            answered->warnings.insert(answered->warnings.begin(),
-                                      knowledge::finding("CE212", {},
-                                                         {{"name", installed.name},
-                                                          {"from", version_of(installed)},
-                                                          {"to", to->version},
-                                                          {"why", why}}));
-        }
     }
     return *std::move(answered);
 }

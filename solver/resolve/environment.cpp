@@ -1,0 +1,198 @@
+#include "solver/resolve/environment.hpp"
+
+#include "base/text.hpp"
+#include "solver/knowledge/builds.hpp"
+#include "solver/knowledge/findings.hpp"
+#include "solver/knowledge/frameworks.hpp"
+#include "solver/knowledge/packages.hpp"
+#include "solver/pins/pins.hpp"
+#include "solver/specs/match_spec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace cudaenv::resolve {
+
+namespace {
+
+// The tables can say what this version needs. torch always counts: its partners hang on it.
+bool is_known_release(const Installed& installed) {
+    const auto* const known = knowledge::find_framework(installed.name);
+    if (known == nullptr || known->table.empty()) {
+        return false;
+    }
+    if (known->table == "packages") {
+        return std::ranges::any_of(
+            knowledge::package_releases(installed.name),
+            [&](const auto& release) { return release.version == installed.version; });
+    }
+    return true;
+}
+
+// torch first: what others are for is decided before they are.
+std::vector<const Installed*> candidates_of(const Request& request) {
+    std::vector<const Installed*> candidates;
+    for (const Installed& installed : request.environment.installed) {
+        if (is_known_release(installed)) {
+            candidates.push_back(&installed);
+        }
+    }
+    std::ranges::stable_sort(candidates, {},
+                             [](const Installed* one) { return one->name != "torch"; });
+    return candidates;
+}
+
+// The spec of the request that names this package and excludes what is installed; null where none
+// does.
+const Wanted* excluded_by(const Request& request, const Installed& installed) {
+    for (const Wanted& wanted : request.specs) {
+        const std::string_view text(wanted.text);
+        const auto end = std::min(text.find_first_of("=<>!~ [@;"), text.size());
+        const auto plain = to_lower_ascii(text.substr(0, end));
+        const auto* const known = knowledge::find_framework(plain);
+        if ((known != nullptr ? known->name : plain) != installed.name) {
+            continue;
+        }
+        specs::PackageRecord record;
+        record.name = installed.name;
+        record.version = installed.version;
+        const auto version = specs::Version::parse(installed.version);
+        const auto plus = std::min(text.find('+'), text.size());
+        const auto spec = specs::MatchSpec::parse(
+            installed.name + std::string(text.substr(end, plus - std::min(end, plus))));
+        const bool other_label = plus < text.size() && text.substr(plus + 1) != installed.label;
+        if (other_label || (spec && version && !spec->matches(record, *version))) {
+            return &wanted;
+        }
+    }
+    return nullptr;
+}
+
+// What an answer has of a package: pytorch is conda's name for torch.
+const ChosenPackage* chosen_for(const Outcome& outcome, const Installed& installed) {
+    const auto* const known = knowledge::find_framework(installed.name);
+    const auto found = std::ranges::find_if(outcome.packages, [&](const ChosenPackage& package) {
+        return package.name == installed.name ||
+               (known != nullptr &&
+                std::ranges::find(known->conda, package.name) != known->conda.end());
+    });
+    return found == outcome.packages.end() ? nullptr : &*found;
+}
+
+std::string version_of(const Installed& installed) {
+    return installed.version + (installed.label.empty() ? "" : '+' + installed.label);
+}
+
+struct Changed {
+    const Installed* installed = nullptr;
+    std::string why;
+    bool left_behind = false; // nothing of it fits the answer
+};
+
+void describe_changes(const std::vector<Changed>& changed, Outcome& outcome) {
+    for (const Changed& one : changed) {
+        const std::string from = version_of(*one.installed);
+        if (one.left_behind) {
+            outcome.warnings.push_back(knowledge::finding(
+                "CE215", {},
+                {{"name", one.installed->name}, {"from", from}, {"why", one.why}}));
+            continue;
+        }
+        const ChosenPackage* const to = chosen_for(outcome, *one.installed);
+        if (to == nullptr || to->version == from) {
+            continue;
+        }
+        outcome.changes.push_back({one.installed->name, from, to->version, one.why});
+        outcome.warnings.insert(
+            outcome.warnings.begin(),
+            knowledge::finding("CE212", {},
+                               {{"name", one.installed->name},
+                                {"from", from},
+                                {"to", to->version},
+                                {"why", one.why}}));
+    }
+}
+
+} // namespace
+
+Result<void> take_python(Request& request) {
+    const auto& python = request.environment.python;
+    if (!python) {
+        return {};
+    }
+    for (const pins::Pin& pin : request.pins) {
+        const auto wanted = pin.name == "python"
+                                ? pins::PinConstraint::parse(pin.constraint)
+                                : Result<pins::PinConstraint>(pins::PinConstraint());
+        if (pin.name == "python" && wanted && !wanted->allows(*python)) {
+            auto error =
+                bad_input("other-python",
+                          fmt::format("{} has Python {}, not {}", request.environment.shown,
+                                      python->str(), pin.constraint),
+                          "leave it out, or name an environment with that Python");
+            error.value().path = pin.origin;
+            return error;
+        }
+    }
+    std::erase_if(request.pins, [](const pins::Pin& pin) { return pin.name == "python"; });
+    request.pins.push_back({"python", python->major_minor(), "the environment"});
+    return {};
+}
+
+Result<std::optional<Outcome>> answer_in_environment(Request& request, const Asking& asking) {
+    const auto candidates = candidates_of(request);
+    request.kept.clear();
+    for (const Installed* const one : candidates) {
+        request.kept.push_back({*one, Stays::Build});
+    }
+    CUDAENV_TRY(auto answered, asking.answer(request));
+    std::vector<Changed> changed;
+    if (!answered && !candidates.empty()) {
+        const Request all_kept = request;
+        request.kept.clear();
+        for (const Installed* const one : candidates) {
+            bool stays = false;
+            std::string why;
+            for (const Stays how : {Stays::Build, Stays::Version, Stays::Package}) {
+                request.kept.push_back({*one, how});
+                CUDAENV_TRY(auto with, asking.answer(request));
+                if (with) {
+                    answered = std::move(with);
+                    stays = true;
+                    break;
+                }
+                if (how == Stays::Build) {
+                    if (const Wanted* const wanted = excluded_by(request, *one)) {
+                        why = "you asked for " + redact_secrets(wanted->text);
+                    } else {
+                        CUDAENV_TRY(why, asking.reason(request));
+                    }
+                }
+                request.kept.pop_back();
+            }
+            if (!why.empty()) {
+                changed.push_back({one, std::move(why), !stays});
+            }
+        }
+        if (!answered) {
+            CUDAENV_TRY(answered, asking.answer(request));
+        }
+        if (!answered) {
+            request.kept = all_kept.kept;
+        }
+    }
+    if (!answered) {
+        return std::optional<Outcome>();
+    }
+    for (const Kept& kept : request.kept) {
+        if (kept.stays == Stays::Build) {
+            answered->kept.push_back(kept.installed.shown());
+        }
+    }
+    describe_changes(changed, *answered);
+    return answered;
+}
+
+} // namespace cudaenv::resolve
