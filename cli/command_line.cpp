@@ -85,7 +85,9 @@ bool take_value(Line& line, const OptionRow& row, const char* next, int place) {
 // --for, --for=build. Returns whether the next word was its value.
 bool read_long(Line& line, std::string_view word, const char* next, int place) {
     const std::size_t equals = word.find('=');
-    const auto row = std::ranges::find(line.known, word.substr(2, equals - 2), &OptionRow::name);
+    const auto row = std::ranges::find_if(line.known, [&](const OptionRow& option) {
+        return option.is_named(word.substr(2, equals - 2));
+    });
     if (row == line.known.end()) {
         fail_unknown_option(line, word, place);
         return false;

@@ -313,10 +313,33 @@ void drop_unknown(resolve::Request& request, const facts::Host& host,
                                 more ? fmt::format(" and {} more", more) : ""));
 }
 
-bool drop_undecided(resolve::Request& request) {
-    return std::erase_if(request.specs, [](const resolve::Wanted& wanted) {
-               return wanted.from_file && wanted.text.find(';') != std::string::npos;
-           }) > 0;
+Result<bool> decide_markers(resolve::Request& request, std::string_view python,
+                            const std::string& machine, std::vector<std::string>& notes) {
+    const inputs::Target target(python, machine.empty() ? "x86_64" : machine);
+    bool depends_on_python = false;
+    std::vector<resolve::Wanted> decided;
+    for (resolve::Wanted& wanted : request.specs) {
+        const auto ask = wanted.text.find(';') == std::string::npos
+                             ? Result<specs::Ask>(bad_input("", "", ""))
+                             : specs::Ask::parse(wanted.text);
+        const auto* const requirement = ask ? ask->pip() : nullptr;
+        if (requirement == nullptr || !requirement->marker) {
+            decided.push_back(std::move(wanted));
+            continue;
+        }
+        CUDAENV_TRY(const auto verdict, target.judge(*requirement->marker));
+        if (verdict == inputs::Target::Verdict::DependsOnPython) {
+            depends_on_python = true;
+        } else if (verdict == inputs::Target::Verdict::Yes) {
+            wanted.text = std::string(trim(wanted.text.substr(0, wanted.text.find(';'))));
+            decided.push_back(std::move(wanted));
+        } else {
+            notes.push_back(fmt::format("{} is left out: its marker does not hold here",
+                                        printable(redact_secrets(wanted.text))));
+        }
+    }
+    request.specs = std::move(decided);
+    return depends_on_python;
 }
 
 Error at_file_line(Error error, const FilesOfRequest& files) {

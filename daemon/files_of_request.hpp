@@ -47,9 +47,10 @@ std::vector<std::string> local_channels_of(const FilesOfRequest& files,
 // The Python of an environment as its own records say it: "3.11.7"; empty where they do not.
 std::string python_of_prefix(const std::string& prefix);
 
-// Takes out the lines of files that count or not with a Python that is not known yet. True where
-// there is one.
-bool drop_undecided(resolve::Request& request);
+// Judges the environment markers of what is asked, and leaves out what they exclude. True where one
+// depends on a Python that is not known yet: that spec is left out too.
+Result<bool> decide_markers(resolve::Request& request, std::string_view python,
+                            const std::string& machine, std::vector<std::string>& notes);
 
 // An error of the resolver with its place: the line of the file, or the file where nothing is left
 // to ask for.

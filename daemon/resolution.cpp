@@ -10,7 +10,9 @@
 #include "host/examine.hpp"
 #include "protocol/json_field.hpp"
 #include "solver/facts/visible.hpp"
+#include "solver/knowledge/builds.hpp"
 #include "solver/pins/pins.hpp"
+#include "solver/resolve/question.hpp"
 #include "solver/resolve/resolve.hpp"
 #include "solver/specs/cuda_label.hpp"
 
@@ -59,9 +61,28 @@ Result<OpenChannels> open_channels(const nlohmann::json& params, const protocol:
     const channels::ChannelOptions options = channel_options(caller, host);
     OpenChannels open;
     CUDAENV_TRY(const auto asked, protocol::strings_field(params, "channel"));
+    std::vector<std::string> elsewhere;
     for (const std::string& word : asked) {
-        CUDAENV_TRY(auto channel, channels::open_channel(channel_place(word, caller), options));
-        open.push_back(std::move(channel));
+        auto channel = channels::open_channel(channel_place(word, caller), options);
+        // The channels that the built-in tables speak of, where no other is named.
+        if (!channel && channel.error().code == "channel-not-local" && knowledge::has_channel(word)) {
+            elsewhere.push_back(word);
+            continue;
+        }
+        CUDAENV_TRY(auto opened, std::move(channel));
+        open.push_back(std::move(opened));
+    }
+    if (!elsewhere.empty() && !open.empty()) {
+        return bad_input("channel-not-local",
+                         fmt::format("channel {} is on the network; only channels on this machine "
+                                     "can be read",
+                                     elsewhere.front()),
+                         "name only channels on this machine");
+    }
+    if (!elsewhere.empty()) {
+        notes.push_back(fmt::format("the built-in tables answer for {}: channels on the network are "
+                                    "not read yet",
+                                    join(elsewhere, ", ")));
     }
     if (!asked.empty()) {
         return open;
@@ -124,18 +145,42 @@ Result<void> take_index(const std::string& index, resolve::Request& request) {
     while (path.ends_with('/')) {
         path.remove_suffix(1);
     }
+    CUDAENV_TRY_VOID(resolve::check_is_for_nvidia(path));
     const std::string tag(path.substr(path.rfind('/') + 1));
+    const bool is_pytorchs = index.find("download.pytorch.org/whl") != std::string::npos;
     const auto cuda = tag.starts_with("cu") ? specs::cuda_in(tag) : std::nullopt;
-    if (cuda && index.find("download.pytorch.org/whl/") != std::string::npos) {
+    if (is_pytorchs && cuda) {
         return override_pin(request.pins, "cuda", cuda->str(), "--index");
     }
-    if (tag == "cpu") {
+    if (is_pytorchs && tag == "cpu") {
         request.cpu = true;
         return {};
+    }
+    if (is_pytorchs && (tag == "whl" || tag.starts_with("torch_stable"))) {
+        return {}; // all of them
     }
     return bad_input("index-not-read",
                      "cudaenv reads no index yet; it knows the releases on download.pytorch.org",
                      "as in --index https://download.pytorch.org/whl/cu124");
+}
+
+// "cu118" and "11.8" are a CUDA, as for `pin`; "torch@2.4" is "torch=2.4". What is left is a spec.
+Result<void> take_word(const std::string& word, const std::string& origin,
+                       resolve::Request& request) {
+    const auto is_digits = [](std::string_view text) {
+        return !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;
+    };
+    const bool tag = word.starts_with("cu") && is_digits(std::string_view(word).substr(2));
+    if (tag || (is_digits(word) && word.find('.') != std::string::npos)) {
+        return override_pin(request.pins, "cuda", word, origin);
+    }
+    resolve::Wanted wanted{word, origin};
+    const auto at = word.find('@');
+    if (at != std::string::npos && is_digits(std::string_view(word).substr(at + 1))) {
+        wanted.text[at] = '=';
+    }
+    request.specs.push_back(std::move(wanted));
+    return {};
 }
 
 Result<resolve::Request> request_of(const nlohmann::json& params, const Arguments& arguments,
@@ -147,7 +192,7 @@ Result<resolve::Request> request_of(const nlohmann::json& params, const Argument
         if (is_file_word(arguments.words[i], caller)) {
             continue;
         }
-        request.specs.push_back({arguments.words[i], arguments.origin(i)});
+        CUDAENV_TRY_VOID(take_word(arguments.words[i], arguments.origin(i), request));
     }
     for (const char* name : {"cuda", "python"}) {
         CUDAENV_TRY(const auto wanted, protocol::string_field(params, name));
@@ -167,7 +212,8 @@ Result<resolve::Request> request_of(const nlohmann::json& params, const Argument
     request.manager = !manager || *manager == "auto" ? resolve::ManagerChoice::Auto
                       : *manager == "conda"          ? resolve::ManagerChoice::Conda
                                                      : resolve::ManagerChoice::Pip;
-    CUDAENV_TRY(request.cpu, protocol::bool_field(params, "cpu", false));
+    CUDAENV_TRY(const bool cpu, protocol::bool_field(params, "cpu", false));
+    request.cpu = request.cpu || cpu;
     CUDAENV_TRY(request.strict_host, protocol::bool_field(params, "strict_host", false));
     request.preferred = installed_in(project.prefix);
     CUDAENV_TRY(request.host_words, host_words_of(params));
@@ -240,6 +286,10 @@ Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Cal
     for (const auto& channel : open) {
         channels.push_back(channel.get());
     }
+    CUDAENV_TRY(const auto named_channels, protocol::strings_field(params, "channel"));
+    if (!named_channels.empty() && request.manager == resolve::ManagerChoice::Auto) {
+        request.manager = resolve::ManagerChoice::Conda;
+    }
     resolution.driver = host.driver;
     bool depends_on_python = false;
     resolution.environment = request.environment;
@@ -253,7 +303,8 @@ Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Cal
                                    "environment markers of " + read.words.front()});
         }
         drop_unknown(whole, host, channels, answer.notes);
-        depends_on_python = drop_undecided(whole);
+        const std::string_view known_python = chosen_python.empty() ? python : chosen_python;
+        CUDAENV_TRY(depends_on_python, decide_markers(whole, known_python, host.machine, answer.notes));
         auto outcome = resolve::resolve(whole, host, channels);
         if (!outcome) {
             return tl::unexpected(at_file_line(std::move(outcome).error(), read));

@@ -1,8 +1,16 @@
 #include "shellhooks/hooks/completion.hpp"
 
+#include "base/text.hpp"
+
+#include <algorithm>
 #include <set>
 
 namespace cudaenv::hooks {
+
+bool OptionRow::is_named(std::string_view word) const {
+    const auto others = split(also, ' ');
+    return word == name || (!word.empty() && std::ranges::find(others, word) != others.end());
+}
 
 std::vector<OptionRow> distinct_options(std::span<const CompletedCommand> commands) {
     std::vector<OptionRow> rows;

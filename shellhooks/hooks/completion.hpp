@@ -23,6 +23,10 @@ struct OptionRow {
     bool is_path = false; // the value names a file or directory
     // Names of options, between blanks, that cannot be combined with this one.
     std::string_view not_with{};
+    // Other names that are understood, between blanks: pip's for the same thing.
+    std::string_view also{};
+
+    [[nodiscard]] bool is_named(std::string_view word) const;
 };
 
 struct ArgumentRow {

@@ -333,6 +333,15 @@ const TorchRelease* torch_release(std::string_view version) {
     return found == releases.end() ? nullptr : &*found;
 }
 
+bool has_channel(std::string_view channel) {
+    return std::ranges::any_of(torch_releases(), [&](const TorchRelease& release) {
+        return std::ranges::any_of(release.variants, [&](const TorchVariant& variant) {
+            return std::ranges::find(variant.conda_channels, channel) !=
+                   variant.conda_channels.end();
+        });
+    });
+}
+
 const TorchRelease* release_before(std::string_view version) {
     return torch_release(version.substr(0, version.find_first_not_of("0123456789.")));
 }

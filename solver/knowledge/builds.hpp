@@ -66,6 +66,8 @@ const TorchRelease* torch_release(std::string_view version);
 const TorchVariant* torch_variant(std::string_view version, std::string_view tag);
 // The release that a build from source leads to: 1.12.0 of 1.12.0a0; nullptr where there is none.
 const TorchRelease* release_before(std::string_view version);
+// Whether the tables hold builds of that conda channel.
+bool has_channel(std::string_view channel);
 // The device code of an installed torch, by its table: its wheel's, or conda's where its version
 // has no tag. Empty where it is unknown, as for a build from source.
 std::vector<const Architectures*> code_of_torch(const facts::FrameworkBuild& build);

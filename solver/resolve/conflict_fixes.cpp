@@ -95,12 +95,17 @@ public:
         if (!element.loosenable() && element.fact == nullptr && !element.nvcc) {
             return;
         }
+        if (element.item != nullptr && element.item->kind == Item::Kind::Spec) {
+            take_nearest(i);
+        }
         const auto records = m_search.solve_without({i});
         if (!records) {
             return;
         }
         if (element.loosenable()) {
-            change_wishes({i}, *records, 2);
+            // Without the pin of a CUDA what was asked stays, in another build.
+            const bool build = element.item->kind == Item::Kind::Pin && element.item->name == "cuda";
+            change_wishes({i}, *records, build ? 1 : 2);
         } else if (element.nvcc) {
             Request run = m_search.request();
             run.purpose = pins::Purpose::Run;
@@ -174,6 +179,55 @@ public:
     }
 
 private:
+    // The version nearest to the one that was asked for, where it fits: 2.7.0 for 2.6.0.
+    void take_nearest(std::size_t i) {
+        const Item& item = *m_elements[i].item;
+        const auto wanted = version_in(item.demand);
+        if (!wanted || item.name == "python" || item.name == "cuda") {
+            return;
+        }
+        std::vector<std::pair<specs::Version, std::string>> versions;
+        for (const specs::PackageRecord* const record : m_attempt.universe->all_of(item.name)) {
+            auto version = specs::Version::parse(record->version);
+            if (version && *version != *wanted) {
+                versions.emplace_back(*std::move(version), record->version);
+            }
+        }
+        std::ranges::sort(versions, [](const auto& a, const auto& b) { return a.first < b.first; });
+        const auto [first, last] = std::ranges::unique(
+            versions, [](const auto& a, const auto& b) { return a.second == b.second; });
+        versions.erase(first, last);
+        // Outwards from the place of the wanted one, the newer first.
+        auto above = static_cast<std::ptrdiff_t>(
+            std::ranges::count_if(versions, [&](const auto& one) { return one.first < *wanted; }));
+        std::ptrdiff_t below = above - 1;
+        const auto size = static_cast<std::ptrdiff_t>(versions.size());
+        constexpr int k_most_tries = 12;
+        for (int tries = 0; tries < k_most_tries && m_search.may_solve(); ++tries) {
+            const bool up = above < size && (below < 0 || tries % 2 == 0);
+            if (!up && below < 0) {
+                return;
+            }
+            const auto at = up ? above++ : below--;
+            const auto records = m_search.solve_with(
+                i, item.name + " ==" + versions[static_cast<std::size_t>(at)].second);
+            if (records) {
+                change_wishes({i}, *records, 2);
+                return;
+            }
+        }
+    }
+
+    static std::optional<specs::Version> version_in(std::string_view demand) {
+        const auto digits = demand.find_first_of("0123456789", demand.find_first_of(" =<>!~"));
+        if (digits == std::string_view::npos) {
+            return std::nullopt;
+        }
+        const auto rest = demand.substr(digits);
+        auto version = specs::Version::parse(rest.substr(0, rest.find_first_of(" ,|*<>=!~")));
+        return version ? std::optional(*std::move(version)) : std::nullopt;
+    }
+
     void add(Candidate candidate) {
         const bool known = std::any_of(m_found.begin(), m_found.end(), [&](const Candidate& other) {
             const RankedFix& old = other.proposed.fix;
@@ -228,8 +282,9 @@ private:
             }
             for (Wanted& wanted : changed.specs) {
                 if (redact_secrets(wanted.text) == item.text && !version.empty()) {
-                    wanted.text =
-                        item.name == "cuda" ? "cuda=" + version : item.name + "==" + version;
+                    wanted.text = item.name == "cuda"
+                                      ? "cuda=" + version
+                                      : shown_name(item.name) + "==" + version;
                 }
             }
         }

@@ -44,6 +44,15 @@ std::optional<Records> ConflictSearch::solve_without(const std::set<std::size_t>
     return m_attempt.universe->solve(demands);
 }
 
+std::optional<Records> ConflictSearch::solve_with(std::size_t element,
+                                                  const std::string& demand) const {
+    std::vector<std::string> demands;
+    for (std::size_t i = 0; i < m_elements.size(); ++i) {
+        demands.push_back(i == element ? demand : m_elements[i].demand);
+    }
+    return m_attempt.universe->solve(demands);
+}
+
 std::optional<Records> ConflictSearch::solve_around(const Core& core, std::size_t out) const {
     std::set<std::size_t> without = core.left_out;
     without.insert(out);

@@ -46,6 +46,9 @@ public:
     // Everything that was asked, with `loosened` left out (facts, pins) or reduced (specs).
     [[nodiscard]] std::optional<Records> solve_without(const std::set<std::size_t>& loosened,
                                                        Loosening how = Loosening::ToItsName) const;
+    // Everything that was asked, with the demand of `element` replaced.
+    [[nodiscard]] std::optional<Records> solve_with(std::size_t element,
+                                                    const std::string& demand) const;
     // Everything but element `out` and the facts of earlier cores; where that has no answer either,
     // only `core` without it.
     [[nodiscard]] std::optional<Records> solve_around(const Core& core, std::size_t out) const;

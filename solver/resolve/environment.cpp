@@ -6,7 +6,7 @@
 #include "solver/knowledge/frameworks.hpp"
 #include "solver/knowledge/packages.hpp"
 #include "solver/pins/pins.hpp"
-#include "solver/specs/match_spec.hpp"
+#include "solver/specs/ask.hpp"
 
 #include <fmt/format.h>
 
@@ -47,23 +47,16 @@ std::vector<const Installed*> candidates_of(const Request& request) {
 // The spec of the request that names this package and excludes what is installed; null where none
 // does.
 const Wanted* excluded_by(const Request& request, const Installed& installed) {
+    const std::string version =
+        installed.version + (installed.label.empty() ? "" : '+' + installed.label);
     for (const Wanted& wanted : request.specs) {
-        const std::string_view text(wanted.text);
-        const auto end = std::min(text.find_first_of("=<>!~ [@;"), text.size());
-        const auto plain = to_lower_ascii(text.substr(0, end));
-        const auto* const known = knowledge::find_framework(plain);
-        if ((known != nullptr ? known->name : plain) != installed.name) {
+        const auto ask = specs::Ask::parse(wanted.text);
+        if (!ask) {
             continue;
         }
-        specs::PackageRecord record;
-        record.name = installed.name;
-        record.version = installed.version;
-        const auto version = specs::Version::parse(installed.version);
-        const auto plus = std::min(text.find('+'), text.size());
-        const auto spec = specs::MatchSpec::parse(
-            installed.name + std::string(text.substr(end, plus - std::min(end, plus))));
-        const bool other_label = plus < text.size() && text.substr(plus + 1) != installed.label;
-        if (other_label || (spec && version && !spec->matches(record, *version))) {
+        const auto* const known = knowledge::find_framework(ask->name());
+        if ((known != nullptr ? known->name : ask->name()) == installed.name &&
+            !ask->satisfied_by(version, specs::VersionRules::Pep440)) {
             return &wanted;
         }
     }

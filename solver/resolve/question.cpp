@@ -29,18 +29,34 @@ bool contains(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
 }
 
-// The same thing under the name that the vocabulary has for it.
-struct Alias {
-    std::string_view conda;
-    std::string_view catalogue;
-};
-constexpr std::array<Alias, 7> k_aliases = {{{"pytorch", "torch"},
-                                             {"pytorch-gpu", "torch"},
-                                             {"cudatoolkit", "cuda"},
-                                             {"cuda-version", "cuda"},
-                                             {"pytorch-cuda", "cuda"},
-                                             {"cuda-toolkit", "cuda"},
-                                             {"tensorflow-gpu", "tensorflow"}}};
+// conda's packages that say which CUDA an environment has.
+constexpr std::array<std::string_view, 4> k_cuda_packages = {"cudatoolkit", "cuda-version",
+                                                             "pytorch-cuda", "cuda-toolkit"};
+
+// The catalogue's name for what conda or an older pip calls otherwise: "torch" of "pytorch-gpu".
+std::string catalogue_name(const std::string& name) {
+    if (std::ranges::find(k_cuda_packages, name) != k_cuda_packages.end()) {
+        return "cuda";
+    }
+    const auto* const known = knowledge::find_framework(name);
+    return known == nullptr ? name : known->name;
+}
+
+// The name that a channel has for it: "pytorch" of "torch".
+std::string channel_name_of(const std::string& name, std::span<const Channel* const> channels) {
+    const auto has = [&](std::string_view one) {
+        return std::ranges::any_of(channels,
+                                   [&](const Channel* channel) { return channel->has(one); });
+    };
+    std::vector<std::string> names;
+    if (name == "cuda") {
+        names.assign(k_cuda_packages.begin(), k_cuda_packages.end());
+    } else if (const auto* const known = knowledge::find_framework(name)) {
+        names = known->conda;
+    }
+    const auto found = has(name) ? names.end() : std::ranges::find_if(names, has);
+    return found == names.end() ? name : *found;
+}
 
 // What a pin of this name constrains, in conda's channels.
 std::vector<std::string> conda_names_of_pin(std::string_view pin) {
@@ -94,30 +110,31 @@ Result<void> check_version_begins_with_digit(std::string_view rest, std::string_
     return tl::unexpected(std::move(error));
 }
 
-// ROCm, XPU and nightlies have indexes of their own, which are not known here.
+} // namespace
+
 Result<void> check_is_for_nvidia(std::string_view text) {
     const std::string lower = to_lower_ascii(text);
-    const auto plus = lower.find('+');
+    const auto plus = lower.find_last_of("+/");
     const auto label = plus == std::string::npos ? std::string() : lower.substr(plus + 1);
-    if (label.starts_with("rocm") || label.starts_with("hip")) {
-        return bad_input(
-            "other-gpu",
-            fmt::format("{} is a ROCm build, for AMD GPUs; cudaenv resolves CUDA builds", text),
-            "leave out the label, or see https://pytorch.org/get-started/locally for ROCm");
+    const bool rocm = label.starts_with("rocm") || label.starts_with("hip");
+    if (rocm || label.starts_with("xpu")) {
+        return bad_input("other-gpu",
+                         fmt::format("{} is {}; cudaenv resolves CUDA builds", text,
+                                     rocm ? "a ROCm build, for AMD GPUs"
+                                          : "an XPU build, for Intel GPUs"),
+                         fmt::format("leave it out, or see https://pytorch.org/get-started/locally "
+                                     "for {}",
+                                     rocm ? "ROCm" : "XPU"));
     }
-    if (label.starts_with("xpu")) {
-        return bad_input(
-            "other-gpu",
-            fmt::format("{} is an XPU build, for Intel GPUs; cudaenv resolves CUDA builds", text),
-            "leave out the label, or see https://pytorch.org/get-started/locally for XPU");
-    }
-    if (contains(lower, ".dev")) {
+    if (contains(lower, ".dev") || contains(lower, "/nightly/")) {
         return bad_input("nightly",
                          fmt::format("{} is a nightly build; cudaenv knows releases only", text),
                          "nightlies are at https://download.pytorch.org/whl/nightly/TAG");
     }
     return {};
 }
+
+namespace {
 
 // Wheels and builds are for a minor version of Python: 3.11.7 asks for 3.11.
 std::string minor_python(std::string_view rest) {
@@ -183,11 +200,7 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
     }
 
     if (vocabulary == Vocabulary::Catalogue) {
-        for (const Alias& alias : k_aliases) {
-            if (name == alias.conda) {
-                name = alias.catalogue;
-            }
-        }
+        name = catalogue_name(name);
         // pytorch::pytorch=2.1=*cuda12.1*: no channel here, and the build says the CUDA.
         scope_end = name_begin;
         const std::size_t build_at = rest.starts_with("=") && !rest.starts_with("==")
@@ -209,13 +222,8 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
                 rest = ' ' + rest;
             }
         }
-    } else if (!has_name(channels, name)) {
-        for (const Alias& alias : k_aliases) {
-            if (name == alias.catalogue && has_name(channels, alias.conda)) {
-                name = alias.conda;
-                break;
-            }
-        }
+    } else {
+        name = channel_name_of(name, channels);
     }
 
     Item item;

@@ -12,6 +12,7 @@
 #include "solver/resolve/conflict.hpp"
 #include "solver/resolve/environment.hpp"
 #include "solver/resolve/package_records.hpp"
+#include "solver/specs/ask.hpp"
 
 #include <fmt/format.h>
 
@@ -443,6 +444,15 @@ Result<void> check_cuda_exists(const Request& request) {
     return {};
 }
 
+// Something that is asked for is compiled where it is installed.
+bool is_compiled_here(const Request& request) {
+    return std::ranges::any_of(request.specs, [](const Wanted& wanted) {
+        const auto ask = specs::Ask::parse(wanted.text);
+        const auto* const row = ask ? knowledge::find_framework(ask->name()) : nullptr;
+        return row != nullptr && row->from_source;
+    });
+}
+
 // What the environment's torch means for the answer: a CPU build beside a GPU, a build of one's own.
 void remark_on_torch(const Request& request, const facts::Host& host, Outcome& outcome) {
     for (const Kept& kept : request.kept) {
@@ -483,7 +493,19 @@ Result<Outcome> resolve_in_catalogue(Request request, const facts::Host& host, O
     const Asking asking{
         [&](const Request& asked) { return answer_in_catalogue(asked, host, outcome); },
         [&](const Request& asked) { return first_reason(asked, host); }};
-    CUDAENV_TRY(auto answered, answer_in_environment(request, asking));
+    std::optional<Outcome> answered;
+    if (request.purpose == pins::Purpose::Run && is_compiled_here(request)) {
+        // The CUDA whose nvcc is here goes first.
+        Request building = request;
+        building.purpose = pins::Purpose::Build;
+        CUDAENV_TRY(answered, answer_in_environment(building, asking));
+        if (answered) {
+            request.kept = std::move(building.kept);
+        }
+    }
+    if (!answered) {
+        CUDAENV_TRY(answered, answer_in_environment(request, asking));
+    }
     if (!answered) {
         return explained_in_catalogue(request, host, std::move(outcome));
     }
