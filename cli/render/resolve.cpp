@@ -41,27 +41,36 @@ void environment_row(const nlohmann::json& outcome, const Style& style, Page& pa
     }
 }
 
+// "solved" for a new environment; "install" for one that is there, without what it has already.
 void solved_row(const nlohmann::json& outcome, Page& page) {
+    const bool here = member(outcome, "environment").is_object();
     std::vector<std::string> pieces;
     bool cuda_shown = false;
     for (const nlohmann::json& package : list_at(outcome, "packages")) {
         const std::string name = text_at(package, "name");
-        if (flag_at(package, "asked") && name != "python") {
+        const bool shown = flag_at(package, "asked") || flag_at(package, "framework");
+        if (shown && name != "python" && !(here && flag_at(package, "kept"))) {
             pieces.push_back(name + ' ' + text_at(package, "version"));
             cuda_shown = cuda_shown || pieces.back().find("+cu") != std::string::npos;
         }
     }
+    const bool nothing = here && pieces.empty();
     const auto add = [&](const char* label, const char* key) {
-        if (const std::string version = text_at(outcome, key); !version.empty()) {
+        if (const std::string version = text_at(outcome, key); !version.empty() && !nothing) {
             pieces.push_back(std::string(label) + ' ' + version);
         }
     };
     if (!cuda_shown) {
         add("CUDA", "cuda");
     }
-    add("python", "python");
+    if (!here) {
+        add("python", "python");
+    }
     add("cuDNN", "cudnn");
-    page.row("solved", listed(pieces));
+    if (list_at(outcome, "commands").empty()) {
+        pieces.emplace_back("nothing to install");
+    }
+    page.row(here ? "install" : "solved", listed(pieces));
 }
 
 void runs_row(const nlohmann::json& outcome, const Style& style, Page& page) {

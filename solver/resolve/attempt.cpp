@@ -93,6 +93,7 @@ Result<Attempt> make_attempt(const Request& request, const facts::Host& host,
                 read_question(request, host, sources,
                               embedded ? Vocabulary::Catalogue : Vocabulary::Conda));
     world_options.cuda_asked = attempt.question.cuda_asked;
+    world_options.cuda_named = attempt.question.cuda_named;
     world_options.cpu_asked = attempt.question.cpu_asked;
     world_options.strict_host = request.strict_host;
     world_options.purpose = request.purpose;

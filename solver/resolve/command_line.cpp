@@ -48,6 +48,13 @@ bool is_kept(const Attempt& attempt, const specs::PackageRecord& record) {
     });
 }
 
+// A torch that is installed now and compiled against NumPy 1, where the request does not name NumPy.
+bool needs_numpy_1(const Attempt& attempt, const specs::PackageRecord& torch) {
+    return !is_kept(attempt, torch) &&
+           DottedVersion::of(torch.version) < DottedVersion::of("2.3") &&
+           !is_asked(attempt, "numpy");
+}
+
 // The environment that commands act on; without one they create it first.
 struct Destination {
     knowledge::Target target;
@@ -123,6 +130,9 @@ std::vector<std::string> conda_catalogue_commands(const Request& request, const 
             cudnn && is_asked(attempt, "cudnn")) {
             specs.push_back("cudnn=" + cudnn->version);
         }
+        if (needs_numpy_1(attempt, *torch)) {
+            specs.emplace_back("numpy<2");
+        }
         return {knowledge::conda_install(target, specs, channels)};
     }
     if (const auto* const cuda = named(records, "cuda")) {
@@ -182,17 +192,17 @@ std::vector<PipGroup> torch_groups(const Request& request, const Attempt& attemp
         const auto seen = variant == nullptr || record == torch ? std::nullopt
                           : record->name == "torchvision"       ? variant->wheel_torchvision
                                                                 : variant->wheel_torchaudio;
+        const std::string extras = extras_of(attempt, name);
         group.requirements.push_back(
-            seen && source.index ? fmt::format("{}=={}", name, *seen)
-                                 : fmt::format("{}=={}{}", name, record->version, source.label));
+            seen && source.index
+                ? fmt::format("{}{}=={}", name, extras, *seen)
+                : fmt::format("{}{}=={}{}", name, extras, record->version, source.label));
     }
     if (group.requirements.empty()) {
         return groups;
     }
-    if (!is_kept(attempt, *torch) &&
-        DottedVersion::of(torch->version) < DottedVersion::of("2.3") &&
-        !is_asked(attempt, "numpy")) {
-        group.requirements.emplace_back("numpy<2"); // compiled against NumPy 1
+    if (needs_numpy_1(attempt, *torch)) {
+        group.requirements.emplace_back("numpy<2");
     }
     group.index = source.index;
     groups.insert(groups.begin(), std::move(group));

@@ -92,11 +92,15 @@ public:
                 return;
             }
         }
+        const bool spec = element.item != nullptr && element.item->kind == Item::Kind::Spec;
+        if (spec && m_attempt.catalogue) {
+            take_sibling(i);
+        }
+        if (spec || (element.item != nullptr && m_attempt.catalogue)) {
+            take_nearest(i);
+        }
         if (!element.loosenable() && element.fact == nullptr && !element.nvcc) {
             return;
-        }
-        if (element.item != nullptr && element.item->kind == Item::Kind::Spec) {
-            take_nearest(i);
         }
         const auto records = m_search.solve_without({i});
         if (!records) {
@@ -126,9 +130,50 @@ public:
         }
     }
 
-    void loosen_facts(const std::set<std::size_t>& facts) {
-        if (const auto records = m_search.solve_without(facts)) {
-            change_facts(facts, *records);
+    void loosen_facts(std::set<std::size_t> facts) {
+        auto records = m_search.solve_without(facts);
+        if (!records) {
+            return;
+        }
+        // What need not change stays, the hardest first: GPU, driver, then toolkit and compiler.
+        for (const FactKind hard : {FactKind::Gpu, FactKind::Glibc, FactKind::Driver}) {
+            for (const std::size_t i : std::set<std::size_t>(facts)) {
+                std::set<std::size_t> fewer = facts;
+                fewer.erase(i);
+                if (m_elements[i].fact->kind != hard || fewer.empty() || !m_search.may_solve()) {
+                    continue;
+                }
+                if (auto still = m_search.solve_without(fewer)) {
+                    facts = std::move(fewer);
+                    records = std::move(still);
+                }
+            }
+        }
+        change_facts(facts, *records);
+    }
+
+    // Other names of the same family: cupy-cuda12x for cupy-cuda13x, jax[cuda12] for jax[cuda13].
+    void take_sibling(std::size_t i) {
+        const Item& item = *m_elements[i].item;
+        for (const std::string& sibling : siblings_of(item.name)) {
+            if (!m_search.may_solve()) {
+                return;
+            }
+            const auto records = m_search.solve_with(i, sibling);
+            if (!records) {
+                continue;
+            }
+            Request changed = m_search.request();
+            for (Wanted& wanted : changed.specs) {
+                if (redact_secrets(wanted.text) == item.text) {
+                    wanted.text = shown_name(sibling);
+                }
+            }
+            add({{{fmt::format("{} instead of {}", shown_name(sibling), shown_name(item.name)),
+                   resolve_command(changed, channels()), 1},
+                  {},
+                  {}}});
+            return;
         }
     }
 
@@ -179,11 +224,30 @@ public:
     }
 
 private:
+    // "cupy-cuda12x" and "cupy-cuda11x" of "cupy-cuda13x"; "jax_extra_cuda12" of "jax_extra_cuda13".
+    [[nodiscard]] std::vector<std::string> siblings_of(const std::string& name) const {
+        std::vector<std::string> siblings;
+        const auto digits = name.find_first_of("0123456789", name.find("cuda"));
+        if (name.find("cuda") == std::string::npos || digits == std::string::npos) {
+            return siblings;
+        }
+        const auto end = std::min(name.find_first_not_of("0123456789", digits), name.size());
+        for (const char* const major : {"13", "12", "11"}) {
+            std::string sibling = name.substr(0, digits) + major + name.substr(end);
+            if (sibling != name && m_attempt.catalogue->has(sibling)) {
+                siblings.push_back(std::move(sibling));
+            }
+        }
+        return siblings;
+    }
+
     // The version nearest to the one that was asked for, where it fits: 2.7.0 for 2.6.0.
     void take_nearest(std::size_t i) {
         const Item& item = *m_elements[i].item;
-        const auto wanted = version_in(item.demand);
-        if (!wanted || item.name == "python" || item.name == "cuda") {
+        const bool pin = item.kind == Item::Kind::Pin;
+        const auto wanted =
+            version_in(pin && !item.constrains.empty() ? item.constrains.front() : item.demand);
+        if (!wanted || item.name == "python") {
             return;
         }
         std::vector<std::pair<specs::Version, std::string>> versions;
@@ -212,7 +276,7 @@ private:
             const auto records = m_search.solve_with(
                 i, item.name + " ==" + versions[static_cast<std::size_t>(at)].second);
             if (records) {
-                change_wishes({i}, *records, 2);
+                change_wishes({i}, *records, item.name == "cuda" ? 1 : 2);
                 return;
             }
         }

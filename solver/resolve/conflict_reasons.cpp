@@ -194,6 +194,14 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
 
 namespace {
 
+// What it depends on, then what it holds others to.
+std::vector<std::string> requirements_of(const specs::PackageRecord& record) {
+    std::vector<std::string> all = record.depends;
+    std::ranges::copy_if(record.constrains, std::back_inserter(all),
+                         [](const std::string& one) { return !is_virtual(one); });
+    return all;
+}
+
 // Which records of an answer without `item` stand against what the item wants.
 void opposed(const ConflictSearch& search, const Records& records, const Item& item,
              std::vector<Reason>& reasons) {
@@ -220,7 +228,7 @@ void opposed(const ConflictSearch& search, const Records& records, const Item& i
             if (told > 0 && !is_asked(*record)) {
                 break; // what was asked for explains it; what it brings along only repeats it
             }
-            for (const std::string& dependency : record->depends) {
+            for (const std::string& dependency : requirements_of(*record)) {
                 const auto needed = specs::MatchSpec::parse(dependency);
                 if (!needed || needed->name() != parsed->name() || told == 3 ||
                     !needed->constrains_anything()) {
@@ -250,11 +258,26 @@ void alone(const ConflictSearch& search, const Item& item, std::vector<Reason>& 
     const auto candidates = search.attempt().universe->matching(item.demand);
     if (candidates.empty()) {
         const auto all = search.attempt().universe->all_of(item.name);
-        reasons.push_back({all.empty()
-                               ? fmt::format("no package is called {}", item.name)
-                               : fmt::format("no {} here matches {}; the newest is {}", item.name,
-                                             item.text, display(*all.front(), search.attempt())),
-                           {fmt::format("{} ({})", item.text, item.origin)}});
+        const auto other_builds = item.build_relaxed.empty()
+                                      ? Records()
+                                      : search.attempt().universe->matching(item.build_relaxed);
+        std::string text;
+        if (all.empty()) {
+            text = fmt::format("no package is called {}", item.name);
+        } else if (!other_builds.empty()) {
+            std::vector<std::string> builds;
+            for (const specs::PackageRecord* const record : other_builds) {
+                if (std::ranges::find(builds, record->build) == builds.end()) {
+                    builds.push_back(record->build);
+                }
+            }
+            text = fmt::format("no {} here matches {}; its builds are {}", item.name, item.text,
+                               join(builds, ", "));
+        } else {
+            text = fmt::format("no {} here matches {}; the newest is {}", item.name, item.text,
+                               display(*all.front(), search.attempt()));
+        }
+        reasons.push_back({std::move(text), {fmt::format("{} ({})", item.text, item.origin)}});
         return;
     }
     // Down the best candidate's needs until one has nobody to meet it.
@@ -296,9 +319,9 @@ std::optional<Reason> shared_need(const ConflictSearch& search, const Item& one,
     if (ours.empty() || theirs.empty()) {
         return std::nullopt;
     }
-    for (const std::string& mine : ours.front()->depends) {
+    for (const std::string& mine : requirements_of(*ours.front())) {
         const auto name = mine.substr(0, mine.find(' '));
-        for (const std::string& yours : theirs.front()->depends) {
+        for (const std::string& yours : requirements_of(*theirs.front())) {
             if (is_virtual(name) || yours.substr(0, yours.find(' ')) != name) {
                 continue;
             }
@@ -363,6 +386,9 @@ std::vector<Reason> reasons_of(const ConflictSearch& search, const Core& core) {
         std::vector<std::string> facts;
         for (const std::size_t i : core.elements) {
             const Element& element = search.elements()[i];
+            if (element.nvcc && core.elements.size() == 2) {
+                continue; // the other one says what is not here
+            }
             const std::string text = element.item != nullptr   ? element.item->text
                                      : element.fact != nullptr ? element.fact->text
                                                                : "an nvcc to build with";
@@ -371,8 +397,10 @@ std::vector<Reason> reasons_of(const ConflictSearch& search, const Core& core) {
                                 ? fmt::format("{} ({})", text, element.item->origin)
                                 : text);
         }
-        reasons.push_back(
-            {"no versions of these fit together: " + join(texts, " · "), std::move(facts)});
+        reasons.push_back({texts.size() == 1
+                               ? texts.front() + ", and extensions have to be compiled"
+                               : "no versions of these fit together: " + join(texts, " · "),
+                           std::move(facts)});
     }
     return reasons;
 }

@@ -59,6 +59,17 @@ std::optional<Records> ConflictSearch::solve_around(const Core& core, std::size_
     if (auto everything_else = solve_without(without)) {
         return everything_else; // names the very builds that the request would get
     }
+    // With all that was asked, and of the facts those of the core.
+    std::set<std::size_t> other_facts = without;
+    for (std::size_t i = 0; i < m_elements.size(); ++i) {
+        if (m_elements[i].fact != nullptr &&
+            std::ranges::find(core.elements, i) == core.elements.end()) {
+            other_facts.insert(i);
+        }
+    }
+    if (auto all_wishes = solve_without(other_facts)) {
+        return all_wishes;
+    }
     std::vector<std::string> demands;
     for (const std::size_t i : core.elements) {
         const Element& element = m_elements[i];

@@ -44,11 +44,12 @@ std::vector<const Installed*> candidates_of(const Request& request) {
     return candidates;
 }
 
-// The spec of the request that names this package and excludes what is installed; null where none
-// does.
-const Wanted* excluded_by(const Request& request, const Installed& installed) {
-    const std::string version =
-        installed.version + (installed.label.empty() ? "" : '+' + installed.label);
+std::string version_of(const Installed& installed) {
+    return installed.version + (installed.label.empty() ? "" : '+' + installed.label);
+}
+
+// What of the request excludes the build that is installed, by itself; empty where nothing does.
+std::string excluded_by(const Request& request, const Installed& installed) {
     for (const Wanted& wanted : request.specs) {
         const auto ask = specs::Ask::parse(wanted.text);
         if (!ask) {
@@ -56,11 +57,19 @@ const Wanted* excluded_by(const Request& request, const Installed& installed) {
         }
         const auto* const known = knowledge::find_framework(ask->name());
         if ((known != nullptr ? known->name : ask->name()) == installed.name &&
-            !ask->satisfied_by(version, specs::VersionRules::Pep440)) {
-            return &wanted;
+            !ask->satisfied_by(version_of(installed), specs::VersionRules::Pep440)) {
+            return "you asked for " + redact_secrets(wanted.text);
         }
     }
-    return nullptr;
+    const auto build = knowledge::build_by_label(version_of(installed));
+    for (const pins::Pin& pin : request.pins) {
+        const auto wanted = pins::PinConstraint::parse(pin.constraint);
+        if (pin.name == "cuda" && wanted && build.known() &&
+            (!build.cuda || !wanted->allows(*build.cuda))) {
+            return "you asked for CUDA " + pin.constraint;
+        }
+    }
+    return {};
 }
 
 // What an answer has of a package: pytorch is conda's name for torch.
@@ -72,10 +81,6 @@ const ChosenPackage* chosen_for(const Outcome& outcome, const Installed& install
                 std::ranges::find(known->conda, package.name) != known->conda.end());
     });
     return found == outcome.packages.end() ? nullptr : &*found;
-}
-
-std::string version_of(const Installed& installed) {
-    return installed.version + (installed.label.empty() ? "" : '+' + installed.label);
 }
 
 struct Changed {
@@ -98,13 +103,6 @@ void describe_changes(const std::vector<Changed>& changed, Outcome& outcome) {
             continue;
         }
         outcome.changes.push_back({one.installed->name, from, to->version, one.why});
-        outcome.warnings.insert(
-            outcome.warnings.begin(),
-            knowledge::finding("CE212", {},
-                               {{"name", one.installed->name},
-                                {"from", from},
-                                {"to", to->version},
-                                {"why", one.why}}));
     }
 }
 
@@ -157,10 +155,11 @@ Result<std::optional<Outcome>> answer_in_environment(Request& request, const Ask
                     break;
                 }
                 if (how == Stays::Build) {
-                    if (const Wanted* const wanted = excluded_by(request, *one)) {
-                        why = "you asked for " + redact_secrets(wanted->text);
-                    } else {
-                        CUDAENV_TRY(why, asking.reason(request));
+                    why = excluded_by(request, *one);
+                    if (why.empty()) {
+                        Request alone = request;
+                        alone.kept = {request.kept.back()};
+                        CUDAENV_TRY(why, asking.reason(alone));
                     }
                 }
                 request.kept.pop_back();
@@ -180,8 +179,16 @@ Result<std::optional<Outcome>> answer_in_environment(Request& request, const Ask
         return std::optional<Outcome>();
     }
     for (const Kept& kept : request.kept) {
-        if (kept.stays == Stays::Build) {
-            answered->kept.push_back(kept.installed.shown());
+        if (kept.stays != Stays::Build) {
+            continue;
+        }
+        answered->kept.push_back(kept.installed.shown());
+        for (ChosenPackage& package : answered->packages) {
+            if (&package == chosen_for(*answered, kept.installed)) {
+                package.kept = true;
+                package.version = package.manager == Manager::Pip ? version_of(kept.installed)
+                                                                  : kept.installed.version;
+            }
         }
     }
     describe_changes(changed, *answered);

@@ -22,7 +22,9 @@ struct ChosenPackage {
     std::string channel; // channel or index
     std::string url;
     std::string sha256;
-    bool asked = false; // named by the request
+    bool asked = false;     // named by the request
+    bool kept = false;      // installed in the environment, as it is
+    bool framework = false; // decides the CUDA of an environment: torch, TensorFlow, JAX
 };
 
 struct Reason {

@@ -57,7 +57,9 @@ json to_json(const Outcome& outcome) {
                             {"channel", text_or_null(package.channel)},
                             {"url", text_or_null(package.url)},
                             {"sha256", text_or_null(package.sha256)},
-                            {"asked", package.asked}});
+                            {"asked", package.asked},
+                            {"kept", package.kept},
+                            {"framework", package.framework}});
     }
     json alternatives = json::array();
     for (const Alternative& alternative : outcome.alternatives) {

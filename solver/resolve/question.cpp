@@ -203,6 +203,13 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
         name = catalogue_name(name);
         // pytorch::pytorch=2.1=*cuda12.1*: no channel here, and the build says the CUDA.
         scope_end = name_begin;
+        if (const auto* const spec = ask->conda(); spec != nullptr && contains(rest, "[")) {
+            const auto* const version = spec->value("version");
+            const auto* const build = spec->value("build");
+            const std::string tag = build == nullptr ? "" : catalogue_build(*build);
+            rest = (version == nullptr ? std::string(" *") : ' ' + *version) +
+                   (tag.empty() ? "" : ' ' + tag);
+        }
         const std::size_t build_at = rest.starts_with("=") && !rest.starts_with("==")
                                          ? rest.find('=', 1)
                                          : std::string::npos;
@@ -399,6 +406,7 @@ Result<Question> read_question(const Request& request, const facts::Host& host,
                                         "--gpu") != request.host_words.end();
     const bool usable_gpu =
         named_gpu || (host.driver.has_value() && (!host.gpus.empty() || unknown_gpu));
+    question.cuda_named = question.cuda_asked;
     question.cuda_asked = !question.cpu_asked && (question.cuda_asked || usable_gpu);
     return question;
 }

@@ -33,7 +33,8 @@ struct Item {
 struct Question {
     std::vector<Item> items;
     std::vector<std::string> unknown; // asked for, as written, and in no table
-    bool cuda_asked = false;
+    bool cuda_asked = false; // by a word of the request, or because a GPU is here
+    bool cuda_named = false; // by a word of the request
     bool cpu_asked = false;
 };
 

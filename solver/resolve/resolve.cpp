@@ -4,6 +4,7 @@
 #include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/findings.hpp"
 #include "solver/knowledge/frameworks.hpp"
+#include "solver/knowledge/toolkits.hpp"
 #include "solver/pins/pins.hpp"
 #include "solver/resolve/advice.hpp"
 #include "solver/resolve/attempt.hpp"
@@ -175,10 +176,10 @@ void describe_packages(const Request& request, const Answer& answer, Outcome& ou
                               : source.index            ? source.index->url
                                                         : "PyPI";
             if (record == torch && is_built_here(request, *torch)) {
-                package.version += '+' + torch->build;
                 package.channel.clear();
             }
         }
+        package.framework = row != nullptr && row->role == "framework";
         outcome.packages.push_back(std::move(package));
         if (answer.attempt.manager == Manager::Conda && record->name == "torch") {
             if (const auto* variant = knowledge::torch_variant(record->version, record->build)) {
@@ -490,6 +491,15 @@ void remark_on_torch(const Request& request, const facts::Host& host, Outcome& o
 
 Result<Outcome> resolve_in_catalogue(Request request, const facts::Host& host, Outcome outcome) {
     CUDAENV_TRY_VOID(take_python(request));
+    // Pins alone: what they name is what is asked for.
+    const bool pins_alone = request.specs.empty();
+    for (const pins::Pin& pin : request.pins) {
+        if (pins_alone && pin.name != "python") {
+            request.specs.push_back({pin.name, pin.origin});
+        }
+    }
+    const bool cuda_alone = pins_alone && request.specs.size() == 1 &&
+                            request.specs.front().text == "cuda";
     const Asking asking{
         [&](const Request& asked) { return answer_in_catalogue(asked, host, outcome); },
         [&](const Request& asked) { return first_reason(asked, host); }};
@@ -510,6 +520,16 @@ Result<Outcome> resolve_in_catalogue(Request request, const facts::Host& host, O
         return explained_in_catalogue(request, host, std::move(outcome));
     }
     remark_on_torch(request, host, *answered);
+    const auto here = std::ranges::find_if(host.toolkits, [&](const facts::Toolkit& toolkit) {
+        return answered->cuda && knowledge::can_compile(toolkit) &&
+               knowledge::nvcc_match(*toolkit.version, *answered->cuda) ==
+                   knowledge::NvccMatch::Same;
+    });
+    if (cuda_alone && here != host.toolkits.end()) {
+        answered->toolkit = *here; // a machine that has that CUDA needs nothing
+        answered->commands.clear();
+        answered->alternatives.clear();
+    }
     if (answered->packages.empty() && !answered->cuda && !answered->unknown.empty()) {
         return bad_input("no-such-package",
                          fmt::format("cudaenv does not know {} yet", join(answered->unknown, ", ")),

@@ -246,7 +246,8 @@ void World::add_cuda_given() {
         assume({FactKind::CudaGiven,
                 -1,
                 "__fact_cuda_given",
-                "CUDA was asked for, which rules out a CPU build",
+                m_options.cuda_named ? "CUDA was asked for, which rules out a CPU build"
+                                     : "a GPU is here, which rules out a CPU build",
                 {}},
                {}, {std::string(k_cpu_build) + " ==9"});
     }

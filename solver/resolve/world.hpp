@@ -44,6 +44,7 @@ struct HostNeed {
 struct WorldOptions {
     bool cuda_asked =
         false; // a request or pin names CUDA, or a usable GPU is here and nothing says cpu
+    bool cuda_named = false; // the request names CUDA
     bool cpu_asked = false;
     bool strict_host = false;
     pins::Purpose purpose = pins::Purpose::Run;

@@ -74,7 +74,7 @@ TEST_CASE("a fresh offline machine gets exact versions and both managers' comman
     CHECK(outcome.cuda->str() == "11.3");
     CHECK(outcome.commands ==
           std::vector<std::string>{"conda create -n torch -c pytorch python=3.9 pytorch==1.12.1 "
-                                   "torchvision==0.13.1 cudatoolkit=11.3"});
+                                   "torchvision==0.13.1 cudatoolkit=11.3 'numpy<2'"});
     REQUIRE(outcome.alternatives.size() == 1);
     CHECK(outcome.alternatives[0].commands ==
           std::vector<std::string>{"python3.9 -m venv .venv",
