@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace cudaenv::resolve {
 
@@ -66,6 +67,58 @@ void add_named_versions(Attempt& attempt) {
             attempt.catalogue->add_plain(item.name, version);
         }
     }
+}
+
+std::optional<specs::Version> version_in(std::string_view spec) {
+    const auto digits = spec.find_first_of("0123456789", spec.find_first_of(" =<>!~"));
+    if (digits == std::string_view::npos) {
+        return std::nullopt;
+    }
+    auto text = spec.substr(digits);
+    text = text.substr(0, text.find_first_of(" ,|*<>=!~"));
+    if (text.ends_with('.')) {
+        text.remove_suffix(1); // of "13.1.*"
+    }
+    auto version = specs::Version::parse(text);
+    return version ? std::optional(*std::move(version)) : std::nullopt;
+}
+
+// Specs of the versions around the one that is wanted: outwards, the newer first; of CUDA the older,
+// which more drivers run.
+std::vector<std::string> nearest_to(const Item& item, std::span<const Channel* const> channels) {
+    constexpr std::size_t k_most = 12;
+    const bool pin = item.kind == Item::Kind::Pin;
+    const auto wanted =
+        version_in(pin && !item.constrains.empty() ? item.constrains.front() : item.demand);
+    std::vector<std::string> nearest;
+    if (!wanted || item.name == "python") {
+        return nearest;
+    }
+    std::vector<specs::PackageRecord> records;
+    for (const Channel* const channel : channels) {
+        if (!channel->has(item.name) || !channel->records_of(item.name, records)) {
+            continue;
+        }
+    }
+    std::map<specs::Version, std::string> versions;
+    for (const specs::PackageRecord& record : records) {
+        auto version = specs::Version::parse(record.version);
+        if (version && *version != *wanted) {
+            versions.emplace(*std::move(version), record.version);
+        }
+    }
+    auto above = versions.lower_bound(*wanted);
+    auto below = above;
+    bool up = item.name != "cuda";
+    while (nearest.size() < k_most && (above != versions.end() || below != versions.begin())) {
+        if (up && above != versions.end()) {
+            nearest.push_back(item.name + " ==" + (above++)->second);
+        } else if (!up && below != versions.begin()) {
+            nearest.push_back(item.name + " ==" + (--below)->second);
+        }
+        up = !up;
+    }
+    return nearest;
 }
 
 } // namespace
@@ -153,13 +206,16 @@ Result<Attempt> make_attempt(const Request& request, const facts::Host& host,
     if (options.narrowing == Narrowing::Tight) {
         input.narrowed = narrowing_of(attempt);
     } else {
-        for (const Item& item : attempt.question.items) {
+        for (Item& item : attempt.question.items) {
             if (!item.relaxed.empty()) {
                 reach.push_back(item.relaxed);
             }
+            item.nearest = nearest_to(item, sources);
+            reach.insert(reach.end(), item.nearest.begin(), item.nearest.end());
             if (!item.build_relaxed.empty()) {
                 reach.push_back(item.build_relaxed);
             }
+            reach.insert(reach.end(), item.siblings.begin(), item.siblings.end());
         }
     }
     CUDAENV_TRY(Universe universe, Universe::reach(std::move(input), reach));

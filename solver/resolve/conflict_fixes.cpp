@@ -92,11 +92,8 @@ public:
                 return;
             }
         }
-        const bool spec = element.item != nullptr && element.item->kind == Item::Kind::Spec;
-        if (spec && m_attempt.catalogue) {
+        if (element.item != nullptr) {
             take_sibling(i);
-        }
-        if (spec || (element.item != nullptr && m_attempt.catalogue)) {
             take_nearest(i);
         }
         if (!element.loosenable() && element.fact == nullptr && !element.nvcc) {
@@ -155,7 +152,7 @@ public:
     // Other names of the same family: cupy-cuda12x for cupy-cuda13x, jax[cuda12] for jax[cuda13].
     void take_sibling(std::size_t i) {
         const Item& item = *m_elements[i].item;
-        for (const std::string& sibling : siblings_of(item.name)) {
+        for (const std::string& sibling : item.siblings) {
             if (!m_search.may_solve()) {
                 return;
             }
@@ -224,72 +221,18 @@ public:
     }
 
 private:
-    // "cupy-cuda12x" and "cupy-cuda11x" of "cupy-cuda13x"; "jax_extra_cuda12" of "jax_extra_cuda13".
-    [[nodiscard]] std::vector<std::string> siblings_of(const std::string& name) const {
-        std::vector<std::string> siblings;
-        const auto digits = name.find_first_of("0123456789", name.find("cuda"));
-        if (name.find("cuda") == std::string::npos || digits == std::string::npos) {
-            return siblings;
-        }
-        const auto end = std::min(name.find_first_not_of("0123456789", digits), name.size());
-        for (const char* const major : {"13", "12", "11"}) {
-            std::string sibling = name.substr(0, digits) + major + name.substr(end);
-            if (sibling != name && m_attempt.catalogue->has(sibling)) {
-                siblings.push_back(std::move(sibling));
-            }
-        }
-        return siblings;
-    }
-
     // The version nearest to the one that was asked for, where it fits: 2.7.0 for 2.6.0.
     void take_nearest(std::size_t i) {
         const Item& item = *m_elements[i].item;
-        const bool pin = item.kind == Item::Kind::Pin;
-        const auto wanted =
-            version_in(pin && !item.constrains.empty() ? item.constrains.front() : item.demand);
-        if (!wanted || item.name == "python") {
-            return;
-        }
-        std::vector<std::pair<specs::Version, std::string>> versions;
-        for (const specs::PackageRecord* const record : m_attempt.universe->all_of(item.name)) {
-            auto version = specs::Version::parse(record->version);
-            if (version && *version != *wanted) {
-                versions.emplace_back(*std::move(version), record->version);
-            }
-        }
-        std::ranges::sort(versions, [](const auto& a, const auto& b) { return a.first < b.first; });
-        const auto [first, last] = std::ranges::unique(
-            versions, [](const auto& a, const auto& b) { return a.second == b.second; });
-        versions.erase(first, last);
-        // Outwards from the place of the wanted one, the newer first.
-        auto above = static_cast<std::ptrdiff_t>(
-            std::ranges::count_if(versions, [&](const auto& one) { return one.first < *wanted; }));
-        std::ptrdiff_t below = above - 1;
-        const auto size = static_cast<std::ptrdiff_t>(versions.size());
-        constexpr int k_most_tries = 12;
-        for (int tries = 0; tries < k_most_tries && m_search.may_solve(); ++tries) {
-            const bool up = above < size && (below < 0 || tries % 2 == 0);
-            if (!up && below < 0) {
+        for (const std::string& nearest : item.nearest) {
+            if (!m_search.may_solve()) {
                 return;
             }
-            const auto at = up ? above++ : below--;
-            const auto records = m_search.solve_with(
-                i, item.name + " ==" + versions[static_cast<std::size_t>(at)].second);
-            if (records) {
+            if (const auto records = m_search.solve_with(i, nearest)) {
                 change_wishes({i}, *records, item.name == "cuda" ? 1 : 2);
                 return;
             }
         }
-    }
-
-    static std::optional<specs::Version> version_in(std::string_view demand) {
-        const auto digits = demand.find_first_of("0123456789", demand.find_first_of(" =<>!~"));
-        if (digits == std::string_view::npos) {
-            return std::nullopt;
-        }
-        const auto rest = demand.substr(digits);
-        auto version = specs::Version::parse(rest.substr(0, rest.find_first_of(" ,|*<>=!~")));
-        return version ? std::optional(*std::move(version)) : std::nullopt;
     }
 
     void add(Candidate candidate) {

@@ -53,6 +53,9 @@ std::string need_text(std::string_view dependency) {
         return fmt::format("requires {} {}{}", name, words.front().substr(2),
                            words.back() == "cpu" ? " (CPU)" : '+' + std::string(words.back()));
     }
+    if (words.size() == 1 && words.front().starts_with("==")) {
+        return fmt::format("requires {} {}", name, words.front().substr(2));
+    }
     return "requires " + std::string(dependency);
 }
 
@@ -271,8 +274,8 @@ void alone(const ConflictSearch& search, const Item& item, std::vector<Reason>& 
                     builds.push_back(record->build);
                 }
             }
-            text = fmt::format("no {} here matches {}; its builds are {}", item.name, item.text,
-                               join(builds, ", "));
+            text = fmt::format("no {} here matches {}; the builds of that version are {}", item.name,
+                               item.text, join(builds, ", "));
         } else {
             text = fmt::format("no {} here matches {}; the newest is {}", item.name, item.text,
                                display(*all.front(), search.attempt()));
@@ -396,6 +399,17 @@ std::vector<Reason> reasons_of(const ConflictSearch& search, const Core& core) {
             facts.push_back(element.item != nullptr
                                 ? fmt::format("{} ({})", text, element.item->origin)
                                 : text);
+        }
+        const bool only_cpu =
+            items.size() == 1 && core.elements.size() == 2 &&
+            std::ranges::any_of(core.elements, [&](std::size_t i) {
+                const auto* const fact = search.elements()[i].fact;
+                return fact != nullptr && fact->kind == FactKind::CudaGiven;
+            });
+        if (only_cpu) {
+            reasons.push_back({fmt::format("{} has only CPU builds here", items.front()->text),
+                               std::move(facts)});
+            return reasons;
         }
         reasons.push_back({texts.size() == 1
                                ? texts.front() + ", and extensions have to be compiled"

@@ -305,6 +305,25 @@ Result<Item> read_pin(const pins::Pin& pin, Vocabulary vocabulary) {
     return item;
 }
 
+// "cupy-cuda12x" and "cupy-cuda11x" of "cupy-cuda13x"; "jax_extra_cuda12" of "jax_extra_cuda13".
+std::vector<std::string> siblings_of(const std::string& name,
+                                     std::span<const Channel* const> channels) {
+    std::vector<std::string> siblings;
+    const auto cuda = name.find("cuda");
+    const auto digits = cuda == std::string::npos ? cuda : name.find_first_of("0123456789", cuda);
+    if (digits == std::string::npos) {
+        return siblings;
+    }
+    const auto end = std::min(name.find_first_not_of("0123456789", digits), name.size());
+    for (const char* const major : {"13", "12", "11"}) {
+        std::string sibling = name.substr(0, digits) + major + name.substr(end);
+        if (sibling != name && has_name(channels, sibling)) {
+            siblings.push_back(std::move(sibling));
+        }
+    }
+    return siblings;
+}
+
 // What the environment has, as far as it stays.
 Item item_of(const Kept& kept) {
     const Installed& installed = kept.installed;
@@ -374,8 +393,12 @@ Result<Question> read_question(const Request& request, const facts::Host& host,
                 more.name = name;
                 more.relaxed = more.relaxed.empty() ? "" : name;
                 more.build_relaxed.clear();
+                more.siblings = siblings_of(name, channels);
                 question.items.push_back(std::move(more));
             }
+        }
+        if (vocabulary == Vocabulary::Catalogue) {
+            item->siblings = siblings_of(item->name, channels);
         }
         question.items.push_back(*std::move(item));
     }

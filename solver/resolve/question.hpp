@@ -26,6 +26,8 @@ struct Item {
     std::string relaxed;       // just the name; empty for a pin (it is left out)
     std::vector<std::string> constrains; // of a pin
     std::vector<std::string> extras;     // of a requirement: "cuda12"
+    std::vector<std::string> siblings;   // the same for another CUDA: cupy-cuda12x of cupy-cuda13x
+    std::vector<std::string> nearest;    // specs of other versions, the nearest first
     bool kept = false;                   // the build that is installed, and stays
     bool in_environment = false;         // the environment has it; the request does not name it
 };

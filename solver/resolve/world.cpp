@@ -481,7 +481,10 @@ void World::amend(std::vector<specs::PackageRecord>& records) {
         return knowledge::build_by_conda(record.build, record.depends).kind ==
                knowledge::BuildKind::Cuda;
     };
-    const bool has_both = framework && std::any_of(records.begin(), records.end(), is_cuda_build);
+    // Where CUDA is named, a channel that has only CPU builds has no answer.
+    const bool has_both =
+        framework && (m_options.cuda_named ||
+                      std::any_of(records.begin(), records.end(), is_cuda_build));
     for (specs::PackageRecord& record : records) {
         if (const auto cuda = runtime_of(record)) {
             if (is_known_release(*cuda)) {
