@@ -274,7 +274,7 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
     }
     groups.insert(groups.end(), built.begin(), built.end());
     if (groups.empty()) {
-        if (const auto* const cuda = named(records, "cuda")) {
+        if (const auto* const cuda = named(records, "cuda"); cuda && is_asked(attempt, "cuda")) {
             const auto recipe =
                 knowledge::runtime_recipe(DottedVersion::of(cuda->version), destination.target);
             if (recipe.command.empty()) {

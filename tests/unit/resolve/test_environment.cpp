@@ -1,0 +1,174 @@
+// What of an environment stays, and what changes, with the reason.
+#include "hosts.hpp"
+#include "solver/resolve/resolve.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <algorithm>
+
+using namespace cudaenv;
+using Catch::Matchers::ContainsSubstring;
+using test::HostBuilder;
+using test::words_of;
+
+namespace {
+
+facts::Host h100() {
+    return HostBuilder().driver("550.54.15").gpu("NVIDIA H100", "9.0").host();
+}
+
+resolve::Installed installed(const std::string& name, const std::string& version,
+                             const std::string& label = {}) {
+    return {name, version, label, resolve::Manager::Pip, {}};
+}
+
+// A venv with Python 3.11 and these packages.
+resolve::Request in_venv(std::vector<resolve::Installed> packages,
+                         const std::vector<std::string>& specs, const std::string& cuda = {}) {
+    resolve::Request request;
+    for (const std::string& spec : specs) {
+        request.specs.push_back({spec, "argument 1"});
+    }
+    if (!cuda.empty()) {
+        request.pins.push_back({"cuda", cuda, "--cuda"});
+    }
+    request.environment.target =
+        knowledge::target_of({}, knowledge::Target::Kind::Venv, "/venvs/v");
+    request.environment.shown = "v";
+    request.environment.python = DottedVersion::of("3.11.7");
+    request.environment.installed = std::move(packages);
+    return request;
+}
+
+resolve::Outcome answer(const resolve::Request& request, const facts::Host& host) {
+    auto outcome = resolve::resolve(request, host, {});
+    REQUIRE(outcome);
+    return *std::move(outcome);
+}
+
+std::string change_of(const resolve::Outcome& outcome, const std::string& name) {
+    const auto found = std::ranges::find(outcome.changes, name, &resolve::Change::name);
+    return found == outcome.changes.end() ? "none"
+                                          : found->from + " -> " + found->to + ": " + found->why;
+}
+
+bool warns(const resolve::Outcome& outcome, const std::string& code) {
+    return std::ranges::find(outcome.warnings, code, &facts::Finding::code) !=
+           outcome.warnings.end();
+}
+
+} // namespace
+
+TEST_CASE("naming the installed version keeps its label") {
+    const auto outcome =
+        answer(in_venv({installed("torch", "2.3.1", "cu118")}, {"torch==2.3.1"}), h100());
+    CHECK(outcome.kept == std::vector<std::string>{"torch 2.3.1+cu118"});
+    CHECK(outcome.cuda->str() == "11.8");
+    CHECK(outcome.commands.empty());
+}
+
+TEST_CASE("a label changes before a version does, and pip is given the label") {
+    const auto outcome =
+        answer(in_venv({installed("torch", "2.6.0", "cu124")}, {"torchvision"}, "11.8"), h100());
+    CHECK(change_of(outcome, "torch") == "2.6.0+cu124 -> 2.6.0+cu118: you asked for CUDA 11.8");
+    REQUIRE(outcome.commands.size() == 1);
+    CHECK_THAT(outcome.commands[0],
+               ContainsSubstring("torch==2.6.0+cu118 torchvision==0.21.0+cu118"));
+}
+
+TEST_CASE("the default index's build of the installed version is named with its label") {
+    // pip takes 2.4.1+cu124 for ==2.4.1 and would do nothing.
+    const auto outcome =
+        answer(in_venv({installed("torch", "2.4.1", "cu124")}, {"torch==2.4.1"}, "12.1"), h100());
+    CHECK(change_of(outcome, "torch") == "2.4.1+cu124 -> 2.4.1+cu121: you asked for CUDA 12.1");
+    REQUIRE(outcome.commands.size() == 1);
+    CHECK_THAT(outcome.commands[0], ContainsSubstring("torch==2.4.1+cu121") &&
+                                        ContainsSubstring("whl/cu121"));
+}
+
+TEST_CASE("partners that cannot stay move with torch, each for its own reason") {
+    const auto outcome = answer(in_venv({installed("torch", "2.3.1", "cu121"),
+                                         installed("torchvision", "0.18.1", "cu121"),
+                                         installed("torchaudio", "2.3.1", "cu121")},
+                                        {"torch==2.5.1"}),
+                                h100());
+    CHECK_THAT(change_of(outcome, "torch"), ContainsSubstring("you asked for torch==2.5.1"));
+    CHECK_THAT(change_of(outcome, "torchvision"),
+               ContainsSubstring("torchvision 0.18.1+cu121 requires torch 2.3.1+cu121"));
+    CHECK_THAT(change_of(outcome, "torchaudio"),
+               ContainsSubstring("torchaudio 2.3.1+cu121 requires torch 2.3.1+cu121"));
+    REQUIRE(outcome.commands.size() == 1);
+    CHECK_THAT(outcome.commands[0], ContainsSubstring("torchvision==0.20.1") &&
+                                        ContainsSubstring("torchaudio==2.5.1"));
+}
+
+TEST_CASE("a CPU build stays, and that it uses no GPU is said") {
+    const auto outcome =
+        answer(in_venv({installed("torch", "2.5.1", "cpu")}, {"torchvision"}), h100());
+    CHECK(outcome.kept == std::vector<std::string>{"torch 2.5.1+cpu"});
+    CHECK(warns(outcome, "CE216"));
+    REQUIRE(outcome.commands.size() == 1);
+    CHECK_THAT(outcome.commands[0],
+               ContainsSubstring("torchvision==0.20.1") && ContainsSubstring("whl/cpu"));
+}
+
+TEST_CASE("a CPU build gives way to a CUDA that is named") {
+    const auto outcome =
+        answer(in_venv({installed("torch", "2.6.0", "cpu")}, {"torch"}, "12.4"), h100());
+    CHECK(change_of(outcome, "torch") == "2.6.0+cpu -> 2.6.0+cu124: you asked for CUDA 12.4");
+    CHECK_FALSE(warns(outcome, "CE216"));
+}
+
+TEST_CASE("a torch from source stays, and its partner is compiled against it") {
+    auto torch = installed("torch", "1.12.0a0", "git664058f");
+    torch.cuda = DottedVersion::of("11.8");
+    const auto outcome = answer(
+        in_venv({torch}, {"torchvision"}),
+        HostBuilder().driver("550.54.15").gpu("NVIDIA A100", "8.0").host());
+    INFO(words_of(outcome));
+    CHECK(outcome.kept == std::vector<std::string>{"torch 1.12.0a0+git664058f"});
+    CHECK(warns(outcome, "CE217"));
+    CHECK(outcome.commands ==
+          std::vector<std::string>{"/venvs/v/bin/python -m pip install --no-build-isolation --no-deps "
+                                   "git+https://github.com/pytorch/vision@v0.13.0"});
+}
+
+TEST_CASE("what fits no answer is said to be left behind") {
+    const auto outcome = answer(in_venv({installed("torch", "1.12.1", "cu113"),
+                                         installed("torchaudio", "0.12.1", "cu113")},
+                                        {"torch==2.15.0"}),
+                                HostBuilder().driver("580.95.05").gpu("NVIDIA H100", "9.0").host());
+    INFO(words_of(outcome));
+    REQUIRE(outcome.solved());
+    const bool moved = change_of(outcome, "torchaudio") != "none";
+    CHECK((moved || warns(outcome, "CE215")));
+}
+
+TEST_CASE("another Python than the environment's is an error") {
+    auto request = in_venv({}, {"torch"});
+    request.pins.push_back({"python", "3.12", "--python"});
+    const auto outcome = resolve::resolve(request, h100(), {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code == "other-python");
+}
+
+TEST_CASE("the versions next to one that does not fit are proposed first") {
+    resolve::Request request;
+    request.specs = {{"torch==2.6.0", "argument 1"}};
+    const auto outcome =
+        answer(request, HostBuilder().driver("570.133.20").gpu("NVIDIA B200", "10.0").host());
+    REQUIRE_FALSE(outcome.solved());
+    REQUIRE_FALSE(outcome.conflict->fixes.empty());
+    CHECK_THAT(outcome.conflict->fixes[0].command, ContainsSubstring("torch==2.7.0"));
+}
+
+TEST_CASE("the same package for an older CUDA is proposed where the driver is too old") {
+    resolve::Request request;
+    request.specs = {{"cupy-cuda13x", "argument 1"}};
+    const auto outcome =
+        answer(request, HostBuilder().driver("535.161.08").gpu("NVIDIA H100", "9.0").host());
+    REQUIRE_FALSE(outcome.solved());
+    REQUIRE_FALSE(outcome.conflict->fixes.empty());
+    CHECK_THAT(outcome.conflict->fixes[0].command, ContainsSubstring("cupy-cuda12x"));
+}
