@@ -105,13 +105,16 @@ void builds_row(const nlohmann::json& outcome, const Style& style, Page& page) {
     page.row("builds", text);
 }
 
-// A finding in one row, with its fix below it.
+// A finding in one row, with its fix below it; of a note `explain` shows the fix.
 void finding_rows(std::string_view label, const nlohmann::json& finding, const Style& style,
                   Page& page) {
     const std::string severity = text_at(finding, "severity");
     const State state = severity == "error" ? State::Breaks : State::Warns;
     page.row(label, (severity == "note" ? "" : tick(style, state) + ' ') +
                         text_at(finding, "title") + " (" + text_at(finding, "code") + ')');
+    if (severity == "note") {
+        return;
+    }
     const nlohmann::json& fix = member(finding, "fix");
     if (const std::string text = text_at(fix, "text"); !text.empty()) {
         page.row("", text);

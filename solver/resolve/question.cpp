@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/frameworks.hpp"
+#include "solver/knowledge/packages.hpp"
 #include "solver/pins/pins.hpp"
 #include "solver/resolve/package_records.hpp"
 #include "solver/specs/ask.hpp"
@@ -305,6 +306,31 @@ Result<Item> read_pin(const pins::Pin& pin, Vocabulary vocabulary) {
     return item;
 }
 
+// The tables have the extras that bring CUDA: one that is not among them installs a CPU build.
+Result<void> check_extras(const Item& item) {
+    std::vector<std::string> known;
+    for (const auto& release : knowledge::package_releases(item.name)) {
+        for (const auto& extra : release.extras) {
+            if (std::ranges::find(known, extra.name) == known.end()) {
+                known.push_back(extra.name);
+            }
+        }
+    }
+    for (const std::string& extra : item.extras) {
+        const std::string name = specs::normalize_project_name(extra);
+        if (known.empty() || !contains(name, "cuda") ||
+            std::ranges::find(known, name) != known.end()) {
+            continue;
+        }
+        auto error = bad_input("no-such-extra",
+                               fmt::format("{} has no extra \"{}\"", item.name, extra),
+                               "its extras are " + join(known, ", "));
+        error.value().path = item.origin;
+        return error;
+    }
+    return {};
+}
+
 // "cupy-cuda12x" and "cupy-cuda11x" of "cupy-cuda13x"; "jax_extra_cuda12" of "jax_extra_cuda13".
 std::vector<std::string> siblings_of(const std::string& name,
                                      std::span<const Channel* const> channels) {
@@ -385,6 +411,7 @@ Result<Question> read_question(const Request& request, const facts::Host& host,
                 std::move(hint));
             return tl::unexpected(at_origin(std::move(error).value(), wanted.origin));
         }
+        CUDAENV_TRY_VOID(check_extras(*item));
         for (const std::string& extra : item->extras) {
             const std::string name = extra_name(item->name, specs::normalize_project_name(extra));
             if (vocabulary == Vocabulary::Catalogue && has_name(channels, name)) {

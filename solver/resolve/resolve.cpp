@@ -530,6 +530,12 @@ Result<Outcome> resolve_in_catalogue(Request request, const facts::Host& host, O
         answered->commands.clear();
         answered->alternatives.clear();
     }
+    const auto& target = request.environment.target;
+    if (request.manager == ManagerChoice::Conda && !target.has_conda &&
+        !answered->commands.empty()) {
+        answered->missing.push_back(
+            knowledge::finding("CE218", {}, {{"machine", target.machine}}));
+    }
     if (answered->packages.empty() && !answered->cuda && !answered->unknown.empty()) {
         return bad_input("no-such-package",
                          fmt::format("cudaenv does not know {} yet", join(answered->unknown, ", ")),
