@@ -130,7 +130,7 @@ MaybeStop compile_ptx_below(const NvrtcApi& api, const std::string& source,
         std::erase(known, *highest);
     }
     return failed(api, "nvrtcCompileProgram", error,
-                  "it makes no code for " + architecture_name("sm_", capability) +
+                  "it does not support " + architecture_name("sm_", capability) +
                       (log.empty() ? "" : ": " + log));
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 using test::TemporaryTree;
 
-TEST_CASE("the disk tells missing, denied and looping paths apart") {
+TEST_CASE("the disk distinguishes missing, denied and looping paths") {
     TemporaryTree tree;
     tree.file("secret/file", "x", 0600);
     ::chmod((tree.path() + "/secret").c_str(), 0700);
@@ -48,8 +48,8 @@ TEST_CASE("a fifo in a file's place does not hold the reader") {
     CHECK((!text || text->empty()));
 }
 
-TEST_CASE(
-    "a toolkit that this user may not enter is told with that problem, another is not touched") {
+TEST_CASE("a toolkit that this user may not enter is reported with that problem, another is not "
+          "touched") {
     TemporaryTree tree;
     tree.file("cuda-10.0/bin/nvcc", "x", 0755);
     tree.file("cuda-10.0/version.txt", "CUDA Version 10.0.130\n");

@@ -45,7 +45,8 @@ ExamineOptions options_here(const std::string& cache) {
     return options;
 }
 
-TEST_CASE("this machine is told with a source or a reason for everything, and can be read back") {
+TEST_CASE(
+    "this machine is reported with a source or a reason for everything, and can be read back") {
     test::TemporaryTree tree;
     const auto host = examine(options_here(tree.path() + "/cache"));
     CHECK(host.hostname.empty() == false);

@@ -5,7 +5,7 @@ usage: compare.py --cudaenv BIN [--shared DIR] [--work DIR] [--cases FILE] [--on
        compare.py --record [--shared DIR] [--work DIR]
 
 The cases are in peer_cases.json. With py-rattler 0.28.0 installed it is run on each, and every answer of cudaenv is
-proved by py-rattler's own MatchSpec; without it the answers of peer_answers.json stand in (--record writes them anew).
+proved by py-rattler's own MatchSpec; without it the answers of peer_answers.json stand in (--record updates them).
 Differences that known_differences.json gives a reason for are accepted while cudaenv's answer is the one written there.
 Exit status: 0 no other difference, 1 there is one, 2 usage, 77 skipped (the channel slices are not there).
 """

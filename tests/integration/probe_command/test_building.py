@@ -168,7 +168,7 @@ class FullDisks(BuildingTest):
 
 
 class OddNames(BuildingTest):
-    """Of TMPDIR. Those at which nvcc breaks are reported; all others are nobody's business."""
+    """Of TMPDIR. Those that break nvcc are reported; all others are not."""
 
     BREAKING = {'a"b': "a double quote", "a$b": "a $", "a`b": "a backquote", "a\nb": "a line break",
                 "a,b": "a comma"}

@@ -156,7 +156,7 @@ struct Module {
 
 
 def real_nvcc():
-    """Its toolkit; None where there is none of CUDA 13, whose runtime the stand-in is named after."""
+    """Its toolkit; None without a toolkit of CUDA 13, whose runtime the stand-in is named after."""
     found = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     if not os.path.exists(found) or not shutil.which("g++"):
         return None
@@ -167,7 +167,7 @@ def real_nvcc():
 
 def real_toolkit(site):
     """What is linked takes the stand-in in `site` before the real runtime, which activation names: an
-    old DT_RPATH goes before LD_LIBRARY_PATH."""
+    old DT_RPATH comes before LD_LIBRARY_PATH."""
     path = f"{site}/nvidia/cu13/lib"
     return {"CUDA_HOME": str(real_nvcc()), "NVCC_APPEND_FLAGS": "-cudart shared -Xlinker "
             f"--disable-new-dtags -Xlinker -rpath -Xlinker {path}"}
@@ -346,7 +346,7 @@ class TorchExtension(TorchTest):
                  "directory", "CE372", "python3-dev"),
                 ("ImportError: libcudnn.so.9: cannot open shared object file: No such file or "
                  "directory", "CE341", "the built program does not load: libcudnn.so.9 is not found"),
-                ("Error building extension 'cudaenv_trial': error: a word that nobody knows", "CE369",
+                ("Error building extension 'cudaenv_trial': error: an unknown word", "CE369",
                  "a word that no")):
             with self.subTest(code):
                 self.take_torch(words)

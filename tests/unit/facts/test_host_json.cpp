@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// A host drawn at random: every member told or not, independently.
+// A random host: every member present or not, independently.
 class RandomHost {
 public:
     explicit RandomHost(unsigned seed) : m_random(seed) {}

@@ -100,7 +100,7 @@ TEST_CASE("libraries of another version than the loaded module are told") {
     CHECK(found.notes[0].find("reboot") != std::string::npos);
 }
 
-TEST_CASE("without any sign of a driver no child is started, and the reason is told") {
+TEST_CASE("without any sign of a driver no child is started, and the reason is reported") {
     FakeDisk disk;
     disk.file("/sys/bus/pci/devices/0000:00:02.0/uevent", "PCI_CLASS=30000\nPCI_ID=8086:5916\n");
     FakeProcesses processes;

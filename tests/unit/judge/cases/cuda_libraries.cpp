@@ -323,7 +323,7 @@ std::vector<Case> cuda_libraries_cases() {
          "",
          {{"name", "cuDNN"},
           {"said", "libcudnn.so.9: file too short"},
-          {"fault", "the file is damaged: it is empty or cut short"},
+          {"fault", "the file is damaged: it is empty or truncated"},
           {"reinstall", "reinstall it"},
           {"reinstall_command",
            "/home/me/env/bin/python -m pip install --force-reinstall nvidia-cudnn-cu13"}}},

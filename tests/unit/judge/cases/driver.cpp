@@ -301,7 +301,7 @@ std::vector<Case> driver_cases() {
          ProbeVerdict::DriverBroken,
          "start",
          {{"seen", "cuInit: error 999"}}},
-        {"a number of cuInit that nobody knows is a broken driver too",
+        {"an unknown number of cuInit is a broken driver too",
          cu_init(4711),
          ProbeStep::Driver,
          "CE314",

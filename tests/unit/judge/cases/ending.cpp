@@ -149,7 +149,8 @@ std::vector<Case> ending_cases() {
          ProbeVerdict::Crashed,
          "",
          {{"step", "library"}, {"why", "exit status 2: usage"}}},
-        {"cuDNN that aborts for want of a part of its own is reported with its words and that part",
+        {"cuDNN that aborts because one of its parts is missing is reported with its output and "
+         "that part",
          crashes(ProbeStep::Cudnn, 6,
                  "Could not load library libcudnn_ops.so.9. Error: libcudnn_ops.so.9: cannot open "
                  "shared object file: No such file or directory"),
