@@ -77,8 +77,8 @@ private:
     void* m_program = nullptr;
 };
 
-// One compilation. `error` is NVRTC's, so that an architecture that it does not know can be told apart
-// from a failure.
+// One compilation. `error` is NVRTC's, so that an unknown architecture can be distinguished from a
+// failure.
 MaybeStop compile(const NvrtcApi& api, const std::string& source, const std::string& architecture,
                   NvrtcOutput& output, int& error) {
     Program program(api);

@@ -15,7 +15,7 @@ namespace cudaenv::resolve {
 inline constexpr std::string_view k_this_fix = "this fix";
 
 // `cudaenv resolve ...` for a request, as short as it can be; pins become options, and a changed
-// one that is none `cudaenv pin ... &&` before it.
+// one that is not gets `cudaenv pin ... &&` before it.
 std::string resolve_command(const Request& request, const Attempt& attempt);
 
 // What carries an answer out, in order.

@@ -110,7 +110,7 @@ def same(a, b):
     return a["solved"] == b["solved"] and (not a["solved"] or a["asked"] == b["asked"])
 
 
-def told(answer):
+def shown(answer):
     if not answer["solved"]:
         return "no: " + " ".join(answer.get("reason", "").split())[:90]
     return " ".join(f"{name}={version}={build}" for name, (version, build) in sorted(answer["asked"].items()))
@@ -176,7 +176,7 @@ def compare(binary, slices, work, only, table, cases):
             bad.append(name)
             lines.append(("BAD", name, ours, theirs, faults))
     for verdict, name, ours, theirs, remarks in lines:
-        print(f"{verdict:5} {name}\n      cudaenv {told(ours)}\n      peer    {told(theirs)}")
+        print(f"{verdict:5} {name}\n      cudaenv {shown(ours)}\n      peer    {shown(theirs)}")
         for remark in remarks:
             print(f"      {remark}")
     if table:

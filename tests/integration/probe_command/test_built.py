@@ -3,7 +3,7 @@
 driver and runtime, and by a script in nvcc's place whose programs end in every other way. And the
 same through torch.
 
-The torch here is none: `import torch` of a real one is 3 GB of CUDA libraries and half a minute for each
+The torch here is a stub: `import torch` of a real one is 3 GB of CUDA libraries and half a minute for each
 test. It is a package of that name with what the extension needs of it: `torch.utils.cpp_extension.load`
 calls nvcc and the host compiler that the environment gives, as torch's does, and refuses with the words
 of torch 2's; `torch.zeros` is memory that the stand-in driver takes for its own."""

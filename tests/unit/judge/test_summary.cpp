@@ -98,7 +98,7 @@ TEST_CASE("a runtime that is not the environment's is said to be elsewhere") {
     CHECK(details(bench.judged())[3] == "runtime: 13.0 of /usr/local/cuda-13.0/lib64");
 }
 
-TEST_CASE("the runtime of 11.8, which tells version 0, is known by its file's name") {
+TEST_CASE("the runtime of 11.8, which reports version 0, is recognized by its file's name") {
     Bench bench;
     bench.rung(ProbeStep::Runtime).version.reset();
     bench.rung(ProbeStep::Runtime).path = "/home/me/env/lib/libcudart.so.11.8.89";
@@ -241,7 +241,7 @@ TEST_CASE("what was asked for and not tried for the GPU's state is no whole answ
     using Words = std::vector<std::string>;
     Bench bench;
     CHECK(bench.judged().not_looked_at.empty());
-    bench.climbs_all(); // one GPU has nobody to exchange with: nothing was left out
+    bench.climbs_all(); // one GPU has no partner to exchange with: nothing was skipped
     CHECK(bench.judged().not_looked_at.empty());
     bench.rung(ProbeStep::Gpu).reason = facts::RungReason::Busy;
     bench.rung(ProbeStep::Gpu).message = "busy: 2 processes compute on it";
