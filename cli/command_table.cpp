@@ -107,7 +107,7 @@ constexpr auto k_probe = std::to_array<OptionRow>({
 });
 constexpr auto k_probe_statuses = std::to_array<StatusRow>({
     {"0", "CUDA works; with --allow-missing, also if there is no driver or GPU"},
-    {"1", "a step failed, hung or crashed, the GPU is busy, or there is no driver or GPU"},
+    {"1", "a step failed, hung or crashed; the GPU is busy; no driver or no GPU"},
     {"2", "usage error"},
     {"3", "the probe could not run: a program of cudaenv is missing"},
 });
@@ -122,7 +122,7 @@ constexpr auto k_check = std::to_array<OptionRow>({
 });
 constexpr auto k_check_statuses = std::to_array<StatusRow>({
     {"0", "no finding of the severity of --fail-on (default: error) or higher"},
-    {"1", "a finding of that severity or higher; with --fix, a selected finding remains"},
+    {"1", "there is such a finding; with --fix, a selected one remains"},
     {"2", "usage error, no environment given, or --fix without a terminal and -y"},
     {"3", "the environment could not be read, or a step of --fix failed"},
 });

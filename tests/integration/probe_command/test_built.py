@@ -337,7 +337,7 @@ class TorchExtension(TorchTest):
         for words, code, shown in (
                 ("The detected CUDA version (13.0) mismatches the version that was used to compile\n"
                  "PyTorch (11.8). Please make sure to use the same CUDA versions.", "CE365",
-                 "nvcc is of CUDA 13.0"),
+                 "nvcc is for CUDA 13.0"),
                 ("CUDA_HOME environment variable is not set. Please set it to your CUDA install root.",
                  "CE367", "torch finds no nvcc"),
                 ("Ninja is required to load C++ extensions (pip install ninja to get it)", "CE371",

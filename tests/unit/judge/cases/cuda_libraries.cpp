@@ -236,7 +236,7 @@ std::vector<Case> cuda_libraries_cases() {
          {{"path", "/opt/env/lib/libcublas.so.13"},
           {"file", "libcublas.so.13"},
           {"whose", "it is ann's, group staff, mode 0600"},
-          {"open", "ask user ann, or the administrator, to open it"},
+          {"open", "ask user ann, or the administrator, for permission"},
           {"open_command", "sudo chmod a+r /opt/env/lib/libcublas.so.13"},
           {"name", "cuBLAS"}}},
         {"a library that was passed over because it may not be read is not absent",

@@ -432,7 +432,7 @@ std::vector<Case> driver_cases() {
           {"files", "/dev/nvidia-uvm"},
           {"path", "/dev/nvidia-uvm"},
           {"whose", "it is root's, group root, mode 0660"},
-          {"open", "ask root, or the administrator, to open it"},
+          {"open", "ask root, or the administrator, for permission"},
           {"open_command", "sudo chmod a+rw /dev/nvidia-uvm"}}},
         {"a container's user gets a device file's group from docker",
          [](Bench& bench) {

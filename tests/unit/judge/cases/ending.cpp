@@ -216,8 +216,8 @@ std::vector<Case> ending_cases() {
          "library-path",
          {{"step", "library"},
           {"signal", "SIGABRT"},
-          {"cause", "the driver crashed; the probe runs in its own process, nothing else is "
-                    "affected; the last file that it opened: /opt/old/libcuda.so.1"},
+          {"cause", "the driver crashed; the probe runs in its own process, so nothing else is "
+                    "affected; the last file it opened: /opt/old/libcuda.so.1"},
           {"entries", "/opt/old"},
           {"command", "unset LD_LIBRARY_PATH"}}},
         {"a libcuda of the system's that dies is not",
