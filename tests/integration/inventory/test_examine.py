@@ -85,7 +85,7 @@ def truth(report, prefix):
     return wrong
 
 
-def told_wrong(states):
+def reported_wrong(states):
     return {(path, record): fit for path, state in states.items() for record, fit in state["fits"]
             if fit in ("missing", "other")}
 
@@ -98,7 +98,7 @@ def difference(ours, theirs):
 def compare(program, prefix, what, *cache):
     report = dumped(program, prefix)
     states = examined(program, prefix, *cache)
-    check(difference(told_wrong(states["states"]), truth(report, prefix)), {"not reported": {}, "wrongly reported": {}}, what)
+    check(difference(reported_wrong(states["states"]), truth(report, prefix)), {"not reported": {}, "wrongly reported": {}}, what)
     return states
 
 
