@@ -1,4 +1,4 @@
-// Classes of ASCII characters. Law: no locale, and a byte above 127 is in none of them.
+// Classes of ASCII characters. Law: no locale, and no class contains a byte above 127.
 #pragma once
 
 namespace cudaenv {

@@ -1,4 +1,4 @@
-// Texts told apart by 64 bits, for names of what is kept. What it was of is nobody's business; who
+// Texts distinguished by 64 bits, for names of stored values. The text itself stays private; who
 // could gain by a collision has no say in the text.
 #pragma once
 

@@ -15,7 +15,7 @@ enum class ErrorKind {
     Defect,      // cudaenv itself is wrong
 };
 
-// One failure, told once: what was tried, on what, what happened; `hint` says what to do.
+// One failure, reported once: what was tried, on what, what happened; `hint` says what to do.
 struct Error {
     ErrorKind kind = ErrorKind::BadInput;
     std::string code;    // stable short word, as in "bad-spec"

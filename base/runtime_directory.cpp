@@ -49,7 +49,7 @@ struct Place {
     [[nodiscard]] std::string path() const { return parent + '/' + name; }
 };
 
-// A directory of the user's own that nobody else can write: only then nobody can put another one in
+// A directory that only the user can write: only then no other user can put another one in
 // the place of what is made in it.
 std::optional<Place> own_parent(std::string path, uid_t user) {
     while (path.size() > 1 && path.ends_with('/')) {

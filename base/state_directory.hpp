@@ -1,4 +1,4 @@
-// Where cudaenv keeps what is to outlive a boot but is nobody's configuration: the daemon's log,
+// Where cudaenv keeps what must survive a reboot but is not configuration: the daemon's log,
 // what environments held before.
 #pragma once
 

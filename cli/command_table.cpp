@@ -56,7 +56,7 @@ constexpr auto k_host_command = std::to_array<OptionRow>({
     {.name = "probe", .help = "measure the driver and the GPUs with the quick probe first"},
     {.name = "export",
      .value = "FILE",
-     .help = "write a facts file for --host; - is standard output",
+     .help = "write a facts file for --host (- for standard output)",
      .is_path = true},
 });
 
@@ -112,7 +112,7 @@ constexpr auto k_probe = std::to_array<OptionRow>({
 });
 constexpr auto k_probe_statuses = std::to_array<StatusRow>({
     {"0", "CUDA works; with --allow-missing, also if there is no driver or GPU"},
-    {"1", "a step failed, hung or crashed, the GPU is busy, or there is no driver or GPU"},
+    {"1", "a step failed, hung or crashed; the GPU is busy; no driver or no GPU"},
     {"2", "usage error"},
     {"3", "the probe could not run: a program of cudaenv is missing"},
 });
@@ -121,14 +121,14 @@ constexpr auto k_check = std::to_array<OptionRow>({
     {.name = "fix", .help = "apply safe fixes after one confirmation (-y skips it)"},
     {.name = "fail-on",
      .value = "SEVERITY",
-     .help = "exit with status 1 from this severity on: error (default), warning or note",
+     .help = "lowest severity for exit status 1: error (default), warning or note",
      .choices = CUDAENV_CHOICES("error warning note")},
     {.name = "ignore", .value = "CODE", .help = "do not report this finding", .repeats = true},
 });
 constexpr auto k_check_statuses = std::to_array<StatusRow>({
-    {"0", "no finding of the severity of --fail-on (default: error) or worse"},
-    {"1", "there is one; with --fix: a selected finding remains"},
-    {"2", "usage error, no environment given, or --fix has no terminal to ask on"},
+    {"0", "no finding of the severity of --fail-on (default: error) or higher"},
+    {"1", "there is such a finding; with --fix, a selected one remains"},
+    {"2", "usage error, no environment given, or --fix without a terminal and -y"},
     {"3", "the environment could not be read, or a step of --fix failed"},
 });
 
@@ -172,7 +172,7 @@ constexpr auto k_init = std::to_array<OptionRow>({
 });
 
 constexpr auto k_attach = std::to_array<OptionRow>({
-    {.name = "kernelspec", .help = "the environment's Jupyter kernels instead"},
+    {.name = "kernelspec", .help = "change the environment's Jupyter kernels instead"},
 });
 
 constexpr ArgumentRow k_specs{

@@ -112,7 +112,7 @@ Exchange::Ended Exchange::take(std::string_view line, const ProgressListener& li
         return response->id == m_drain
                    ? Ended(unavailable("other-build", "the daemon was of an older build (" +
                                                           m_greeting->build +
-                                                          ") and was asked to leave"))
+                                                          ") and was asked to exit"))
                    : std::nullopt;
     }
     if (response->id != m_awaited) {

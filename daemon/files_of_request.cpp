@@ -87,7 +87,7 @@ Result<void> add_python(const inputs::Input& input, resolve::Request& request,
         const auto constraint = pins::PinConstraint::parse(python.text);
         if (!constraint) {
             notes.push_back(python.origin + ": " + printable(python.text) +
-                            " is more than cudaenv compares of a Python, and is not used");
+                            " is not used: cudaenv cannot compare this constraint");
         } else if (has_pin(request, "python")) {
             request.specs.push_back({"python" + constraint->conda_version_spec(), python.origin});
         } else {
@@ -198,7 +198,7 @@ Result<void> merge_files(const FilesOfRequest& files, const facts::Host& host,
         notes.insert(notes.end(), input.notes.begin(), input.notes.end());
         for (const inputs::Entry& index : input.indexes) {
             notes.push_back(index.origin + ": the index " + printable(index.text) +
-                            " is not consulted: the built-in catalogue answers");
+                            " is not used: the answer comes from the built-in catalogue");
         }
     }
     return {};
@@ -345,7 +345,7 @@ Result<bool> decide_markers(resolve::Request& request, std::string_view python,
 Error at_file_line(Error error, const FilesOfRequest& files) {
     if (error.code == "nothing-asked" && !files.words.empty()) {
         error.path = printable(files.words.front());
-        error.message = "the file asks for nothing that cudaenv knows";
+        error.message = "the file requires nothing that cudaenv knows";
         error.hint =
             "cudaenv answers for CUDA, cuDNN, PyTorch, TensorFlow and what depends on them";
         return error;

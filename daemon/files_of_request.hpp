@@ -1,4 +1,4 @@
-// The files that a request names with -r, or as a word of its own, read and merged into what is
+// The files that a request names with -r, or as a separate argument, read and merged into what is
 // asked of the resolver.
 #pragma once
 

@@ -56,7 +56,7 @@ Result<std::string> read_text_file(const std::string& path, std::size_t most_byt
     const auto fail = [&](ErrorKind kind, const char* code, const std::string& message) {
         return tl::unexpected(Error{kind, code, message, path, 0, 0, {}});
     };
-    // Not blocking on a pipe that nobody writes to.
+    // Not blocking on a pipe without a writer.
     const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!fd) {
         const bool missing = errno == ENOENT || errno == ENOTDIR;

@@ -157,8 +157,8 @@ Result<Listener> Listener::inherited(int fd, const char* xdg_runtime_dir) {
     };
     if (option(SO_DOMAIN) != AF_UNIX || option(SO_TYPE) != SOCK_STREAM ||
         option(SO_ACCEPTCONN) != 1) {
-        return unavailable("cannot-listen", "the descriptor passed by systemd is no listening "
-                                            "stream socket of this machine");
+        return unavailable("cannot-listen", "the descriptor passed by systemd is not a "
+                                            "listening stream socket of this machine");
     }
     Listener listener;
     listener.m_socket = Fd(fd);

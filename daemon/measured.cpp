@@ -61,7 +61,8 @@ bool ran_well(const judge::ProbeOutcome& outcome, const char* name) {
            (step->status == judge::StepStatus::Ok || step->status == judge::StepStatus::Warns);
 }
 
-// In the words of verdicts: a rung that failed as the environment's own is none of the machine's.
+// In the words of verdicts: a rung that failed because of the environment does not concern the
+// machine.
 std::string weight_of(const facts::Measured& measured, const ProbeRun& run) {
     if (!measured.failed.empty()) {
         return measured.verdict;

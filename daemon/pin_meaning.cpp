@@ -47,7 +47,7 @@ void add_toolkit(const activation::Situation& situation, const activation::Wante
 // The driver and the GPUs against the pinned CUDA itself, with or without a toolkit of it here.
 CudaFit host_line(const DottedVersion& cuda, const facts::Host& host) {
     if (!host.driver) {
-        return {Verdict::Unknown, "no driver here: taken to be good enough"};
+        return {Verdict::Unknown, "no driver here: a suitable one is assumed"};
     }
     CudaFit fit = knowledge::cuda_fit(cuda, host);
     const auto driver = knowledge::driver_fit(host, cuda);

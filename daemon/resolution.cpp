@@ -105,7 +105,8 @@ Result<OpenChannels> open_channels(const nlohmann::json& params, const protocol:
             open.push_back(*std::move(channel));
         } else if (channel.error().code == "channel-not-local") {
             notes.push_back("channel " + redact_secrets(word) +
-                            " is on the network and is not used: the built-in catalogue answers");
+                            " is on the network and is not used: "
+                            "the answer comes from the built-in catalogue");
         } else {
             return tl::unexpected(std::move(channel).error());
         }

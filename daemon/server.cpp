@@ -116,7 +116,7 @@ Door Server::door_of(const std::shared_ptr<Session>& session) {
             return one.elsewhere;
         }
         if (m_leaving) {
-            return refuse("leaving", "the daemon is leaving");
+            return refuse("leaving", "the daemon is exiting");
         }
         if (hello.build != protocol::build_id()) {
             return refuse("other-build", "the daemon is of another build (" +

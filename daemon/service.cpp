@@ -82,8 +82,7 @@ protocol::Response Service::answer(const protocol::Request& request, const Waite
                                                  "\" needs more memory than cudaenvd may have: see "
                                                  "`ulimit -v` and what is free"));
     } catch (const std::exception& thrown) {
-        return fail(
-            defect("\"" + request.method + "\" failed in a way it should not: " + thrown.what()));
+        return fail(defect("\"" + request.method + "\" failed unexpectedly: " + thrown.what()));
     }
 }
 

@@ -318,7 +318,7 @@ CompilerFindings find_compilers(FileSystem& files, const Environment& environmen
             programs.look_in(places[i], i < on_path.size());
         } else {
             findings.notes.push_back("compilers in " + places[i] +
-                                     " are not looked at: it does not answer");
+                                     " are skipped: it does not answer");
         }
     }
     const auto candidates = programs.take();
@@ -353,7 +353,7 @@ CompilerFindings find_compilers(FileSystem& files, const Environment& environmen
         auto version = DottedVersion::parse(answers[i].version);
         if (!version) {
             findings.notes.push_back(
-                asked[i]->path + " is left out, its version is not known: " + answers[i].reason);
+                asked[i]->path + " is skipped, its version is unknown: " + answers[i].reason);
             continue;
         }
         add(*asked[i], std::move(*version),

@@ -77,7 +77,7 @@ public:
                 install.source += ", version by --version";
             } else {
                 m_findings.notes.push_back(install.path +
-                                           ": its version is not known: " + answers[i].reason);
+                                           ": its version is unknown: " + answers[i].reason);
             }
             m_findings.installs.push_back(std::move(install));
         }
@@ -152,7 +152,7 @@ private:
         const auto status = m_files->status(path);
         if (!real || !status || status->kind != FileKind::Regular || !status->executable) {
             m_findings.notes.push_back(
-                source + " names " + path + ", which is no program: " +
+                source + " names " + path + ", which is not a program: " +
                 (real ? std::string("not an executable file") : reason_of(real.error())));
             return;
         }

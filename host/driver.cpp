@@ -131,7 +131,7 @@ std::optional<facts::Driver> conclude(const Loaded& loaded, const Asked& asked,
         return std::nullopt;
     }
     driver.source =
-        with_reason(driver.source + ", the CUDA version it gives is in no table", asked.failure);
+        with_reason(driver.source + ", whose CUDA version is in no table", asked.failure);
     return driver;
 }
 
@@ -139,7 +139,7 @@ std::optional<facts::Driver> conclude(const Loaded& loaded, const Asked& asked,
 std::string served_by(const facts::Gpu& gpu) {
     std::string text = gpu.name.empty() ? "PCI device " + gpu.pci_device : gpu.name;
     if (!gpu.compute_capability) {
-        return text + " is a card whose driver branch is not known";
+        return text + " is a GPU whose driver branch is unknown";
     }
     text += " (" + gpu.compute_capability->sm() + ") is served by ";
     return gpu.last_driver_branch ? text + "driver branches up to " + gpu.last_driver_branch->str()
@@ -220,20 +220,21 @@ DriverFindings find_driver(FileSystem& files, ProcessRunner& processes,
         driver.source = std::string(k_tegra) + ": " +
                         std::string(trim(tegra->substr(0, tegra->find(", GCID"))));
         findings.driver = std::move(driver);
-        findings.gpus_absent = findings.gpus.empty()
-                                   ? "a Jetson's GPU is on no PCI bus, and NVML does not tell it"
-                                   : "";
+        findings.gpus_absent =
+            findings.gpus.empty()
+                ? "a Jetson's GPU is not on a PCI bus, and NVML does not report it"
+                : "";
         return findings;
     }
     findings.driver_absent =
         loaded.any_sign
-            ? with_reason("a driver shows itself (/dev/nvidia0, /dev/dxg or /sys/module/nvidia) "
-                          "but does not tell its version",
+            ? with_reason("there is a driver (/dev/nvidia0, /dev/dxg or /sys/module/nvidia), but "
+                          "its version is unknown",
                           asked.failure)
             : "no nvidia kernel module is loaded (no /sys/module/nvidia, no "
               "/proc/driver/nvidia/version)";
     if (nouveau) {
-        findings.driver_absent += "; nouveau drives the card, and it has no CUDA";
+        findings.driver_absent += "; the GPU uses nouveau, which has no CUDA";
     }
     for (const auto& gpu : findings.gpus) {
         findings.driver_absent += "; " + served_by(gpu);

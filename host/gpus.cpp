@@ -129,7 +129,7 @@ BusGpus find_gpus_on_bus(FileSystem& files) {
     if (found.gpus.empty()) {
         found.absent = devices ? "none of the " + std::to_string(looked_at) +
                                      " devices on the PCI bus is an NVIDIA GPU (" + k_pci + ")"
-                               : "there is no PCI bus to look at (" + std::string(k_pci) + ": " +
+                               : "there is no PCI bus to read (" + std::string(k_pci) + ": " +
                                      reason_of(devices.error()) + ")";
     }
     return found;

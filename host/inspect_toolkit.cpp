@@ -50,9 +50,10 @@ public:
         }
         find_version();
         if (!m_toolkit.version && !m_toolkit.nvcc) {
-            m_toolkit.problem = m_denied.empty()
-                                    ? "holds neither nvcc nor CUDA's headers; left by an uninstall?"
-                                    : m_denied;
+            m_toolkit.problem =
+                m_denied.empty()
+                    ? "contains neither nvcc nor CUDA's headers; left over from an uninstall?"
+                    : m_denied;
             return std::move(m_toolkit);
         }
         if (!m_toolkit.version) {
@@ -222,7 +223,7 @@ private:
             } else {
                 m_toolkit.absent[name] =
                     bounds ? source + " sets none, nor does the table"
-                           : "no readable crt/host_config.h, and the table does not know it";
+                           : "no readable crt/host_config.h, and no row in the table";
             }
         };
         const auto own = bounds.value_or(CompilerBounds{});
@@ -266,7 +267,7 @@ private:
             m_toolkit.warnings.push_back(m_toolkit.sources[name] + " is " + name + ' ' +
                                          header->str() + ", but " + found.source + " is " +
                                          library->str() +
-                                         ": what is compiled here loads another version");
+                                         ": programs compiled here load another version");
         }
     }
 
@@ -344,7 +345,7 @@ private:
                     }
                 }
             }
-            result.absent = *real + " does not tell its version in its name";
+            result.absent = *real + " does not have its version in its name";
         }
         return result;
     }

@@ -29,9 +29,10 @@ facts::Gpu gpu_of(const json& object, int index, std::vector<std::string>& error
     facts::Gpu gpu;
     gpu.source = "NVML";
     gpu.index = index;
-    if (const auto told = object.find("index");
-        told != object.end() && told->is_number_unsigned() && told->get<std::uint64_t>() < 1024) {
-        gpu.index = told->get<int>();
+    if (const auto given = object.find("index"); given != object.end() &&
+                                                 given->is_number_unsigned() &&
+                                                 given->get<std::uint64_t>() < 1024) {
+        gpu.index = given->get<int>();
     }
     gpu.name = text_at(object, "name");
     gpu.uuid = text_at(object, "uuid");

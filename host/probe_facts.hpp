@@ -1,5 +1,5 @@
 // What `cudaenv-probe --facts` prints, read back. Pure; it believes nothing: a value that is not
-// plausible is left out and told as an error of the probe's.
+// plausible is left out and reported as an error of the probe.
 #pragma once
 
 #include "base/result.hpp"

@@ -104,7 +104,7 @@ private:
         auto names = m_files->list_directory(directory);
         if (!names && names.error().code == k_permission_denied) {
             m_notes->push_back(directory +
-                               " is not looked at for toolkits: " + reason_of(names.error()));
+                               " is not searched for toolkits: " + reason_of(names.error()));
         }
         return names ? std::move(*names) : std::vector<std::string>();
     }
@@ -235,7 +235,7 @@ private:
         if (base_name(bin) == "bin") {
             add(std::string(parent_path(bin)), source);
         } else {
-            m_notes->push_back(path + " is " + *real + ", which lies in no toolkit's bin");
+            m_notes->push_back(path + " is " + *real + ", which is not in a toolkit's bin");
         }
     }
 

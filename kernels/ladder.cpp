@@ -169,7 +169,7 @@ private:
     }
 
     static std::string broke_in(const facts::RungRow& rung) {
-        return "the GPU's context broke in the rung " + std::string(rung.word);
+        return "the GPU's context failed in the rung " + std::string(rung.word);
     }
 
     void climb_with_library(const facts::RungRow& rung) {

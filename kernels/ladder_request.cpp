@@ -19,7 +19,7 @@ auto bad_request(std::string what) {
 Result<std::vector<std::string>> read_files(const std::string& name, const json& value) {
     std::vector<std::string> files;
     const auto not_names = [&] {
-        return bad_request("has libraries." + name + " that is no list of file names");
+        return bad_request("has libraries." + name + " that is not a list of file names");
     };
     if (!value.is_array()) {
         return not_names();
@@ -37,7 +37,7 @@ Result<std::vector<std::string>> read_files(const std::string& name, const json&
 // Those that no rung asks for are passed over there.
 Result<LadderLibraries> read_libraries(const json& value) {
     if (!value.is_object()) {
-        return bad_request("has libraries that are no object");
+        return bad_request("has libraries that are not an object");
     }
     LadderLibraries libraries;
     for (const auto& [name, list] : value.items()) {
@@ -87,7 +87,7 @@ Result<LadderRequest> read_ladder_request(std::string_view text) {
     }
     if (const auto parent = document.find("parent"); parent != document.end()) {
         if (!parent->is_number_integer()) {
-            return bad_request("has a parent that is no process");
+            return bad_request("has a parent that is not a process");
         }
         request.parent = parent->get<int>();
     }

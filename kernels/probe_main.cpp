@@ -74,7 +74,7 @@ int climb_ladder(std::string_view argument) {
     }
     // It may have gone before its death was asked for; then there is no signal any more.
     if (request->parent && *request->parent != ::getppid()) {
-        std::fputs("cudaenv-probe: who asked is gone\n", stderr);
+        std::fputs("cudaenv-probe: its client has ended\n", stderr);
         return 2;
     }
     // Both before the driver is loaded. Its cache on disk would answer for a compiler that is to be

@@ -9,7 +9,7 @@
 
 namespace cudaenv::kernels {
 
-// The first of `files` that loads. No stop and no `handle`: none of them is there.
+// The first of `files` that loads. No stop and no `handle`: no file exists.
 MaybeStop load_runtime_api(const std::vector<std::string>& files, RuntimeApi& api);
 
 // "cudaErrorNoDevice" as the runtime itself says; empty where it cannot.

@@ -38,7 +38,7 @@ if ! build >"$work/log" 2>&1; then
     exit 1
 fi
 
-# The source distribution has its install rules off: header and library are laid down here.
+# The source distribution has its install rules off: header and library are installed here.
 mkdir -p "$prefix/include/solv" "$prefix/lib"
 cp "$source_dir"/src/*.h "$work/build/src/solvversion.h" "$prefix/include/solv/"
 cp "$(find "$work/build" -name libsolv.a)" "$prefix/lib/"

@@ -31,7 +31,7 @@ std::int64_t laid_down_ns(const facts::Inventory& inventory, const Claim& claim)
 }
 
 // By when the file has to have been there to be believed. conda's record, where there is one: the
-// directory of a dist-info that conda laid down is as old as the last file in it, which is not its
+// directory of a dist-info that conda installed is as old as the last file in it, which is not its
 // package's, and may be touched by others. Of several the earliest, which costs a digest at most.
 std::int64_t laid_down_ns(const facts::Inventory& inventory, const Claims& claims,
                           std::span<const Claim> of_path) {

@@ -20,7 +20,7 @@ enum class Agreement {
 // `state`: what the look gave, without a digest; never Missing of what may be missing. A path whose
 // claims disagree is asked for its digest, one that a package claims without a digest while another
 // has one, and one that was changed when its record was written, or later. Not where its size tells
-// already that it is nobody's.
+// already that no record matches it.
 Agreement compare(const facts::Inventory& inventory, const facts::Claims& claims,
                   std::span<const facts::Claim> of_path, const facts::PathState& state);
 

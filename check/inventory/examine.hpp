@@ -23,7 +23,7 @@ struct ExaminationCost {
 };
 
 // Holds each path that is not what all its records say; one of another content, or whose claims
-// only its digest tells apart, with its digest. Of what differs in healthy environments
+// only its digest distinguishes, with its digest. Of what differs in healthy environments
 // (plan::is_ordinary_difference) nothing is held, nor is it looked at. A file that may not be read,
 // or that changes meanwhile, is Unreadable. `threads`: at most so many, 0: as many as there are
 // cores, up to 8; fewer where few descriptors are left for them. Once `wanted` says no, what is

@@ -24,7 +24,7 @@ inline constexpr std::size_t k_longest_path_file = std::size_t{1} << 20U; // eas
 // Tilde: what pip has moved out of the way.
 enum class RecordKind { Conda, DistInfo, EggInfo, EggLink, Egg, PathFile, Tilde };
 
-// Of a name in a directory that Python imports from; none of one that is no record. An egg is one
+// Of a name in a directory that Python imports from; absent if it is not a record. An egg is one
 // only where a .pth names it.
 std::optional<inventory::RecordKind> kind_in_site(std::string_view name);
 

@@ -54,10 +54,9 @@ public:
         add_metadata(m_distribution->metadata, 0);
         if (!m_missing.empty()) {
             return unavailable("files-missing",
-                               fmt::format("{} of the files of {} are not there: {}",
-                                           m_missing.size(), printable(m_distribution->written),
-                                           few_of(m_missing)),
-                               "what is kept has to be whole: build or install it again first");
+                               fmt::format("{} files of {} are missing: {}", m_missing.size(),
+                                           printable(m_distribution->written), few_of(m_missing)),
+                               "keep needs a complete install: rebuild or reinstall it first");
         }
         for (auto& [path, file] : m_files) {
             keeping.kept.files.push_back(std::move(file));
@@ -148,8 +147,7 @@ Result<Fd> open_private(const std::string& directory) {
     }
     if (!is_ours_alone(status, S_IFDIR)) {
         return unavailable("not-private",
-                           printable(directory) +
-                               " could be written by others; nothing is kept there",
+                           printable(directory) + " is writable by others; no copy is stored there",
                            "chmod go-w " + shell_word(directory));
     }
     return fd;
@@ -303,14 +301,13 @@ Result<Keeping> keep(const KeptStore& store, const facts::Inventory& inventory,
                      const facts::Distribution& distribution, std::string source, std::int64_t now,
                      const GoesOn& wanted) {
     if (!store.usable()) {
-        return unavailable("no-state", "there is no state directory to keep it in",
-                           "CUDAENV_STATE_DIR or HOME names one");
+        return unavailable("no-state", "there is no state directory for the copy",
+                           "set CUDAENV_STATE_DIR or HOME");
     }
     if (!distribution.has_record) {
-        return unavailable("no-record",
-                           printable(distribution.written) +
-                               " has no RECORD: which files are its own is not known",
-                           "`pip install .` in its source makes one");
+        return unavailable(
+            "no-record", printable(distribution.written) + " has no RECORD: its files are unknown",
+            "`pip install .` in its source creates one");
     }
     CUDAENV_TRY(const auto prefix, PrefixDirectory::open(inventory.prefix));
     Keeping keeping;

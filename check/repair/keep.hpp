@@ -21,7 +21,7 @@ struct Keeping {
 
 // Replaces an older copy of the same version. `now`: seconds since the epoch. Codes: "no-record",
 // "files-missing", "no-space" (before anything is written where it can be known), "no-state"
-// where there is no state directory to keep it in, k_stopped,
+// where there is no state directory for the copy, k_stopped,
 // with which nothing is left behind, and those of failed_on.
 Result<Keeping> keep(const KeptStore& store, const facts::Inventory& inventory,
                      const facts::Distribution& distribution, std::string source, std::int64_t now,

@@ -15,8 +15,8 @@ namespace {
 Result<std::string> stage_file(Staging& staging, const Fd& tree, const KeptFile& file,
                                const GoesOn& wanted) {
     const auto damaged = [&] {
-        return unavailable("damaged",
-                           "the kept copy of " + printable(file.path) + " is not what was kept");
+        return unavailable("damaged", "the kept copy of " + printable(file.path) +
+                                          " is damaged: its content has changed");
     };
     const std::string name = staging.new_name();
     if (file.link) {
@@ -77,9 +77,10 @@ Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& stagi
             continue;
         }
         if (ownership.of(i).owner == rules::Owner::Conda) {
-            return unavailable("conda-owns", printable(name) +
-                                                 " is conda's here now: conda has to remove it "
-                                                 "before the kept one can come back");
+            return unavailable("conda-owns",
+                               printable(name) +
+                                   " belongs to conda now: "
+                                   "remove it with conda before restoring the kept copy");
         }
         if (one.has_record) {
             CUDAENV_TRY(auto planned, plan_uninstall(prefix, inventory, claims, i, stays, wanted));

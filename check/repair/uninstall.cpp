@@ -204,8 +204,8 @@ Result<Uninstallation> plan_uninstall(const PrefixDirectory& prefix,
                                       const Paths& stays, const GoesOn& wanted) {
     const facts::Distribution& one = inventory.distributions[distribution];
     if (!one.has_record) {
-        return unavailable("no-record", printable(one.written) +
-                                            " has no RECORD: which files are its own is not known");
+        return unavailable("no-record",
+                           printable(one.written) + " has no RECORD: its files are unknown");
     }
     if (const auto place = prefix.place(one.metadata); !place) {
         return tl::unexpected(place.error());

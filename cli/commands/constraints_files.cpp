@@ -157,8 +157,8 @@ Result<void> check_pip(const NamedEnvironment& environment, const nlohmann::json
     if (text_at(pip, "builds_apart") == "never") {
         return refused("old-pip", environment.prefix,
                        "has pip " + printable(text_at(pip, "version")) +
-                           ", which holds isolated builds to the environment's constraints as "
-                           "well; pip 25.3 is the first that can do without",
+                           ", which applies the environment's constraints to isolated builds as "
+                           "well; activate.constraints needs pip 25.3 or newer",
                        "`" + python +
                            " -m pip install --upgrade pip`, then `cudaenv attach` again; `cudaenv "
                            "config set activate.constraints off` attaches without");
@@ -179,8 +179,8 @@ Result<void> check_configuration(const Plain& plain, const protocol::Caller& cal
                 return tl::unexpected(Error{
                     ErrorKind::Unavailable, "constraint-taken",
                     "names a constraint already, and pip reads only one", path, option.line, 0,
-                    "its lines can be pinned with `cudaenv pin` where they are of a "
-                    "framework; without that line `cudaenv attach` writes its own"});
+                    "remove that line, so that `cudaenv attach` can write its own; "
+                    "`cudaenv pin` pins frameworks"});
             }
             if (own && by_feature && option.name == "use-feature") {
                 return tl::unexpected(

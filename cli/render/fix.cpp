@@ -92,7 +92,7 @@ std::string render_fix(const nlohmann::json& fix, const Style& style) {
     }
     const auto& left = list_at(fix, "left");
     if (steps.empty()) {
-        page.row("fixes", left.empty() ? "nothing to fix" : "nothing that is safe to apply");
+        page.row("fixes", left.empty() ? "nothing to fix" : "no fix that is safe to apply");
     }
     if (!steps.empty() && left.empty()) {
         page.row("remains", "nothing");

@@ -192,7 +192,7 @@ void fix_list(const nlohmann::json& conflict, Page& page) {
     const auto& fixes = list_at(conflict, "fixes");
     page.blank();
     if (fixes.empty()) {
-        page.line("no change that was tried makes it work");
+        page.line("no tested change makes it work");
         return;
     }
     page.line("what would work, smallest change first");

@@ -22,7 +22,7 @@ Result<std::vector<std::string>> codes_in(const nlohmann::json& params, std::str
             return static_cast<char>(letter >= 'a' && letter <= 'z' ? letter - 32 : letter);
         });
         if (!is_code(word)) {
-            return bad_input("bad-code", '"' + word + "\" is no finding's code",
+            return bad_input("bad-code", '"' + word + "\" is not a finding's code",
                              std::string(where) + " takes codes of docs/findings.md, as in CE102");
         }
     }

@@ -34,18 +34,19 @@ Result<facts::Measured> measure(const nlohmann::json& params, const protocol::Ca
     return measured;
 }
 
-// --probe is of this machine alone.
+// --probe measures only this machine.
 Result<void> refuse_described(const nlohmann::json& params, const protocol::Caller& caller) {
     const bool by_variable = !caller.variable("CUDAENV_HOST").value_or("").empty();
     for (const char* option : {"host", "driver", "gpu"}) {
         if (params.contains(option)) {
-            return bad_input("usage", std::string("--probe is of this machine, --") + option +
-                                          " of another");
+            return bad_input("usage", std::string("--probe measures this machine, --") + option +
+                                          " describes another");
         }
     }
-    return by_variable ? bad_input("usage", "--probe is of this machine, CUDAENV_HOST of another",
-                                   "unset CUDAENV_HOST")
-                       : Result<void>();
+    return by_variable
+               ? bad_input("usage", "--probe measures this machine, CUDAENV_HOST describes another",
+                           "unset CUDAENV_HOST")
+               : Result<void>();
 }
 
 Result<protocol::Reply> host(const nlohmann::json& params, const protocol::Caller& caller,

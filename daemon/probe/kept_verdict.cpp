@@ -36,7 +36,7 @@ bool is_built_by(std::string_view name) {
 }
 
 // One line for each that is set: set and empty is not unset. What LD_LIBRARY_PATH names depends on
-// where the shell is; $ORIGIN and the like on the environment, by which whoever asks tells apart
+// where the shell is; $ORIGIN and the like on the environment, which distinguishes those that ask
 // what depends on it.
 std::string lines_of(bool (*counts)(std::string_view), const patch::Variables& shell,
                      const std::string& cwd) {

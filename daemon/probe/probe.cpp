@@ -130,7 +130,7 @@ Result<ProbeRun> run_probe(const Activation& activation, const ProbeWishes& wish
     const std::string program = probe_beside_this_program();
     if (program.empty()) {
         return unavailable("no-probe", "cudaenv-probe is not beside cudaenvd",
-                           "reinstall cudaenv: it comes with cudaenvd");
+                           "reinstall cudaenv, which contains it");
     }
     if (waiter.is_gone()) { // while it waited for its turn
         return stopped();

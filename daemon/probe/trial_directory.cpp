@@ -114,7 +114,7 @@ Result<TrialDirectory> TrialDirectory::make(const std::string& parent) {
         }
     }
     return unavailable("no-directory",
-                       problems.empty() ? "/tmp: what is made there goes at once" : problems);
+                       problems.empty() ? "/tmp: files created there disappear at once" : problems);
 }
 
 TrialDirectory::TrialDirectory(TrialDirectory&& other) noexcept

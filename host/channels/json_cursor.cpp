@@ -184,7 +184,7 @@ Step JsonCursor::string(JsonString& out) {
         return Step::NeedMore;
     }
     if (*m_at != '"') {
-        return bad(m_at, std::string("expected a text in quotes, here is ") + kind_here());
+        return bad(m_at, std::string("expected a string in quotes, found ") + kind_here());
     }
     const char* begin = m_at + 1;
     const char* p = begin;
@@ -199,7 +199,7 @@ Step JsonCursor::string(JsonString& out) {
             break;
         }
         if (*p != '\\') {
-            return bad(p, "a text must not hold an unescaped control character");
+            return bad(p, "a string must not contain an unescaped control character");
         }
         escaped = true;
         if (m_end - p < 2) {
@@ -216,7 +216,7 @@ Step JsonCursor::string(JsonString& out) {
         } else if (p[1] != '\0' && std::strchr("\"\\/bfnrt", p[1]) != nullptr) {
             p += 2;
         } else {
-            return bad(p, "not an escape that JSON knows");
+            return bad(p, "not a JSON escape");
         }
     }
     if (high) {
@@ -278,7 +278,7 @@ Step JsonCursor::number_text(std::string_view& out, bool& whole) {
 
 Step JsonCursor::integer(std::int64_t& out) {
     if (m_at < m_end && *m_at != '-' && !is_digit(*m_at)) {
-        return bad(m_at, std::string("expected a whole number, here is ") + kind_here());
+        return bad(m_at, std::string("expected an integer, found ") + kind_here());
     }
     const char* begin = m_at;
     std::string_view text;
@@ -286,14 +286,14 @@ Step JsonCursor::integer(std::int64_t& out) {
     CUDAENV_STEP(number_text(text, whole));
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
     if (!whole || error != std::errc() || end != text.data() + text.size()) {
-        return bad(begin, "expected a whole number, here is " + std::string(text.substr(0, 40)));
+        return bad(begin, "expected an integer, found " + std::string(text.substr(0, 40)));
     }
     return Step::Ok;
 }
 
 Step JsonCursor::number(double& out) {
     if (m_at < m_end && *m_at != '-' && !is_digit(*m_at)) {
-        return bad(m_at, std::string("expected a number, here is ") + kind_here());
+        return bad(m_at, std::string("expected a number, found ") + kind_here());
     }
     const char* begin = m_at;
     std::string_view text;
@@ -301,7 +301,7 @@ Step JsonCursor::number(double& out) {
     CUDAENV_STEP(number_text(text, whole));
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
     if (error != std::errc() || end != text.data() + text.size()) {
-        return bad(begin, "a number of this size means nothing here");
+        return bad(begin, "this number is out of range");
     }
     return Step::Ok;
 }
@@ -391,7 +391,7 @@ Step JsonCursor::skip_value() {
 
 Step JsonCursor::string_list(std::string_view& out) {
     if (m_at < m_end && *m_at != '[') {
-        return bad(m_at, std::string("expected a list of texts, here is ") + kind_here());
+        return bad(m_at, std::string("expected a list of strings, found ") + kind_here());
     }
     const char* begin = m_at;
     ++m_at;
@@ -438,7 +438,7 @@ Step JsonCursor::separator(char close, bool& more) {
 const char* JsonCursor::kind_here() const {
     switch (m_at < m_end ? *m_at : '\0') {
     case '"':
-        return "a text";
+        return "a string";
     case '{':
         return "an object";
     case '[':

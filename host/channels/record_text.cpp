@@ -113,9 +113,10 @@ Step read_field(JsonCursor& cursor, Field field, RecordText& out) {
             return Step::Ok;
         }
         if (cursor.peek() != 't' && cursor.peek() != 'f' && cursor.peek() != 'n') {
-            return cursor.bad(cursor.at(), std::string("expected \"python\", \"generic\", true or "
-                                                       "false, here is ") +
-                                               cursor.kind_here());
+            return cursor.bad(
+                cursor.at(),
+                std::string("expected \"python\", \"generic\", true or false, found ") +
+                    cursor.kind_here());
         }
         out.noarch = cursor.peek() == 't';
         return cursor.skip_value();
@@ -170,7 +171,7 @@ Step read_record(JsonCursor& cursor, RecordText& out) {
     const char* begin = cursor.at();
     if (cursor.peek() != '{') {
         return cursor.bad(begin,
-                          std::string("a record must be an object, here is ") + cursor.kind_here());
+                          std::string("a record must be an object, found ") + cursor.kind_here());
     }
     cursor.advance();
     CUDAENV_STEP(cursor.skip_space());

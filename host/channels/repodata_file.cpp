@@ -85,7 +85,7 @@ tl::unexpected<Error> fault_in(const RepodataFault& fault, const std::string& pa
     const LineColumn place = line_and_column(text_fd, text_offset, fault.offset);
     std::string hint = fault.truncated || fault.record.empty()
                            ? "fetch the file again, or create it again with `conda index`"
-                           : "mend or remove that record, or fetch the file again";
+                           : "correct or remove that record, or fetch the file again";
     return tl::unexpected<Error>(Error{ErrorKind::BadInput, "bad-repodata", std::move(message),
                                        path, place.line, place.column, std::move(hint)});
 }

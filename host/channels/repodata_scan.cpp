@@ -40,8 +40,8 @@ struct RepodataScan::State {
 // `info`: the two keys of it that say something about the records.
 Step RepodataScan::State::info(JsonCursor& cursor) {
     if (cursor.peek() != '{') {
-        return cursor.bad(cursor.at(), std::string("\"info\": expected an object, here is ") +
-                                           cursor.kind_here());
+        return cursor.bad(cursor.at(),
+                          std::string("\"info\": expected an object, found ") + cursor.kind_here());
     }
     cursor.advance();
     CUDAENV_STEP(cursor.skip_space());
@@ -76,7 +76,7 @@ Step RepodataScan::State::top_member(JsonCursor& cursor) {
     if (key.is("packages") || key.is("packages.conda")) {
         if (cursor.peek() != '{') {
             return cursor.bad(cursor.at(), '"' + key.text() +
-                                               "\" must be an object of records, here is " +
+                                               "\" must be an object of records, found " +
                                                cursor.kind_here());
         }
         cursor.advance();
@@ -120,7 +120,7 @@ Step RepodataScan::State::step(JsonCursor& cursor, const char* begin) {
     if (level == Level::Outside) {
         if (cursor.peek() != '{') {
             return cursor.bad(cursor.at(),
-                              std::string("a repodata file must be a JSON object, here is ") +
+                              std::string("a repodata file must be a JSON object, found ") +
                                   cursor.kind_here());
         }
         cursor.advance();

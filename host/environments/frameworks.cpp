@@ -186,7 +186,7 @@ private:
                 return;
             }
             m_found.notes.push_back("torch is installed from " + source +
-                                    ", where no build has written version.py");
+                                    ", where no build wrote version.py");
         }
         const auto* record = conda_record({"pytorch"}, info);
         if (add_by_conda("torch", record)) {

@@ -344,7 +344,7 @@ private:
         if (!recorded && !(real && home && real->starts_with(*home + '/'))) {
             m_facts.notes.push_back(nvcc + " leads out of the environment" +
                                     (real ? ", to " + *real : std::string()) +
-                                    ": it counts as no toolkit of this one");
+                                    ": it does not count as its toolkit");
             return;
         }
         add_toolkit(m_facts.prefix, "conda environment " + m_facts.prefix);
@@ -417,7 +417,7 @@ private:
                 }
             }
             if (compiler.version.empty()) {
-                m_facts.notes.push_back(path + " is not counted: its version is on no record");
+                m_facts.notes.push_back(path + " is not counted: no record has its version");
                 return;
             }
             m_facts.compilers.push_back(std::move(compiler));

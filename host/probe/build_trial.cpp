@@ -181,7 +181,7 @@ void build_program(facts::ProbeRung& rung, const BuildTrial& trial, host::Proces
     if (::access(program.c_str(), F_OK) != 0) { // a wrapper that swallows its arguments
         rung.result = facts::ProbeResult::Failed;
         rung.call = facts::k_nvcc_call;
-        rung.message = trial.nvcc + ": it ended well, and wrote no program";
+        rung.message = trial.nvcc + ": it succeeded, but wrote no program";
         return;
     }
     if (!trial.not_run.empty()) {

@@ -24,14 +24,14 @@ std::string why_not_on(const facts::ProbeRung& gpu) {
     const std::string name = "GPU " + std::to_string(gpu.gpu.value_or(0));
     const int mode = gpu.compute_mode.value_or(0);
     if (mode == 1 || mode == 3) {
-        return name + " is in exclusive mode, and tried quickly only";
+        return name + " is in exclusive mode, so only the quick probe ran";
     }
     if (gpu.reason == facts::RungReason::Busy) {
         return name + " is " + gpu.message;
     }
     // What was built takes the first that it sees.
     return name_to_show(gpu).empty() && gpu.gpu.value_or(0) != 0
-               ? "the driver gives " + name + " no UUID, by which it could be chosen"
+               ? "the driver gives " + name + " no UUID, so it cannot be selected"
                : std::string();
 }
 

@@ -1,7 +1,8 @@
 // The verdict of an earlier probe: how long it is reported, and what replaces it. Pure.
 //
-// Law: a probe that looked less far, or left rungs out, takes nothing back of what was found beyond
-// or there. What passes hides nothing that does not. docs/probe.md has the table that a test walks.
+// Law: a probe that went less far, or skipped rungs, replaces no result beyond that depth or of
+// those rungs. A temporary verdict hides no lasting one. A test checks every cell of the tables in
+// docs/probe.md.
 #pragma once
 
 #include <chrono>
@@ -12,8 +13,8 @@
 
 namespace cudaenv::probe {
 
-// How far the probe looked. The full ladder begins with the quick one; what was built stands for
-// itself and rests on more.
+// How far the probe went. The full ladder includes the quick one. A build is independent of both,
+// and depends on more.
 enum class VerdictDepth { Quick, Full, Build };
 std::string_view name_of(VerdictDepth depth); // "quick", "full", "build"
 
@@ -39,11 +40,11 @@ bool is_well(const KeptVerdict& verdict);
 bool passes(const KeptVerdict& verdict);
 inline constexpr std::chrono::hours k_transient_life{1};
 
-// At that time, in seconds since the epoch: not yet there (a clock that was set back), or past.
+// At that time, in seconds since the epoch: in the future (a clock was set back), or expired.
 bool is_out_of_time(const KeptVerdict& verdict, std::int64_t now);
-// Of the same environment and shell: `verdict` takes `earlier` back.
+// Of the same environment and shell: `verdict` replaces `earlier`.
 bool replaces(const KeptVerdict& verdict, const KeptVerdict& earlier);
-// That all is well with what was built is no answer about the ladder: it only takes back.
+// A good verdict of a build says nothing about the ladder: it only deletes a stored failure.
 bool is_worth_keeping(const KeptVerdict& verdict);
 // Of two that hold: `verdict` is reported rather than `other`: the worse one; of two equal ones the
 // newer.

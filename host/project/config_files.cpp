@@ -38,7 +38,7 @@ Result<void> make_directory_of(const std::string& file) {
     const std::string directory = file.substr(0, file.rfind('/'));
     if (!make_private_directories(directory)) {
         Error error = failed_call(errno).value();
-        error.message = "this directory cannot be made: " + error.message;
+        error.message = "this directory cannot be created: " + error.message;
         error.path = directory;
         error.hint = "CUDAENV_CONFIG_DIR names another directory";
         return tl::unexpected(std::move(error));
@@ -113,7 +113,7 @@ Result<FileEdit> edit_user_config(const std::string& path, const Edit& edit, boo
 Result<std::string> change_config(const ConfigPaths& paths, std::string_view key,
                                   pins::ConfigAction action, std::span<const std::string> words) {
     if (paths.user.empty()) {
-        return unavailable("no-home", "there is no place for the user's config.toml",
+        return unavailable("no-home", "there is no path for the user's config.toml",
                            "set HOME, XDG_CONFIG_HOME or CUDAENV_CONFIG_DIR to an absolute path");
     }
     const auto edit = [&](const std::optional<std::string>& text) {

@@ -54,7 +54,7 @@ Result<std::vector<PinEdit>> edits_to_remove(std::span<const std::string> names)
             error.path = argument(i);
             error.column = 1;
             if (names[i].find_first_of("=<>!~@") != std::string::npos) {
-                error.hint = "unpin takes names alone, as in cuda";
+                error.hint = "unpin takes only names, as in cuda";
             }
             return tl::unexpected(std::move(error));
         }
@@ -143,7 +143,7 @@ Result<Chosen> choose(const PinTarget& target, const std::string& directory,
         const ConfigPaths paths = target.config ? *target.config : config_paths(environment);
         if (paths.user.empty()) {
             return unavailable(
-                "no-home", "there is no place for the user's config.toml",
+                "no-home", "there is no path for the user's config.toml",
                 "set HOME, XDG_CONFIG_HOME or CUDAENV_CONFIG_DIR to an absolute path");
         }
         return Chosen{paths.user, true, {}};

@@ -47,7 +47,7 @@ Arguments closed(const Scene& scene, const facts::ClosedFile& file, std::string_
             command = fmt::format("sudo usermod -aG {} \"$USER\"", group);
         }
     } else {
-        open = fmt::format("ask {}, or the administrator, to open it",
+        open = fmt::format("ask {}, or the administrator, for permission",
                            file.owner == "root" ? std::string("root") : "user " + file.owner);
         command = fmt::format("sudo chmod a+{} {}", rights, path);
     }

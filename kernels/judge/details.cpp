@@ -79,7 +79,7 @@ std::string detail_of(const Scene& scene, const ProbeRung& rung) {
         return fmt::format("PTX{} compiled by the driver, result right",
                            rung.isa ? " " + rung.isa->str() : "");
     case ProbeStep::PtxRuntime:
-        return fmt::format("PTX{}{} taken, result right", rung.isa ? " " + rung.isa->str() : "",
+        return fmt::format("PTX{}{} accepted, result right", rung.isa ? " " + rung.isa->str() : "",
                            scene.runtime ? " of CUDA " + scene.runtime->version.major_minor() : "");
     case ProbeStep::Cudnn:
         return with_version(rung, rung.cuda ? fmt::format("for CUDA {}, {}", rung.cuda->str(), done)

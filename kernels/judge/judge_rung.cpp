@@ -152,9 +152,8 @@ Finding with_name(Finding finding, const ProbeRung& rung) {
 
 Finding judge_wrong(const Scene& scene, const ProbeRung& rung) {
     if (facts::row_of(rung.step).subject == facts::RungSubject::Driver) {
-        return explain_implausible(scene, rung.message.empty()
-                                              ? "the driver's answer makes no sense"
-                                              : one_line(rung.message, 80));
+        return explain_implausible(scene, rung.message.empty() ? "the driver's answer is invalid"
+                                                               : one_line(rung.message, 80));
     }
     return found("CE336", "", {{"gpu", scene.gpu(rung.gpu)}, {"said", one_line(rung.message, 44)}});
 }

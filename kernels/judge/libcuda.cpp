@@ -71,10 +71,10 @@ std::string fault_of_file(const facts::ProbeRung& rung) {
         std::string_view fault;
     };
     constexpr auto k_words = std::to_array<Words>({
-        {"file too short", " is damaged: it is empty or cut short"},
-        {"truncated", " is damaged: it is empty or cut short"},
+        {"file too short", " is damaged: it is empty or truncated"},
+        {"truncated", " is damaged: it is empty or truncated"},
         {"Is a directory", " is a directory"},
-        {"Is a pipe", " is a pipe, at which every program would wait"},
+        {"Is a pipe", " is a pipe, on which every program would wait"},
         {"ELF class", " is of another architecture"},
         {"ELFCLASS", " is of another architecture"},
         {"ELF", " is damaged, of another architecture, or not a library"},

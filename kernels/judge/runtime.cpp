@@ -238,7 +238,7 @@ Finding explain_no_code(const Scene& scene, const facts::ProbeRung& rung, const 
 }
 
 std::optional<Finding> explain_code(const Scene& scene, const facts::ProbeRung& rung) {
-    // A failure goes before a warning.
+    // A failure has priority over a warning.
     auto finding = unserved_by_torch(scene, rung);
     if (!finding || finding->status == StepStatus::Warns) {
         if (auto of_runtime = unserved_by_runtime(scene, rung)) {

@@ -64,7 +64,7 @@ MaybeStop load_cudnn_api(const LoadedLibrary& library, CudnnApi& api) {
         .missing();
 }
 
-// A status as a stop; none of success. From 9 on cuDNN keeps why it refused.
+// A status as a stop; success is not one. From 9 on cuDNN keeps why it refused.
 MaybeStop checked(const CudnnApi& api, const char* call, int status) {
     if (status == 0) {
         return std::nullopt;

@@ -51,7 +51,7 @@ bool climb_on_gpu<ProbeStep::Kernel>(const GpuUnderTest& gpu, CurrentGpu& /*curr
     const auto machine_code = machine_code_for(image.machine_code, gpu.capability);
     if (is_ptx_forced()) {
         rung.set_reason(facts::RungReason::ForcedPtx);
-        rung.set("message", "CUDA_FORCE_PTX_JIT is set: PTX was run instead of machine code");
+        rung.set("message", "CUDA_FORCE_PTX_JIT is set: PTX ran instead of machine code");
     } else if (machine_code) {
         rung.set("architecture", architecture_name("sm_", *machine_code));
         const auto stop = run_reported(rung, gpu, image.fatbin, kernel_checks(*machine_code));

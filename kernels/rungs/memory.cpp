@@ -21,7 +21,7 @@ MaybeStop there_and_back(DeviceBuffer& buffer) {
     if (!stop && there != back) {
         const auto differs = std::mismatch(there.begin(), there.end(), back.begin()).first;
         stop = wrong_result("word " + std::to_string(differs - there.begin()) +
-                            " of what was copied to the GPU came back as another");
+                            " of the data copied to the GPU came back changed");
     }
     return stop;
 }

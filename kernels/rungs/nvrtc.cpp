@@ -114,7 +114,7 @@ MaybeStop climb(Rung& rung, const GpuUnderTest& gpu, const NvrtcApi& api) {
     } else if (has_machine_code) { // which `checks` says, too
         stop->message = "machine code of the same source ran and was right" + log;
     } else if (stop->error == k_unsupported_ptx_version) {
-        stop->message = "this NVRTC makes no machine code for " + gpu.capability.sm() + log;
+        stop->message = "this NVRTC cannot compile machine code for " + gpu.capability.sm() + log;
     }
     return stop;
 }

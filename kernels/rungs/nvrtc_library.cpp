@@ -77,8 +77,8 @@ private:
     void* m_program = nullptr;
 };
 
-// One compilation. `error` is NVRTC's, so that an architecture that it does not know can be told apart
-// from a failure.
+// One compilation. `error` is NVRTC's, so that an unknown architecture can be distinguished from a
+// failure.
 MaybeStop compile(const NvrtcApi& api, const std::string& source, const std::string& architecture,
                   NvrtcOutput& output, int& error) {
     Program program(api);
@@ -130,7 +130,7 @@ MaybeStop compile_ptx_below(const NvrtcApi& api, const std::string& source,
         std::erase(known, *highest);
     }
     return failed(api, "nvrtcCompileProgram", error,
-                  "it makes no code for " + architecture_name("sm_", capability) +
+                  "it does not support " + architecture_name("sm_", capability) +
                       (log.empty() ? "" : ": " + log));
 }
 

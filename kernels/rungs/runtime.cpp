@@ -16,7 +16,7 @@ RuntimeFound climb_runtime(const std::vector<std::string>& files, const DriverAp
         return RuntimeFound::Fails;
     }
     if (api.handle == nullptr) {
-        rung.skipped("there is no libcudart; what follows allocates by the driver API itself");
+        rung.skipped("there is no libcudart; the next rungs allocate through the driver API");
         return RuntimeFound::Absent;
     }
     rung.set_file(api.path);
@@ -46,8 +46,8 @@ RuntimeFound climb_runtime(const std::vector<std::string>& files, const DriverAp
         rung.set("devices", devices);
     }
     if (driver.found_by != "loader") {
-        rung.set("message", "it was given the driver's library that the probe had opened; the "
-                            "loader alone does not find libcuda.so.1");
+        rung.set("message", "it used the driver's library that the probe had opened; "
+                            "the loader alone does not find libcuda.so.1");
     }
     rung.ok();
     return RuntimeFound::Answers;

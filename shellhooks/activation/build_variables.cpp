@@ -63,7 +63,7 @@ DeviceTargets device_targets(const Situation& situation, const std::optional<Dot
         if (const auto target = target_for(capability, nvcc)) {
             wanted.insert(*target);
         } else {
-            targets.notes.push_back("nvcc " + nvcc->str() + " makes nothing that runs on " +
+            targets.notes.push_back("nvcc " + nvcc->str() + " cannot compile code for " +
                                     capability.sm());
         }
     }

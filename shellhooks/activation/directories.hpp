@@ -19,8 +19,8 @@ bool lies_in(std::string_view path, std::string_view directory);
 // /usr/bin/nvcc.
 bool is_system_directory(std::string_view directory);
 
-// Absolute, without ':', no system directory, and neither `stubs` (a libcuda that is none) nor
-// `compat` (a libcuda for other drivers).
+// Absolute, without ':', no system directory, and neither `stubs` (a libcuda that is not a driver)
+// nor `compat` (a libcuda for other drivers).
 bool fits_on_a_list(std::string_view directory);
 
 } // namespace cudaenv::activation

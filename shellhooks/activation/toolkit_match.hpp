@@ -2,7 +2,7 @@
 // shellhooks/activation, and `pin`'s.
 //
 // Law: a toolkit without nvcc or with a problem is never chosen; of two that fit, what the user set
-// by hand goes before the environment's own, that before the machine's.
+// by hand has priority over the environment's own, and that over the machine's.
 #pragma once
 
 #include "shellhooks/activation/choice.hpp"

@@ -83,7 +83,7 @@ private:
 tl::unexpected<Error> bad_journal(std::string what) {
     return bad_input("bad-journal",
                      std::string(k_journal_variable) + " cannot be read: " + std::move(what),
-                     "open a new shell, where nothing is to be taken back");
+                     "open a new shell, where nothing needs to be undone");
 }
 
 class Reader {
@@ -102,7 +102,7 @@ public:
         value += *rest;
         m_decoded += value.size();
         if (m_decoded > k_most_decoded_bytes) {
-            return bad_journal("it stands for too much");
+            return bad_journal("it expands to too much");
         }
         m_previous = value;
         return value;

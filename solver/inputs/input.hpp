@@ -50,7 +50,7 @@ std::span<const std::string_view> input_file_names();
 bool is_input_name(std::string_view word);
 
 // `word`: a path as the user wrote it, and extras or dependency groups in brackets:
-// "pyproject.toml[gpu]". The kind is told by the name, then by the content. Errors:
+// "pyproject.toml[gpu]". The kind follows from the name, then from the content. Errors:
 // "bad-requirement", "bad-spec", "bad-yaml", "bad-toml", "bad-value", "unknown-extra",
 // "not-an-input-file", "no-dependencies", and those of `read`.
 Result<Input> read_input(std::string_view word, const ReadFile& read, const Target& target);

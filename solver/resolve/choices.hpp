@@ -1,5 +1,5 @@
 // Why an answer has not the newest of what was asked: for each such package the newest is asked for
-// by its version, and what stands in its way is told. Internal to solver/plan.
+// by its version, and what prevents it. Internal to solver/plan.
 #pragma once
 
 #include "solver/resolve/attempt.hpp"

@@ -17,7 +17,7 @@ namespace cudaenv::resolve {
 inline constexpr std::string_view k_this_fix = "this fix";
 
 // `cudaenv resolve ...` for a request, as short as it can be; pins become options, and a changed
-// one that is none `cudaenv pin ... &&` before it.
+// one that is not gets `cudaenv pin ... &&` before it.
 std::string resolve_command(const Request& request, std::span<const Channel* const> channels);
 
 // Where pip gets torch and its partners of an answer: the label in their versions ("+cu124", or

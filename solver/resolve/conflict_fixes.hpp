@@ -6,7 +6,7 @@
 
 namespace cudaenv::resolve {
 
-// A fix before it is told. Where it is a question asked differently, `asked` is that question: its
+// A fix before it is shown. Where it is a question asked differently, `asked` is that question: its
 // text is `lead` and then what the question's own answer is.
 struct ProposedFix {
     RankedFix fix;

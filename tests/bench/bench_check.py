@@ -32,21 +32,21 @@ def main():
     parser.add_argument("--cuda-doctor", default=shutil.which("cuda-doctor"))
     parser.add_argument("--env-repair", default=shutil.which("env-repair"))
     parser.add_argument("--runs", type=int, default=9)
-    told = parser.parse_args()
-    prefix = os.path.abspath(told.environment)
+    arguments = parser.parse_args()
+    prefix = os.path.abspath(arguments.environment)
     with tempfile.TemporaryDirectory(prefix="cudaenv-bench-") as work:
         cache = os.path.join(work, "cache")
         environment = {**os.environ, "CUDAENV_CACHE_DIR": cache, "CUDAENV_STATE_DIR": os.path.join(work, "state"),
                        "CUDAENV_NO_DAEMON": "1", "VIRTUAL_ENV": prefix}
-        ours = [os.path.abspath(told.cudaenv), "check", "-p", prefix, "--json"]
+        ours = [os.path.abspath(arguments.cudaenv), "check", "-p", prefix, "--json"]
         peers = {name: command for name, command in (
-            ("cuda-doctor", told.cuda_doctor and [told.cuda_doctor, "diagnose"]),
-            ("env-repair", told.env_repair and [told.env_repair, "--env", prefix, "--json"])) if command}
+            ("cuda-doctor", arguments.cuda_doctor and [arguments.cuda_doctor, "diagnose"]),
+            ("env-repair", arguments.env_repair and [arguments.env_repair, "--env", prefix, "--json"])) if command}
         commands = {"cudaenv, nothing kept": ours, "cudaenv, warm": ours, **peers}
         runs = {name: [] for name in commands}
         for command in commands.values():
             seconds(command, environment)
-        for _ in range(told.runs):
+        for _ in range(arguments.runs):
             for name, command in commands.items():
                 if name == "cudaenv, nothing kept":
                     shutil.rmtree(cache, ignore_errors=True)

@@ -47,9 +47,9 @@ def system_calls(command, environment, place):
 
 def toolkit_version(cudaenv, environment):
     import json
-    told = json.loads(subprocess.run([cudaenv, "toolkits", "--json"], env=environment, capture_output=True,
-                                     check=True).stdout)
-    usable = [row["version"] for row in told["toolkits"] if row["nvcc"] and row["version"] and not row["problem"]]
+    listed = json.loads(subprocess.run([cudaenv, "toolkits", "--json"], env=environment, capture_output=True,
+                                       check=True).stdout)
+    usable = [row["version"] for row in listed["toolkits"] if row["nvcc"] and row["version"] and not row["problem"]]
     return ".".join(usable[0].split(".")[:2]) if usable else None
 
 
@@ -57,8 +57,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cudaenv", required=True)
     parser.add_argument("--runs", type=int, default=60)
-    told = parser.parse_args()
-    cudaenv = os.path.abspath(told.cudaenv)
+    arguments = parser.parse_args()
+    cudaenv = os.path.abspath(arguments.cudaenv)
     with tempfile.TemporaryDirectory(prefix="cudaenv-bench-") as work:
         root = Path(work)
         for name in ("home", "run", "ours", "theirs"):
@@ -82,7 +82,7 @@ def main():
         try:
             run(ours, plain, root / "ours", [])
             run(ours, alone, root / "ours", [])
-            for _ in range(told.runs):
+            for _ in range(arguments.runs):
                 run(ours, plain, root / "ours", rows["with the daemon"])
                 run(ours, alone, root / "ours", rows["without"])
                 null(plain, rows["/bin/true"])

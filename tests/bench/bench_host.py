@@ -29,26 +29,26 @@ def main():
     parser.add_argument("--cudaenv", required=True)
     parser.add_argument("--peer", default=shutil.which("cuda-doctor"))
     parser.add_argument("--runs", type=int, default=15)
-    told = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cudaenv-bench-") as work:
         cache = os.path.join(work, "cache")
         environment = {**os.environ, "CUDAENV_CACHE_DIR": cache, "CUDAENV_NO_DAEMON": "1"}
-        ours = [os.path.abspath(told.cudaenv), "host", "--json"]
+        ours = [os.path.abspath(arguments.cudaenv), "host", "--json"]
         runs = {"cudaenv, no cache": [], "cudaenv, warm": []}
-        if told.peer:
+        if arguments.peer:
             runs["cuda-doctor"] = []
         seconds(ours, environment)
-        for _ in range(told.runs):
+        for _ in range(arguments.runs):
             shutil.rmtree(cache, ignore_errors=True)
             runs["cudaenv, no cache"].append(seconds(ours, environment))
             runs["cudaenv, warm"].append(seconds(ours, environment))
-            if told.peer:
-                runs["cuda-doctor"].append(seconds([told.peer], os.environ))
+            if arguments.peer:
+                runs["cuda-doctor"].append(seconds([arguments.peer], os.environ))
     medians = {label: statistics.median(rows) for label, rows in runs.items()}
     for label, median in medians.items():
-        ratio = f"  ratio to the peer {median / medians['cuda-doctor']:.2f}" if told.peer else ""
+        ratio = f"  ratio to the peer {median / medians['cuda-doctor']:.2f}" if arguments.peer else ""
         print(f"{label:18} median {median * 1000:6.1f} ms  least {min(runs[label]) * 1000:6.1f} ms{ratio}")
-    if not told.peer:
+    if not arguments.peer:
         print("cuda-doctor is not installed (PyPI: cuda-doctor==0.2.0), so there is no peer")
     has_driver = os.path.exists("/sys/module/nvidia/version")
     return 1 if not has_driver and medians["cudaenv, warm"] >= LIMIT else 0

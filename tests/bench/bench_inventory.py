@@ -197,7 +197,7 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--python", default=sys.executable)
-    told = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cudaenv-bench-") as work:
         root = Path(work)
         total = make(root)
@@ -205,18 +205,18 @@ def main():
         size += sum(file.stat().st_size for file in root.glob(f"{SITE}/*.dist-info/RECORD"))
         print(f"{total} files, records of {size / 1e6:.1f} MB")
         scans, joins, wholes, peers = [], [], [], []
-        program = os.path.abspath(told.program)
-        for _ in range(told.runs):
+        program = os.path.abspath(arguments.program)
+        for _ in range(arguments.runs):
             _, output = milliseconds([program, "--time", "2", work])
             read, join = map(float, output.splitlines()[1].split())
             scans.append(read + join)
             joins.append(join)
             wholes.append(milliseconds([program, "--time", "1", work])[0])
-            spent, counted = milliseconds([told.python, "-c", PEER, str(root / SITE)])
+            spent, counted = milliseconds([arguments.python, "-c", PEER, str(root / SITE)])
             peers.append(spent)
         facts = output.splitlines()[-1].split()
         dumped = json.loads(subprocess.run([program, work], capture_output=True, check=True).stdout)
-        look = bench_files(program, root, told.runs)
+        look = bench_files(program, root, arguments.runs)
     for label, rows in (("read and join", scans), ("  of that the join", joins), ("as a whole process", wholes),
                         ("importlib.metadata", peers)):
         print(f"{label:20} median {statistics.median(rows):7.2f} ms  least {min(rows):7.2f}  most {max(rows):7.2f}")

@@ -47,11 +47,11 @@ def libcudart(cudaenv, nvcc, environment):
                  for file in sorted((toolkit / place).glob("libcudart.so.*"))), None)
 
 
-def measure(told, bare, cudaenv, cudart, environment):
+def measure(arguments, bare, cudaenv, cudart, environment):
     """Seconds of each command, alternating; the first of each warms the files and is left out."""
     libraries = {"cudart": [cudart], "nvrtc": [], "cublas": [], "cudnn": [], "nccl": []}
     request = json.dumps({"depth": "quick", "all_gpus": False, "libraries": libraries})
-    commands = {"bare": [bare], "cudaenv-probe": [os.path.abspath(told.probe), "--ladder", request],
+    commands = {"bare": [bare], "cudaenv-probe": [os.path.abspath(arguments.probe), "--ladder", request],
                 "cudaenv probe": [cudaenv, "probe"]}
     climbed = subprocess.run(commands["cudaenv-probe"], env=environment, stdin=subprocess.DEVNULL,
                              capture_output=True, text=True, check=True).stdout
@@ -60,7 +60,7 @@ def measure(told, bare, cudaenv, cudart, environment):
     if rungs.get("runtime") != "ok" or rungs.get("kernel") != "ok":
         raise SystemExit(f"the ladder with {cudart} is not climbed to its end: {rungs}")
     times = {label: [] for label in commands}
-    for turn in range(told.runs + 1):
+    for turn in range(arguments.runs + 1):
         for label, command in commands.items():
             took = seconds(command, environment)
             if turn > 0:
@@ -77,8 +77,8 @@ def main():
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--limit", type=float, default=1.25)
     parser.add_argument("--json", type=Path)
-    told = parser.parse_args()
-    if not told.nvcc:
+    arguments = parser.parse_args()
+    if not arguments.nvcc:
         print("skipped: no nvcc on PATH for the bare program")
         return 77
     if not os.path.exists("/proc/driver/nvidia/version"):
@@ -87,19 +87,19 @@ def main():
     with tempfile.TemporaryDirectory(prefix="cudaenv-bench-") as name:
         work = Path(name)
         bare = str(work / "bare")
-        subprocess.run([told.nvcc, "-arch=native", "-o", bare, str(Path(__file__).with_name("bare_kernel.cu"))],
+        subprocess.run([arguments.nvcc, "-arch=native", "-o", bare, str(Path(__file__).with_name("bare_kernel.cu"))],
                        check=True)
         (work / "run").mkdir(mode=0o700)
         environment = {**os.environ, "HOME": name, "XDG_RUNTIME_DIR": str(work / "run"), "XDG_CACHE_HOME": name,
                        "CUDAENV_START_DAEMON": "1"}
-        cudaenv = os.path.abspath(told.cudaenv)
+        cudaenv = os.path.abspath(arguments.cudaenv)
         subprocess.run([cudaenv, "daemon", "start"], env=environment, check=True, stdout=subprocess.DEVNULL)
         try:
-            cudart = told.cudart or libcudart(cudaenv, told.nvcc, environment)
+            cudart = arguments.cudart or libcudart(cudaenv, arguments.nvcc, environment)
             if cudart is None:
                 print("skipped: no libcudart here; --cudart FILE names one")
                 return 77
-            times = measure(told, bare, cudaenv, cudart, environment)
+            times = measure(arguments, bare, cudaenv, cudart, environment)
         finally:
             subprocess.run([cudaenv, "daemon", "stop"], env=environment, check=False, stdout=subprocess.DEVNULL)
     medians = {label: statistics.median(taken) for label, taken in times.items()}
@@ -108,11 +108,11 @@ def main():
     for label, median in medians.items():
         print(f"{label:14} {median * 1000:7.1f} ms   {ratios[label]:.2f} of bare   "
               f"(least {min(times[label]) * 1000:.1f}, {len(times[label])} runs)"
-              f"{'   over the limit' if ratios[label] > told.limit else ''}")
-    if told.json:
-        told.json.write_text(json.dumps({"cudart": cudart, "limit": told.limit, "ratios": ratios,
+              f"{'   over the limit' if ratios[label] > arguments.limit else ''}")
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"cudart": cudart, "limit": arguments.limit, "ratios": ratios,
                                          "medians_s": medians, "times_s": times}, indent=1) + "\n")
-    return 1 if max(ratios.values()) > told.limit else 0
+    return 1 if max(ratios.values()) > arguments.limit else 0
 
 
 if __name__ == "__main__":

@@ -105,8 +105,8 @@ def main():
     parser.add_argument("--calls", type=int, default=10000)
     parser.add_argument("--direnv-calls", type=int, default=200)
     parser.add_argument("--limit", type=float, default=30.0)
-    told = parser.parse_args()
-    cudaenv = os.path.abspath(told.cudaenv)
+    arguments = parser.parse_args()
+    cudaenv = os.path.abspath(arguments.cudaenv)
     over = False
     with tempfile.TemporaryDirectory(prefix="cudaenv-bench-") as name:
         work = Path(name)
@@ -114,8 +114,8 @@ def main():
         environment = {"HOME": str(work / "home"), "XDG_RUNTIME_DIR": str(work / "run"), "LC_ALL": "C.UTF-8",
                        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "TERM": "xterm",
                        "CUDAENV_NO_DAEMON": "1"}
-        places = make_places(work, cudaenv, told.direnv, environment)
-        if not told.direnv:
+        places = make_places(work, cudaenv, arguments.direnv, environment)
+        if not arguments.direnv:
             print("direnv is not here (Debian package direnv): ours alone")
         print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores; microseconds a prompt, medians")
         for shell in ["bash", "zsh"]:
@@ -123,20 +123,20 @@ def main():
                 print(f"{shell} is not here (Debian package {shell})")
                 continue
             for place, (directory, more) in places.items():
-                fill = {"clock": CLOCK[shell], "cudaenv": cudaenv, "direnv": told.direnv, "shell": shell,
+                fill = {"clock": CLOCK[shell], "cudaenv": cudaenv, "direnv": arguments.direnv, "shell": shell,
                         "place": directory}
                 status, times, active, said = run(shell, SCRIPT % {
-                    **fill, "calls": "; ".join([CALL[shell]] * BATCH), "batches": -(-told.calls // BATCH)},
+                    **fill, "calls": "; ".join([CALL[shell]] * BATCH), "batches": -(-arguments.calls // BATCH)},
                     {**environment, **more})
                 if status != 0:
                     print(f"{shell} in {place}: not a skipped prompt (status {status}) {said}")
                     return 2
                 ours = statistics.median(times) / BATCH
                 low = min(times) / BATCH
-                over = over or ours >= told.limit
+                over = over or ours >= arguments.limit
                 text = f"{shell:5}{place:9}cudaenv {ours:7.1f} (least {low:.1f}, {len(times) * BATCH} calls)"
-                if told.direnv:
-                    _, times, _, _ = run(shell, DIRENV % {**fill, "calls": told.direnv_calls}, {**environment, **more})
+                if arguments.direnv:
+                    _, times, _, _ = run(shell, DIRENV % {**fill, "calls": arguments.direnv_calls}, {**environment, **more})
                     theirs = statistics.median(times)
                     text += f"   direnv {theirs:8.1f} ({len(times)} calls)   ratio {theirs / ours:6.0f}"
                 print(text + f"   CUDA_HOME {active}")

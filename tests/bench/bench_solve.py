@@ -107,25 +107,25 @@ def main():
     parser.add_argument("--work", help="directory that keeps the channel (default: a temporary one)")
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--big", action="store_true")
-    told = parser.parse_args()
+    arguments = parser.parse_args()
     if subprocess.run([sys.executable, "-c", "import rattler, os; os._exit(0)"], stderr=subprocess.DEVNULL).returncode:
         skip("py-rattler is not installed for this Python: pip install py-rattler==0.28.0")
     with tempfile.TemporaryDirectory(prefix="cudaenv-bench-") as temporary:
-        work = os.path.abspath(told.work or temporary)
+        work = os.path.abspath(arguments.work or temporary)
         os.makedirs(work, exist_ok=True)
-        channel = (big_channel if told.big else slice_channel)(told.shared, work)
-        sides = Sides(told.cudaenv, told.shared, work, channel)
+        channel = (big_channel if arguments.big else slice_channel)(arguments.shared, work)
+        sides = Sides(arguments.cudaenv, arguments.shared, work, channel)
         sides.cold(), sides.peer()  # page cache and byte code
         time.sleep(0.1)
         runs = {"cold": [], "warm": [], "peer": []}
-        for _ in range(told.runs):
+        for _ in range(arguments.runs):
             runs["cold"].append(sides.cold())
             runs["warm"].append(sides.warm())
             runs["peer"].append(sides.peer())
-    report(runs, told)
+    report(runs, arguments)
 
 
-def report(runs, told):
+def report(runs, arguments):
     took = {side: statistics.median(run[0] for run in rows) for side, rows in runs.items()}
     memory = {side: max(run[1] for run in rows) for side, rows in runs.items()}
     labels = {"cold": "cudaenv, no cache", "warm": "cudaenv, warm", "peer": "py-rattler"}
@@ -136,7 +136,7 @@ def report(runs, told):
     same = asked(runs["warm"][0][2]) == asked(runs["peer"][0][2]) == asked(runs["cold"][0][2])
     print("the same pytorch and cuda-version" if same else
           f"DIFFERENT: {asked(runs['warm'][0][2])} and {asked(runs['peer'][0][2])}")
-    fast_enough = told.big or took["warm"] < took["peer"] / 2
+    fast_enough = arguments.big or took["warm"] < took["peer"] / 2
     if not fast_enough:
         print("not less than half of the peer's time")
     sys.exit(0 if same and fast_enough else 1)

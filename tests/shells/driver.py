@@ -121,7 +121,7 @@ def hook_line(shell, program):
 
 def unsafe(shell, program, environment, directory):
     """tcsh's hook sources the file that the program names, and removes it. Where the answer is anything
-    else, words of it would be removed that are nobody's to remove: then no tcsh may be started."""
+    else, words of it could be removed that must stay: then no tcsh may be started."""
     if shell != "tcsh":
         return None
     end = time.monotonic() + 60
@@ -282,7 +282,7 @@ class Shell:
     def replace(self, kind, text):
         self.kinds[-1] = kind
         if kind == "tcsh":
-            self.last = None  # its counting may begin anew at the same number
+            self.last = None  # its counting may restart at the same number
         return self.run(text)
 
     def leave(self):

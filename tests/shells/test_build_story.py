@@ -57,7 +57,7 @@ __global__ void saxpy(int n, float a, const float* x, float* y) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) { y[i] += a * x[i]; }
 }
-// The runtime is asked, so that it is loaded; what it finds here is nobody's concern.
+// The runtime is asked, so that it is loaded; what it finds here does not matter.
 extern "C" int version() { int count = 0; cudaGetDeviceCount(&count); return CUDART_VERSION; }
 extern "C" int launch() {
     std::vector<float> values(4, 1.0f);

@@ -118,7 +118,7 @@ class SilentPlaceTest(unittest.TestCase):
 
 
 class SilentConfigurationTest(SilentPlaceTest):
-    """The user's configuration, as where HOME lies on a file server: it is said, and nobody is left waiting."""
+    """The user's configuration, as where HOME lies on a file server: it is reported, and no prompt is left waiting."""
 
     NAME = "config/cudaenv"
 

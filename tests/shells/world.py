@@ -69,7 +69,7 @@ def torch_wheel(version, cuda, into: Path):
 
 
 def stand_in(version, into: Path):
-    """A toolkit that answers `nvcc --version` and holds what tells its version and its compilers."""
+    """A toolkit that answers `nvcc --version` and contains what shows its version and its compilers."""
     short = ".".join(version.split(".")[:2])
     major, minor = (int(part) for part in short.split("."))
     for part in ("bin", "include/crt", "lib64/stubs", "nvvm/libdevice"):

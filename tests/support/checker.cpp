@@ -12,7 +12,7 @@ using specs::MatchSpec;
 using specs::PackageRecord;
 using specs::Version;
 
-std::string told(const PackageRecord& record) {
+std::string named(const PackageRecord& record) {
     return record.name + '-' + record.version + '-' + record.build;
 }
 
@@ -24,7 +24,7 @@ public:
     void add(const PackageRecord& record) {
         const auto version = Version::parse(record.version);
         if (!version) {
-            m_faults.push_back(told(record) + " has a version that is none");
+            m_faults.push_back(named(record) + " has an invalid version");
             return;
         }
         if (!m_present.try_emplace(record.name, Present{&record, *version}).second) {
@@ -92,7 +92,7 @@ std::vector<std::string> violations(const Claim& claim) {
                                     const std::string& whose) {
         check_each(texts, whose, faults, [&](const std::string& text, const MatchSpec& spec) {
             if (const PackageRecord* other = environment.against(spec)) {
-                faults.push_back(whose + " allows only " + text + ", and " + told(*other) +
+                faults.push_back(whose + " allows only " + text + ", and " + named(*other) +
                                  " is there");
             }
         });
@@ -100,8 +100,8 @@ std::vector<std::string> violations(const Claim& claim) {
     must_have(claim.specs, "the request");
     must_not_break(claim.constraints, "a pin");
     for (const PackageRecord& record : claim.chosen) {
-        must_have(record.depends, told(record));
-        must_not_break(record.constrains, told(record));
+        must_have(record.depends, named(record));
+        must_not_break(record.constrains, named(record));
     }
     return faults;
 }
@@ -115,7 +115,7 @@ std::vector<std::string> priority_violations(const std::vector<PackageRecord>& c
                 break;
             }
             if (channel->has(record.name)) {
-                faults.push_back(told(record) + " is from " + record.channel + ", but " +
+                faults.push_back(named(record) + " is from " + record.channel + ", but " +
                                  channel->name() + " comes first and has the name");
                 break;
             }

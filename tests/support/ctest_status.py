@@ -1,4 +1,4 @@
-"""What a file of tests tells ctest."""
+"""What a file of tests reports to ctest."""
 
 import sys
 import unittest

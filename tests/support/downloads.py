@@ -31,7 +31,7 @@ def said(command, **more):
         raise Unavailable(f"{command[0]} took longer than ten minutes") from None
     if done.returncode != 0:
         lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
-        # Addresses of mirrors are nobody's business in a log.
+        # Addresses of mirrors do not belong in a log.
         last = re.sub(r"\b[a-z]+://\S+", "(address)",
                       lines[-1] if lines else f"status {done.returncode}, no message")
         raise Unavailable(f"{' '.join(map(str, command[:3]))} failed: {last[:200]}")

@@ -48,12 +48,12 @@ void check_block(const std::string& text) {
 }
 
 std::string options_in(const std::string& text) {
-    std::string told;
+    std::string shown;
     for (const PipOption& option : pip_options(text)) {
         require(option.line >= 1);
-        told += option.section + '.' + option.name + '=' + option.value + '\n';
+        shown += option.section + '.' + option.name + '=' + option.value + '\n';
     }
-    return told;
+    return shown;
 }
 
 void check_pip_conf(const std::string& text) {
@@ -64,7 +64,7 @@ void check_pip_conf(const std::string& text) {
         return;
     }
     require(without->size() <= text.size());
-    const std::string told = options_in(text);
+    const std::string shown = options_in(text);
     if (!has_no_block(text)) {
         return;
     }
@@ -73,7 +73,7 @@ void check_pip_conf(const std::string& text) {
     // pip refuses a file that has the section twice.
     const std::size_t section = text.find("[global]");
     if (section == std::string::npos || text.find("[global]", section + 1) == std::string::npos) {
-        require(options_in(*with) == told);
+        require(options_in(*with) == shown);
     }
 }
 

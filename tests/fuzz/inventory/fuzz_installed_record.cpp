@@ -16,14 +16,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
     inventory::ClaimedPaths paths("/e/env");
     const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
-    for (const auto& told : {inventory::parse_record(text, "lib/s", paths),
-                             inventory::parse_installed_files(text, "lib/s/a.egg-info", paths)}) {
+    for (const auto& parsed : {inventory::parse_record(text, "lib/s", paths),
+                               inventory::parse_installed_files(text, "lib/s/a.egg-info", paths)}) {
         // A line whose path is good and whose size or hash is not is both claimed and damaged.
-        require(told.files.size() <= lines && told.damaged <= lines);
-        require((told.damaged == 0) == (told.first_damaged_line == 0));
-        require(told.first_damaged_line <= lines);
-        for (std::size_t file = 0; file < told.files.size(); ++file) {
-            const auto path = told.files.path(file);
+        require(parsed.files.size() <= lines && parsed.damaged <= lines);
+        require((parsed.damaged == 0) == (parsed.first_damaged_line == 0));
+        require(parsed.first_damaged_line <= lines);
+        for (std::size_t file = 0; file < parsed.files.size(); ++file) {
+            const auto path = parsed.files.path(file);
             require(!path.empty() && path.find('\0') == std::string_view::npos);
             require(!path.starts_with("/e/env/") && !path.starts_with("../"));
         }

@@ -13,11 +13,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view text(reinterpret_cast<const char*>(data), size);
 
     inventory::ClaimedPaths paths("/e/env");
-    const auto told = inventory::parse_path_file(text, "lib/s", paths);
-    for (const auto& directory : told.directories) {
+    const auto parsed = inventory::parse_path_file(text, "lib/s", paths);
+    for (const auto& directory : parsed.directories) {
         require(directory.starts_with("/"));
     }
-    for (const auto& finder : told.finders) {
+    for (const auto& finder : parsed.finders) {
         require(!finder.empty() && finder.size() < size);
     }
     const auto link = inventory::parse_egg_link(text, "lib/s", paths);

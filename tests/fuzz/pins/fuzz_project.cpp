@@ -48,7 +48,7 @@ void edit(std::string_view text, const ProjectFile& before, const PinEdit& chang
     require(file && pins_of(*file) == expected && file->settings.size() == before.settings.size());
     const auto again = edit_pins(*after, "p", edits);
     require(again && *again == *after);
-    // `pins = {}` is written anew with spaces inside its braces.
+    // `pins = {}` is rewritten with spaces inside its braces.
     if (change.constraint && !there && text.find('{') == std::string_view::npos) {
         const auto head =
             std::mismatch(text.begin(), text.end(), after->begin(), after->end()).first;

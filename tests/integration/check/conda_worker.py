@@ -100,7 +100,7 @@ def main():
         try:
             loop.run_until_complete({"channel": make_channel, "install": install}[request["do"]](request))
             answer = {}
-        except Exception as error:  # noqa: BLE001: whatever it is, whoever asked is told
+        except Exception as error:  # noqa: BLE001: whatever it is, the client gets it
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), flush=True)
     os._exit(0)  # rattler crashes in one of ten ends of an interpreter

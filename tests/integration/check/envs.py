@@ -63,7 +63,7 @@ class Home:
         return json.loads(ran.stdout)
 
     def codes(self, prefix):
-        """Of all findings, sorted, each as often as it is told."""
+        """Of all findings, sorted, each as often as it is reported."""
         return sorted(finding["code"] for finding in self.check(prefix)["findings"])
 
     def venv(self, name, pip=False):
@@ -151,7 +151,7 @@ class HomeTest(unittest.TestCase):
 
 
 def conda_python_package(name, version, files, depends=(), installer="conda\n", build="0"):
-    """A Python package as conda's are, its dist-info laid down with it."""
+    """A Python package as conda's are, its dist-info installed with it."""
     info = f"{name}-{version}.dist-info"
     wheel_files = {**files,
                    f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n\nText\n",
@@ -165,7 +165,7 @@ def conda_python_package(name, version, files, depends=(), installer="conda\n", 
 
 
 def content_of(path):
-    """What tells a file or link from another; its mode too."""
+    """What distinguishes a file or link from another; its mode too."""
     if path.is_symlink():
         return "link", os.readlink(path)
     return "file", hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mode & 0o777

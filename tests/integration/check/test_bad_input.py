@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records, names and files as nobody should make them: `cudaenv check` and the prompt end in time, never crash, and
+"""Malformed records, names and files: `cudaenv check` and the prompt end in time, never crash, and
 tell nothing that is not so.
 
 usage: test_bad_input.py --cudaenv FILE --cudaenvd FILE

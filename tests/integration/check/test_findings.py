@@ -283,7 +283,7 @@ class Findings(FindingsTest):
     def test_a_package_of_as_many_files_as_torch_has(self):
         self.home.wheel("hugepackage", "1.0", {"hugepackage.py": module("x = 1")})
         prefix = self.venv("hugepackage")
-        # 15,000 that were laid down and taken away again take this file system a minute.
+        # Writing and removing 15,000 takes this file system a minute.
         path = "hugepackage/include/ATen/native/transformers/of/many/directories/header_number_{}_of_all.h"
         with (prefix / SITE / "hugepackage-1.0.dist-info/RECORD").open("a") as record:
             record.write("".join(f"{path.format(number)},sha256={'A' * 43},10\n" for number in range(15_000)))

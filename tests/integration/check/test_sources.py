@@ -159,7 +159,7 @@ class Sources(HomeTest):
         self.setup_py(prefix, source, "install")
         self.assertTrue(list((prefix / SITE).glob("six-*.egg")))
         self.healthy_cases(prefix, "apexfits")
-        self.pip(prefix, "six==1.16.0")  # pip takes the egg away: nobody built that here
+        self.pip(prefix, "six==1.16.0")  # pip removes the egg, which was not built here
         self.silent(prefix)
 
     def test_an_egg_of_which_an_older_one_is_left_counts_while_python_sees_that(self):

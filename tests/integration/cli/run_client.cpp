@@ -40,7 +40,7 @@ Client::Client() {
 }
 
 Client::~Client() {
-    std::error_code ignored; // a leftover in the temporary directory harms nobody
+    std::error_code ignored; // a leftover in the temporary directory is harmless
     fs::remove_all(fs::path(directory).parent_path(), ignored);
 }
 

@@ -1,4 +1,4 @@
-"""`cudaenv run --usr-local-cuda`: what the command sees at /usr/local/cuda, and what nobody else does.
+"""`cudaenv run --usr-local-cuda`: what only the command sees at /usr/local/cuda.
 
 Each test makes a /usr/local of its own in a mount namespace of its own, as root or, where the system
 allows it, in a user namespace.
@@ -28,7 +28,7 @@ class Namespace(CommandTest):
         super().setUp()
         self.stage = stage_words()
         if self.stage is None:
-            self.skipTest("this system lets nobody but root make mount namespaces; run it as root")
+            self.skipTest("on this system only root may make mount namespaces; run it as root")
         self.toolkit = self.root / "a toolkit"
         (self.toolkit / "bin").mkdir(parents=True)
         (self.toolkit / "mark").write_text("chosen\n")

@@ -2,7 +2,7 @@
 each test, and raw connections.
 
 Started as root, the tests run as another user: root's daemon is a different matter (none starts by
-itself), and root may write where nobody else may."""
+itself), and root may write where no other user may."""
 
 import argparse
 import ctypes

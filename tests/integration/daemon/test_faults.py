@@ -143,11 +143,11 @@ class Faults(DaemonTest):
         self.hold_the_claim()
         for name, behave in {
             "a line without end": lambda c: c.sendall(b"x" * (3 << 20)),
-            "answers to nobody": lambda c: [c.sendall(
+            "answers without an id": lambda c: [c.sendall(
                 response(request, {"protocol": 1, "build": self.build(), "listening": True})
                 if request["method"] == "hello" else
                 response({"id": 77}, {"status": 0, "object": {}})) for request in requests_of(c)],
-            "a greeting that is none": lambda c: [c.sendall(response(request, [1]))
+            "an invalid greeting": lambda c: [c.sendall(response(request, [1]))
                                                   for request in requests_of(c)],
         }.items():
             with self.subTest(name):

@@ -44,7 +44,7 @@ class Units(DaemonTest):
         status = self.status()
         self.assertEqual(status["socket"], self.socket_path)
         self.assertEqual(status["pid"], activator.pid)  # it has become the daemon
-        # No client starts one beside it, though nobody took the lock by starting.
+        # No client starts one beside it, though no process took the lock by starting.
         self.ask("env", at_terminal=True)
         self.assertEqual(self.daemons(), [status["pid"]])
         self.assertFalse(self.ask("daemon", "stop")["running"])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is told of compiled modules is what the loader does with them.
+"""Findings about compiled modules match what the loader does with them.
 
 usage: test_extensions.py --dump DUMP_EXTENSIONS CASE     CASE: loader, abi, odd, editable, wheels
 
@@ -125,7 +125,7 @@ def case_loader(program, work):
     laid_down(prefix, "ours", "1.0", files, ["torch"])
 
     report = dumped(program, prefix)
-    check(sorted(report), sorted(expected), "which modules are told")
+    check(sorted(report), sorted(expected), "which modules are reported")
     refused = 0
     for path, symbols in expected.items():
         row = report.get(path)

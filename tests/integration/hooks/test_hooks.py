@@ -1,6 +1,6 @@
 """The mechanics of the hooks of bash and zsh: when the program is called and with what, and what of
 the user's is left alone. The program is a script here that logs its calls and answers what the test
-has laid down; the shells, their terminal, their functions and traps are real.
+has written; the shells, their terminal, their functions and traps are real.
 
     test_hooks.py bash|zsh [NAME...]      4: that shell is not here
 """
@@ -192,7 +192,7 @@ class Hooks(unittest.TestCase):
         shell = self.interactive("\n".join([self.evaluate] * 3))
         self.assertEqual(len(self.calls()), 1)
         shell.run(self.evaluate)
-        self.assertEqual(len(self.calls()), 1)  # it is stale anew, since the binary may be another
+        self.assertEqual(len(self.calls()), 1)  # it is stale again, since the binary may be another
         listing = "$PROMPT_COMMAND" if SHELL == "bash" else "$precmd_functions"
         said = shell.run(f'echo "{listing}"').said
         self.assertEqual(said.count("__cudaenv_prompt"), 1)

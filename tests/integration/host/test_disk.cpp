@@ -10,7 +10,7 @@ namespace {
 
 using test::TemporaryTree;
 
-TEST_CASE("the disk tells missing, denied and looping paths apart") {
+TEST_CASE("the disk distinguishes missing, denied and looping paths") {
     TemporaryTree tree;
     tree.file("secret/file", "x", 0600);
     ::chmod((tree.path() + "/secret").c_str(), 0700);
@@ -20,13 +20,13 @@ TEST_CASE("the disk tells missing, denied and looping paths apart") {
     CHECK(files.real_path(tree.path() + "/none").error().code == k_not_found);
     CHECK(files.real_path(tree.path() + "/a").error().code == k_symlink_loop);
     CHECK(files.read_file(tree.path() + "/secret/file/below", 10).error().code == k_not_found);
-    const auto told = test::as_nobody([&] {
+    const auto seen = test::as_nobody([&] {
         DiskFileSystem as_other;
         return as_other.read_file(tree.path() + "/secret/file", 10).error().code + ' ' +
                as_other.list_directory(tree.path() + "/secret").error().code + ' ' +
                as_other.status(tree.path() + "/secret/file").error().code;
     });
-    CHECK(told == "permission-denied permission-denied permission-denied");
+    CHECK(seen == "permission-denied permission-denied permission-denied");
 }
 
 TEST_CASE("a file is read up to its limit, and one without a size is read whole") {
@@ -48,15 +48,15 @@ TEST_CASE("a fifo in a file's place does not hold the reader") {
     CHECK((!text || text->empty()));
 }
 
-TEST_CASE(
-    "a toolkit that this user may not enter is told with that problem, another is not touched") {
+TEST_CASE("a toolkit that this user may not enter is reported with that problem, another is not "
+          "touched") {
     TemporaryTree tree;
     tree.file("cuda-10.0/bin/nvcc", "x", 0755);
     tree.file("cuda-10.0/version.txt", "CUDA Version 10.0.130\n");
     tree.file("cuda-11.3/bin/nvcc", "x", 0755);
     tree.file("cuda-11.3/version.txt", "CUDA Version 11.3.109\n");
     ::chmod((tree.path() + "/cuda-10.0").c_str(), 0700);
-    const auto told = test::as_nobody([&] {
+    const auto seen = test::as_nobody([&] {
         DiskFileSystem files;
         ChildProcessRunner processes;
         VersionCache cache("", 0);
@@ -69,7 +69,7 @@ TEST_CASE(
         }
         return lines;
     });
-    CHECK(told == "none|permission denied: " + tree.path() + "/cuda-10.0/bin/nvcc\n11.3.109|\n");
+    CHECK(seen == "none|permission denied: " + tree.path() + "/cuda-10.0/bin/nvcc\n11.3.109|\n");
 }
 
 } // namespace

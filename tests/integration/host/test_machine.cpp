@@ -45,7 +45,8 @@ ExamineOptions options_here(const std::string& cache) {
     return options;
 }
 
-TEST_CASE("this machine is told with a source or a reason for everything, and can be read back") {
+TEST_CASE(
+    "this machine is reported with a source or a reason for everything, and can be read back") {
     test::TemporaryTree tree;
     const auto host = examine(options_here(tree.path() + "/cache"));
     CHECK(host.hostname.empty() == false);
@@ -68,15 +69,15 @@ TEST_CASE("this machine is told with a source or a reason for everything, and ca
         if (!toolkit.problem.empty()) {
             continue;
         }
-        const auto told = [&](bool value, const char* name) {
+        const auto present = [&](bool value, const char* name) {
             INFO(name);
             CHECK((value ? toolkit.sources : toolkit.absent).contains(name));
         };
-        told(toolkit.version.has_value(), "version");
-        told(toolkit.gcc_max.has_value(), "gcc_max");
-        told(toolkit.cudnn.has_value(), "cudnn");
-        told(toolkit.cudnn_library.has_value(), "cudnn_library");
-        told(toolkit.nccl.has_value(), "nccl");
+        present(toolkit.version.has_value(), "version");
+        present(toolkit.gcc_max.has_value(), "gcc_max");
+        present(toolkit.cudnn.has_value(), "cudnn");
+        present(toolkit.cudnn_library.has_value(), "cudnn_library");
+        present(toolkit.nccl.has_value(), "nccl");
     }
     const auto written = to_json(host);
     const auto read = facts::parse_host(written.dump(2), "here");

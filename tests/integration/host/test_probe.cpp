@@ -26,7 +26,7 @@ bool mentions(const std::vector<std::string>& errors, const std::string& words) 
     });
 }
 
-TEST_CASE("the probe tells driver, CUDA and every GPU in one line") {
+TEST_CASE("the probe reports driver, CUDA and every GPU in one line") {
     const auto outcome = probe("two-gpus");
     REQUIRE(outcome.exit_status == 0);
     CHECK(std::count(outcome.output.begin(), outcome.output.end(), '\n') == 1);
@@ -44,7 +44,7 @@ TEST_CASE("the probe tells driver, CUDA and every GPU in one line") {
     CHECK(facts->gpus[1].mig);
 }
 
-TEST_CASE("a library that does not fit the kernel module is told, not guessed around") {
+TEST_CASE("a library that does not fit the kernel module is reported, not guessed around") {
     const auto facts = parse_probe_facts(probe("mismatch").output);
     REQUIRE(facts);
     CHECK_FALSE(facts->cuda);
@@ -52,7 +52,7 @@ TEST_CASE("a library that does not fit the kernel module is told, not guessed ar
     CHECK(mentions(facts->errors, "Driver/library version mismatch"));
 }
 
-TEST_CASE("implausible answers of the driver are left out and told") {
+TEST_CASE("implausible answers of the driver are left out and reported") {
     const auto outcome = probe("garbage");
     REQUIRE(outcome.exit_status == 0);
     const auto facts = parse_probe_facts(outcome.output);

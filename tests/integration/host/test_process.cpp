@@ -83,7 +83,7 @@ TEST_CASE("several children run at the same time, outcomes in order") {
     CHECK(outcomes[2].output == "2\n");
 }
 
-TEST_CASE("a child that was left behind is reaped when it dies, though nobody asks again") {
+TEST_CASE("a child that was left behind is reaped when it dies, without another request") {
     {
         ChildProcessRunner impatient(-1, 0ms);
         const auto outcome = impatient.run(shell("exec sleep 600"), 10ms);
@@ -117,7 +117,7 @@ TEST_CASE("a hanging child is killed at its deadline with its own children") {
         runner.run(shell("pid=$(cat " + tree.path() +
                          "/pid); while :; do "
                          "kill -0 $pid 2>/dev/null || { echo gone; exit; }; "
-                         // a zombie that nobody reaps yet is dead too
+                         // a zombie that is not reaped yet is dead too
                          "grep -q '^State:.Z' /proc/$pid/status && { echo gone; exit; }; "
                          "sleep 0.1; done"),
                    60s);
@@ -152,7 +152,7 @@ TEST_CASE("what a child started and left running does not outlive it") {
     ::close(ends[1]);
     CHECK(outcome.exit_status == 0);
     pollfd end{ends[0], POLLIN, 0};
-    CHECK(::poll(&end, 1, 60'000) == 1); // its end, once nobody has the other one
+    CHECK(::poll(&end, 1, 60'000) == 1); // its end, once the other one is closed
     CHECK((end.revents & POLLHUP) != 0);
     ::close(ends[0]);
     if ((end.revents & POLLHUP) == 0) {

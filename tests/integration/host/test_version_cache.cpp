@@ -112,14 +112,14 @@ TEST_CASE("another user's cache is not believed, and nothing is written into his
     tree.file("compilers.json",
               R"({"schema": "cudaenv.compilers/1", "entries": {"k": ["9.4.0", "", 0]}})", 0644);
     const auto before = content_of(tree.path() + "/compilers.json");
-    const auto told = test::as_nobody([&] {
+    const auto seen = test::as_nobody([&] {
         VersionCache cache(tree.path(), 0);
         const bool found = cache.find("k").has_value();
         cache.keep("x", {"1", ""});
         cache.save();
         return std::string(found ? "believed" : "ignored");
     });
-    CHECK(told == "ignored");
+    CHECK(seen == "ignored");
     CHECK(content_of(tree.path() + "/compilers.json") == before);
 }
 

@@ -9,7 +9,8 @@
 //                                            run; then what the last took
 //        dump_inventory --refresh PREFIX     keeps the inventory: for each line on standard input
 //        it
-//                                            is refreshed, and told in a line with "records_read"
+//                                            is refreshed, and reported in a line with
+//                                            "records_read"
 // Names of files are bytes: each byte is the character of that number (Latin-1).
 #include "check/inventory/examine.hpp"
 #include "check/inventory/kept_inventory.hpp"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What is told of the files of real environments is what hashing every claimed file in Python tells.
+"""The examination of the files of real environments agrees with hashing every claimed file in Python.
 
 usage: test_examine.py --dump DUMP_INVENTORY [--seed N | --seed random] [--steps N] CASE     CASE: pip, conda, copy, odd
 
-Whoever tells looks at times first and reads little; the oracle here reads everything. Files are overwritten, swapped,
+The examination checks times first and reads little; the oracle here reads everything. Files are overwritten, swapped,
 removed and put back at random, with their size and time of modification as they were. Exit status: 0 all the same,
 1 a difference, 77 the environment cannot be made here (the reason is printed).
 """
@@ -85,20 +85,20 @@ def truth(report, prefix):
     return wrong
 
 
-def told_wrong(states):
+def reported_wrong(states):
     return {(path, record): fit for path, state in states.items() for record, fit in state["fits"]
             if fit in ("missing", "other")}
 
 
 def difference(ours, theirs):
-    return {"not told": {key: theirs[key] for key in theirs if ours.get(key) != theirs[key]},
-            "wrongly told": {key: ours[key] for key in ours if theirs.get(key) != ours[key]}}
+    return {"not reported": {key: theirs[key] for key in theirs if ours.get(key) != theirs[key]},
+            "wrongly reported": {key: ours[key] for key in ours if theirs.get(key) != ours[key]}}
 
 
 def compare(program, prefix, what, *cache):
     report = dumped(program, prefix)
     states = examined(program, prefix, *cache)
-    check(difference(told_wrong(states["states"]), truth(report, prefix)), {"not told": {}, "wrongly told": {}}, what)
+    check(difference(reported_wrong(states["states"]), truth(report, prefix)), {"not reported": {}, "wrongly reported": {}}, what)
     return states
 
 
@@ -147,7 +147,7 @@ class Vandal:
             os.utime(file)
         elif move == "chmod":
             file.chmod(stat.S_IMODE(status.st_mode) ^ 0o100)
-        elif move == "link":  # to itself elsewhere: a link is nobody's claim
+        elif move == "link":  # to itself elsewhere: no record claims a link
             other = Path(os.fsdecode(self.prefix)) / "elsewhere"
             other.write_bytes(b"x")
             file.unlink()
@@ -227,7 +227,7 @@ def case_conda(program, root, report):
     data = cached.read_bytes()
     cached.write_bytes(data.upper())
     states = compare(program, env, "changed in the package cache")
-    check(f"{site}/six.py" in states["states"], True, "six.py is told")
+    check(f"{site}/six.py" in states["states"], True, "six.py is reported")
     cached.write_bytes(data)
     states = compare(program, env, "and back")
     check(f"{site}/six.py" in states["states"], False, "six.py is as it was")
@@ -329,7 +329,7 @@ def case_odd(program, root, report):
         at_work = False
         thread.join()
     check(seen <= {"as claimed", "unreadable"}, True, f"what a file that is always right was called: {seen}")
-    # Files that come and go: whatever is told of them, the others are told.
+    # Files that come and go: whatever is reported of them, the others are reported.
     at_work = True
 
     def come_and_go():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the inventory tells of real environments is what Python's importlib.metadata and the records themselves say.
+"""The inventory of real environments agrees with Python's importlib.metadata and the records themselves.
 
 usage: test_inventory.py --dump DUMP_INVENTORY CASE     CASE: pip, uv, conda, kept, system, odd
 
@@ -85,7 +85,7 @@ def compare_python(report, prefix):
             row = ours.get(latin(where))
             seen += 1
             if row is None:
-                failures.append(f"{where} is not told")
+                failures.append(f"{where}  is not reported")
                 continue
             metadata = distribution.metadata
             if metadata and metadata["Name"]:
@@ -237,10 +237,10 @@ def case_pip(program, root):
     check(row["requires"], source.requires, "what legacy requires")
     check(len(row["requires"]), 2, "legacy requires something")
     names = {os.path.basename(row["path"]): row for row in report["path_files"]}
-    check("easy-install.pth" in names, True, "easy-install.pth is told")
+    check("easy-install.pth" in names, True, "easy-install.pth is reported")
     check(names.get("easy-install.pth", {}).get("directories"), [str(legacy / "src")], "where it leads")
-    check(any(name.startswith("__editable__.modern") for name in names), True, "__editable__.modern*.pth is told")
-    check(len(names), 2, "no other .pth is told")
+    check(any(name.startswith("__editable__.modern") for name in names), True, "__editable__.modern*.pth is reported")
+    check(len(names), 2, "no other .pth is reported")
     return counted
 
 
@@ -418,11 +418,11 @@ def case_odd(program, root):
         record.chmod(0)
         (site / "idna-3.10.dist-info").chmod(0)
         copy = root / "dump_inventory"
-        shutil.copy(program, copy)  # its own place may be one that nobody may enter
+        shutil.copy(program, copy)  # its own place may be one that user nobody may not enter
         report = dumped(copy, env, **NOBODY)
         check([note for note in report["notes"] if note[1] == "permission denied"],
               [[f"lib/python{VERSION}/site-packages/{name}", "permission denied"]
-               for name in ("idna-3.10.dist-info", "six-1.17.0.dist-info/RECORD")], "what nobody may not read")
+               for name in ("idna-3.10.dist-info", "six-1.17.0.dist-info/RECORD")], "what user nobody may not read")
         check(the(report, "idna")["version"], "3.10", "what the name still says")
         check(len(the(report, "markupsafe")["files"]) > 5, True, "the rest")
         (site / "idna-3.10.dist-info").chmod(0o755)

@@ -5,7 +5,7 @@ usage: compare.py --cudaenv BIN [--shared DIR] [--work DIR] [--cases FILE] [--on
        compare.py --record [--shared DIR] [--work DIR]
 
 The cases are in peer_cases.json. With py-rattler 0.28.0 installed it is run on each, and every answer of cudaenv is
-proved by py-rattler's own MatchSpec; without it the answers of peer_answers.json stand in (--record writes them anew).
+proved by py-rattler's own MatchSpec; without it the answers of peer_answers.json stand in (--record updates them).
 Differences that known_differences.json gives a reason for are accepted while cudaenv's answer is the one written there.
 Exit status: 0 no other difference, 1 there is one, 2 usage, 77 skipped (the channel slices are not there).
 """
@@ -110,7 +110,7 @@ def same(a, b):
     return a["solved"] == b["solved"] and (not a["solved"] or a["asked"] == b["asked"])
 
 
-def told(answer):
+def shown(answer):
     if not answer["solved"]:
         return "no: " + " ".join(answer.get("reason", "").split())[:90]
     return " ".join(f"{name}={version}={build}" for name, (version, build) in sorted(answer["asked"].items()))
@@ -176,7 +176,7 @@ def compare(binary, slices, work, only, table, cases):
             bad.append(name)
             lines.append(("BAD", name, ours, theirs, faults))
     for verdict, name, ours, theirs, remarks in lines:
-        print(f"{verdict:5} {name}\n      cudaenv {told(ours)}\n      peer    {told(theirs)}")
+        print(f"{verdict:5} {name}\n      cudaenv {shown(ours)}\n      peer    {shown(theirs)}")
         for remark in remarks:
             print(f"      {remark}")
     if table:

@@ -72,15 +72,16 @@ def main():
     parser.add_argument("out")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=300)
-    told = parser.parse_args()
-    rng = random.Random(told.seed)
-    by_channel = {c: load(told.slices, c) for c in sorted({c for group in CHANNELS for c in group})}
+    arguments = parser.parse_args()
+    rng = random.Random(arguments.seed)
+    by_channel = {c: load(arguments.slices, c) for c in sorted({c for group in CHANNELS for c in group})}
     popular = {}
     for channel, records in by_channel.items():
         count = collections.Counter(d.split()[0] for rs in records.values() for r in rs for d in r.get("depends", []))
         popular[channel] = [name for name, _ in count.most_common(300) if not name.startswith("_")]
-    cases = [dict(name=f"random-{told.seed}-{i}", **draw(rng, by_channel, popular)) for i in range(told.count)]
-    with open(told.out, "w") as file:
+    cases = [dict(name=f"random-{arguments.seed}-{i}", **draw(rng, by_channel, popular))
+             for i in range(arguments.count)]
+    with open(arguments.out, "w") as file:
         json.dump({"cases": cases}, file, indent=0)
 
 

@@ -200,7 +200,7 @@ class ProbeTest(unittest.TestCase):
                             found.append(int(entry))
                             break
                 except OSError:
-                    pass  # it has ended, or is nobody's business
+                    pass  # it has ended, or belongs to somebody else
         return found
 
     def nothing_is_left(self):

@@ -30,7 +30,7 @@ class Crashes(VerdictTest):
         words = "Could not load library libcuda_part.so.9. Error: " + "ä" * 60
         self.machine(f'cuLaunchKernel abort say "{words}"')
         step = self.check(self.probe(), "crashed", "kernel", code="CE381", words="SIGABRT")
-        self.assertIn(f"its last words: {words}", step["cause"])
+        self.assertIn(f"its last output: {words}", step["cause"])
         ran = subprocess.run([PROGRAMS["cudaenv"], "probe"], capture_output=True, text=True,
                              env=self.environment, cwd=self.root, timeout=WAIT)
         self.assertIn("libcuda_part.so.9", " ".join(ran.stdout.split()))
@@ -74,7 +74,7 @@ class Hangs(VerdictTest):
         out, err = child.communicate(timeout=QUICK_DEADLINE + WAIT)
         answer = json.loads(out)
         step = self.check(answer, "timeout", name, code="CE380")
-        self.assertTrue(step["cause"].endswith("its last words: nothing"), step)
+        self.assertTrue(step["cause"].endswith("its last output: nothing"), step)
         self.assertEqual(child.returncode, 1, err)
         self.nothing_is_left()
 

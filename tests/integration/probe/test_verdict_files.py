@@ -147,7 +147,7 @@ class Libraries(VerdictTest):
                     self.assertEqual((step["status"], step["code"]), ("fails", code), step)
 
     def is_a_container(self):
-        """As `cudaenv host` tells it, which its own tests hold to be right."""
+        """As `cudaenv host` reports it, which has its own tests."""
         ran = subprocess.run([PROGRAMS["cudaenv"], "host", "--json"], capture_output=True,
                              env=self.environment, cwd=self.root, timeout=WAIT, check=True)
         return bool(json.loads(ran.stdout)["platform"]["container"])

@@ -86,7 +86,7 @@ class BrokenCompilers(BuildingTest):
         self.check("#!/bin/sh\nexit 9\n", "exit status 9")
 
     def test_one_that_ends_well_and_writes_nothing(self):
-        self.check("#!/bin/sh\nexit 0\n", "it ended well, and wrote no program")
+        self.check("#!/bin/sh\nexit 0\n", "it succeeded, but wrote no program")
 
     def test_one_that_dies(self):
         self.check("#!/bin/sh\nkill -SEGV $$\n", "ended by signal 11")
@@ -168,7 +168,7 @@ class FullDisks(BuildingTest):
 
 
 class OddNames(BuildingTest):
-    """Of TMPDIR. Those at which nvcc breaks are reported; all others are nobody's business."""
+    """Of TMPDIR. Those that break nvcc are reported; all others are not."""
 
     BREAKING = {'a"b': "a double quote", "a$b": "a $", "a`b": "a backquote", "a\nb": "a line break",
                 "a,b": "a comma"}

@@ -3,7 +3,7 @@
 driver and runtime, and by a script in nvcc's place whose programs end in every other way. And the
 same through torch.
 
-The torch here is none: `import torch` of a real one is 3 GB of CUDA libraries and half a minute for each
+The torch here is a stub: `import torch` of a real one is 3 GB of CUDA libraries and half a minute for each
 test. It is a package of that name with what the extension needs of it: `torch.utils.cpp_extension.load`
 calls nvcc and the host compiler that the environment gives, as torch's does, and refuses with the words
 of torch 2's; `torch.zeros` is memory that the stand-in driver takes for its own."""
@@ -156,7 +156,7 @@ struct Module {
 
 
 def real_nvcc():
-    """Its toolkit; None where there is none of CUDA 13, whose runtime the stand-in is named after."""
+    """Its toolkit; None without a toolkit of CUDA 13, whose runtime the stand-in is named after."""
     found = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     if not os.path.exists(found) or not shutil.which("g++"):
         return None
@@ -167,7 +167,7 @@ def real_nvcc():
 
 def real_toolkit(site):
     """What is linked takes the stand-in in `site` before the real runtime, which activation names: an
-    old DT_RPATH goes before LD_LIBRARY_PATH."""
+    old DT_RPATH comes before LD_LIBRARY_PATH."""
     path = f"{site}/nvidia/cu13/lib"
     return {"CUDA_HOME": str(real_nvcc()), "NVCC_APPEND_FLAGS": "-cudart shared -Xlinker "
             f"--disable-new-dtags -Xlinker -rpath -Xlinker {path}"}
@@ -337,7 +337,7 @@ class TorchExtension(TorchTest):
         for words, code, shown in (
                 ("The detected CUDA version (13.0) mismatches the version that was used to compile\n"
                  "PyTorch (11.8). Please make sure to use the same CUDA versions.", "CE365",
-                 "nvcc is of CUDA 13.0"),
+                 "nvcc is for CUDA 13.0"),
                 ("CUDA_HOME environment variable is not set. Please set it to your CUDA install root.",
                  "CE367", "torch finds no nvcc"),
                 ("Ninja is required to load C++ extensions (pip install ninja to get it)", "CE371",
@@ -346,7 +346,7 @@ class TorchExtension(TorchTest):
                  "directory", "CE372", "python3-dev"),
                 ("ImportError: libcudnn.so.9: cannot open shared object file: No such file or "
                  "directory", "CE341", "the built program does not load: libcudnn.so.9 is not found"),
-                ("Error building extension 'cudaenv_trial': error: a word that nobody knows", "CE369",
+                ("Error building extension 'cudaenv_trial': error: an unknown word", "CE369",
                  "a word that no")):
             with self.subTest(code):
                 self.take_torch(words)

@@ -10,7 +10,7 @@ import subprocess
 from test_probe_command import CommandTest
 from support import H200, PROGRAMS, SECOND, run_tests
 
-# It tells with what it was run, and is asked for its version alone.
+# It records how it was run; only its version is requested.
 COMPILER = """#!/bin/sh
 env >"{place}/environment"
 echo "g++ (Debian 12.2.0-14) 12.2.0"
@@ -77,7 +77,7 @@ class Askers(KeepingTest):
         self.probe(NVIDIA_TF32_OVERRIDE="0")
         self.assertTrue(self.kept(NVIDIA_TF32_OVERRIDE="0"))
         self.assertIsNone(self.kept())
-        # What changes words alone is none, nor is what activation sets.
+        # Variables that only affect messages do not count, nor do those that activation sets.
         self.assertTrue(self.kept(NVIDIA_TF32_OVERRIDE="0", NCCL_DEBUG="INFO", CUDA_HOME="/opt"))
 
     def store(self):

@@ -85,7 +85,7 @@ class MeasuredTest(ProbeTest):
         self.assertIsNone(self.resolved()["driver"])
         self.asked("probe")
         self.assertEqual(self.resolved()["driver"]["source"], MEASURED)
-        # Another library path may lead to another driver, and a described machine is none of ours.
+        # Another library path may lead to another driver, and a described machine is not this one.
         self.assertIsNone(self.resolved(LD_LIBRARY_PATH="")["driver"])
         described = self.asked("resolve", "torch==2.8.0", "--driver", "550.54.15", "--offline")
         self.assertEqual((described["driver"]["cuda"], described["driver"]["source"]),
@@ -164,7 +164,7 @@ class MeasuredTest(ProbeTest):
         for words in (["--driver", "550.54.15"], ["--gpu", "9.0"], ["--host", "lab.json"]):
             ran = self.cudaenv("host", "--probe", *words)
             self.assertEqual(ran.returncode, 2, ran)
-            self.assertIn("--probe is of this machine", ran.stderr)
+            self.assertIn("--probe measures this machine", ran.stderr)
 
 
 if __name__ == "__main__":

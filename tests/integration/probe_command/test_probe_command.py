@@ -361,7 +361,7 @@ class BackgroundTest(CommandTest):
         self.wait_until(lambda: self.kept(**other))
         self.assertEqual(self.kept(**other)["verdict"], "ok")
         self.assertIsNone(self.kept())  # asked for before the setting was there
-        # It is known now: the next one asks nobody.
+        # It is known now: the next one does not ask.
         calls = self.calls()
         third = self.root / "home" / "code" / "third" / ".venv"
         shutil.copytree(self.prefix, third, symlinks=True)
@@ -409,7 +409,7 @@ class BackgroundTest(CommandTest):
             try:
                 opened.append(os.open(mode, os.O_WRONLY | os.O_NONBLOCK))
             except OSError:
-                return False  # nobody reads it yet
+                return False  # it has no reader yet
             return True
         self.wait_until(is_asked)
         os.write(opened[0], nvml + b"\n")
@@ -467,7 +467,7 @@ class BackgroundTest(CommandTest):
             self.prompt(**second)
             return waits_for_it()
         # The daemon waits for two seconds and then writes all the same: on a loaded machine a
-        # prompt that waits for nobody may take longer. One of these is not that unlucky.
+        # prompt that waits for nothing may take longer. One of these is not that unlucky.
         others = [self.another_environment(f"other{number}") for number in range(10)]
         self.assertTrue(any(answers_while_it_waits(others[at], others[at + 1])
                             for at in range(0, len(others), 2)), "each prompt waited for the store")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`cudaenv probe` at a terminal says which rung it is on, and takes that away again; nobody else
+"""`cudaenv probe` at a terminal says which rung it is on, and removes that line again; no other output
 hears of it."""
 
 import os
@@ -40,7 +40,7 @@ class ProgressTest(StoppingTest):
             self.assertTrue(ready, self.said)
             try:
                 self.said += os.read(self.controller, 65536)
-            except OSError:  # nobody has the other side any more
+            except OSError:  # the other side is closed
                 self.assertIsNone(wanted, self.said)
                 break
         return self.said

@@ -16,7 +16,7 @@ from pathlib import Path
 from test_probe_command import CommandTest
 from support import PROGRAMS, WAIT, run_tests
 
-# A probe that nobody stops has 20 s and --build 100 s: what is gone before was stopped.
+# Without a stop, a probe has 20 s and --build 100 s: what ends earlier was stopped.
 AT_ONCE = 12
 
 # It writes into its TMPDIR as nvcc does, has a child that no hang-up ends, and never comes back.
@@ -115,7 +115,7 @@ class Interrupted(StoppingTest):
             os.killpg(client.pid, number)
         else:
             os.kill(client.pid, number)
-        out, err = client.communicate(timeout=AT_ONCE)  # nobody else holds its output
+        out, err = client.communicate(timeout=AT_ONCE)  # no other process holds its output
         self.assertEqual((client.returncode, out), (-number, b""), err)
         self.nothing_stays()
 
@@ -268,7 +268,7 @@ class Sweeping(StoppingTest):
             os.kill(pid, signal.SIGKILL)
         client.wait(timeout=WAIT)
         for pid in started & set(self.left_behind()):
-            os.kill(pid, signal.SIGKILL)  # what it compiled, which nobody could end
+            os.kill(pid, signal.SIGKILL)  # the compiler that it started, which could not be ended
         left = os.listdir(self.scratch)
         self.assertEqual(len(left), 1)
         self.assertRegex(left[0], "^cudaenv-trial-[0-9A-Za-z]{6}$")

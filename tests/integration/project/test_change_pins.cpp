@@ -133,7 +133,7 @@ TEST_CASE("unpin removes by any name, and says what was not pinned") {
           std::vector<std::string>{"gcc is not pinned in " + scratch.path("cudaenv.toml")});
     CHECK(unpin(scratch.path(), {"cudaa"}).error().hint == "did you mean \"cuda\"?");
     CHECK(unpin(scratch.path(), {"cuda=11.3"}).error().hint ==
-          "unpin takes names alone, as in cuda");
+          "unpin takes only names, as in cuda");
 }
 
 TEST_CASE("unpin makes no file") {

@@ -18,14 +18,14 @@ MOST = 200  # changes of one fix, and then some
 
 
 def without_words(files):
-    """Without what every installer writes anew, and what differs in healthy environments."""
+    """Without what every installer rewrites, and what differs in healthy environments."""
     return {path: content for path, content in files.items()
             if not path.endswith((".dist-info/INSTALLER", ".dist-info/RECORD", ".dist-info/REQUESTED",
                                   ".dist-info/direct_url.json"))}
 
 
 def become(prefix, copy):
-    """The same environment with the files of the copy: what tells it from another one stays."""
+    """The same environment with the files of the copy: what distinguishes it from another one stays."""
     own = {prefix / "pyvenv.cfg", prefix / "conda-meta"}
     for path in prefix.iterdir():
         if path in own:

@@ -271,7 +271,7 @@ class Keeping(unittest.TestCase):
         self.assertEqual(tree(prefix), before)
 
     def in_small_disk(self, place, size, command, **more):
-        """Runs the command with a file system of that size at `place`; skips where there is none."""
+        """Runs the command with a file system of that size at `place`; skips if that is not possible."""
         script = f"mount -t tmpfs -o size={size} none {place} && {more.pop('first', 'true')} && exec \"$@\""
         whole = ["unshare", "--map-root-user", "--mount", "sh", "-c", script, "sh", *map(str, command)]
         tried = subprocess.run(["unshare", "--map-root-user", "--mount", "sh", "-c",

@@ -22,7 +22,7 @@ struct Handle {
 };
 
 int version() {
-    return told_for("cublasGetVersion").garbage.value_or(130100);
+    return scripted_for("cublasGetVersion").garbage.value_or(130100);
 }
 
 // Normal numbers and zero: no others are asked for.
@@ -60,7 +60,7 @@ void multiply(int m, int n, int k, float alpha, const void* a, int lda, const vo
 } // namespace
 
 EXPORTED int cublasCreate_v2(void** handle) {
-    if (const int status = told_for("cublasCreate").status; status != 0) {
+    if (const int status = scripted_for("cublasCreate").status; status != 0) {
         return status;
     }
     const auto gpu = current_gpu();
@@ -71,7 +71,7 @@ EXPORTED int cublasCreate_v2(void** handle) {
     return 0;
 }
 EXPORTED int cublasDestroy_v2(void* handle) {
-    const int status = told_for("cublasDestroy").status;
+    const int status = scripted_for("cublasDestroy").status;
     delete static_cast<Handle*>(handle);
     return status;
 }
@@ -91,9 +91,9 @@ EXPORTED int cublasGetProperty(int property, int* value) {
 EXPORTED int cublasSgemm_v2(void* handle, int of_a, int of_b, int m, int n, int k,
                             const float* alpha, const float* a, int lda, const float* b, int ldb,
                             const float* beta, float* c, int ldc) {
-    const Told told = told_for("cublasSgemm");
-    if (told.status != 0) {
-        return told.status;
+    const Scripted scripted = scripted_for("cublasSgemm");
+    if (scripted.status != 0) {
+        return scripted.status;
     }
     if (handle == nullptr || static_cast<Handle*>(handle)->gpu != current_gpu()) {
         return k_not_initialized;
@@ -101,11 +101,11 @@ EXPORTED int cublasSgemm_v2(void* handle, int of_a, int of_b, int m, int n, int 
     if (of_a != 0 || of_b != 0) {
         return k_not_supported;
     }
-    if (told.is_unwritten) {
+    if (scripted.is_unwritten) {
         return 0;
     }
     multiply(m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc, single);
-    if (told.is_wrong) {
+    if (scripted.is_wrong) {
         c[m * n / 2] += 1.0F;
     }
     return 0;
@@ -113,9 +113,9 @@ EXPORTED int cublasSgemm_v2(void* handle, int of_a, int of_b, int m, int n, int 
 EXPORTED int cublasGemmEx(void* handle, int of_a, int of_b, int m, int n, int k, const void* alpha,
                           const void* a, int type_a, int lda, const void* b, int type_b, int ldb,
                           const void* beta, void* c, int type_c, int ldc, int compute, int) {
-    const Told told = told_for("cublasGemmEx");
-    if (told.status != 0) {
-        return told.status;
+    const Scripted scripted = scripted_for("cublasGemmEx");
+    if (scripted.status != 0) {
+        return scripted.status;
     }
     if (handle == nullptr || static_cast<Handle*>(handle)->gpu != current_gpu()) {
         return k_not_initialized;
@@ -126,13 +126,13 @@ EXPORTED int cublasGemmEx(void* handle, int of_a, int of_b, int m, int n, int k,
         compute != compute_32) {
         return k_not_supported;
     }
-    if (told.is_unwritten) {
+    if (scripted.is_unwritten) {
         return 0;
     }
     auto* into = static_cast<float*>(c);
     multiply(m, n, k, *static_cast<const float*>(alpha), a, lda, b, ldb,
              *static_cast<const float*>(beta), into, ldc, half);
-    if (told.is_wrong) {
+    if (scripted.is_wrong) {
         into[m * n / 2] += 1.0F;
     }
     return 0;

@@ -37,7 +37,7 @@ int ended(int status) {
 
 template <typename Object>
 int made(const char* function, void** object, Object what) {
-    if (const int status = told_for(function).status; status != 0) {
+    if (const int status = scripted_for(function).status; status != 0) {
         return ended(status);
     }
     *object = new Object(what);
@@ -53,10 +53,10 @@ int dropped(const char* function, void* object) {
 } // namespace
 
 EXPORTED std::size_t cudnnGetVersion() {
-    return static_cast<std::size_t>(told_for("cudnnGetVersion").garbage.value_or(91900));
+    return static_cast<std::size_t>(scripted_for("cudnnGetVersion").garbage.value_or(91900));
 }
 EXPORTED std::size_t cudnnGetCudartVersion() {
-    return static_cast<std::size_t>(told_for("cudnnGetCudartVersion").garbage.value_or(13000));
+    return static_cast<std::size_t>(scripted_for("cudnnGetCudartVersion").garbage.value_or(13000));
 }
 // cudnn_graph.h of 9, and cudnn_ops_infer.h of 8, which counts from 1.
 EXPORTED const char* cudnnGetErrorString(int status) {
@@ -133,13 +133,13 @@ EXPORTED int cudnnSetConvolution2dDescriptor(void* object, int margin_high, int 
 }
 EXPORTED int cudnnGetConvolutionForwardWorkspaceSize(void*, void*, void*, void*, void*,
                                                      int algorithm, std::size_t* bytes) {
-    const Told told = told_for("cudnnGetConvolutionForwardWorkspaceSize");
-    if (told.status != 0) {
-        return ended(told.status);
+    const Scripted scripted = scripted_for("cudnnGetConvolutionForwardWorkspaceSize");
+    if (scripted.status != 0) {
+        return ended(scripted.status);
     }
     *bytes = algorithm == 1 ? k_workspace : 0;
-    if (told.garbage) {
-        *bytes = static_cast<std::size_t>(*told.garbage);
+    if (scripted.garbage) {
+        *bytes = static_cast<std::size_t>(*scripted.garbage);
     }
     return 0;
 }
@@ -149,10 +149,10 @@ EXPORTED int cudnnConvolutionForward(void* handle, const void* alpha, void* tens
                                      std::size_t bytes, const void* beta, void* output,
                                      void* result) {
     // Two names, so that a scenario can refuse one algorithm and not the other.
-    const Told told = told_for(algorithm == 1 ? "cudnnConvolutionForwardWithWorkspace"
-                                              : "cudnnConvolutionForward");
-    if (told.status != 0) {
-        return ended(told.status);
+    const Scripted scripted = scripted_for(algorithm == 1 ? "cudnnConvolutionForwardWithWorkspace"
+                                                          : "cudnnConvolutionForward");
+    if (scripted.status != 0) {
+        return ended(scripted.status);
     }
     if (static_cast<Handle*>(handle)->gpu != current_gpu() || algorithm < 0 || algorithm > 1 ||
         (algorithm == 1 && (workspace == nullptr || bytes < k_workspace))) {
@@ -169,7 +169,7 @@ EXPORTED int cudnnConvolutionForward(void* handle, const void* alpha, void* tens
     if (*static_cast<const float*>(beta) != 0) {
         return ended(k_not_supported);
     }
-    if (told.is_unwritten) {
+    if (scripted.is_unwritten) {
         return 0;
     }
     const auto* from = static_cast<const float*>(image);
@@ -190,7 +190,7 @@ EXPORTED int cudnnConvolutionForward(void* handle, const void* alpha, void* tens
             into[y * out.wide + x] = *static_cast<const float*>(alpha) * sum;
         }
     }
-    if (told.is_wrong) {
+    if (scripted.is_wrong) {
         into[out.high * out.wide / 2] += 1.0F;
     }
     return 0;

@@ -21,14 +21,14 @@ inline std::optional<int> current_gpu() {
 
 // What the call is to do besides its work: nothing, refuse with a status, be wrong, lie, or not do
 // it.
-struct Told {
+struct Scripted {
     int status = 0;
     bool is_wrong = false;
     bool is_unwritten = false;
     std::optional<int> garbage{};
 };
 
-inline Told told_for(std::string_view function) {
+inline Scripted scripted_for(std::string_view function) {
     const Rule* rule = rule_for(function, {.gpu = current_gpu()});
     if (rule == nullptr) {
         return {};

@@ -94,7 +94,7 @@ int context_check() {
 }
 
 // Writes a number, or what the scenario has instead of it.
-int told(const Rule* rule, int* out, int value) {
+int scripted(const Rule* rule, int* out, int value) {
     if (rule != nullptr && rule->action == Action::Return) {
         return rule->number;
     }
@@ -151,12 +151,12 @@ EXPORTED int cuInit(unsigned) {
 }
 
 EXPORTED int cuDriverGetVersion(int* version) {
-    return told(rule_for("cuDriverGetVersion"), version, scenario().version);
+    return scripted(rule_for("cuDriverGetVersion"), version, scenario().version);
 }
 
 EXPORTED int cuDeviceGetCount(int* count) {
     const auto* rule = rule_for("cuDeviceGetCount");
-    return initialized ? told(rule, count, static_cast<int>(scenario().devices.size()))
+    return initialized ? scripted(rule, count, static_cast<int>(scenario().devices.size()))
                        : k_not_initialized;
 }
 
@@ -165,7 +165,7 @@ EXPORTED int cuDeviceGet(int* device, int ordinal) {
     if (const int no = device_check(ordinal); no != k_ok) {
         return no;
     }
-    return told(rule, device, ordinal);
+    return scripted(rule, device, ordinal);
 }
 
 EXPORTED int cuDeviceGetName(char* text, int length, int device) {
@@ -216,7 +216,7 @@ EXPORTED int cuDeviceGetAttribute(int* value, int attribute, int device) {
         {1, 1024}, {8, 49152},     {10, 32},       {16, 132},   {20, of.compute_mode},
         {31, 1},   {75, of.major}, {76, of.minor}, {81, 233472}};
     const auto found = known.find(attribute);
-    return told(rule, value, found == known.end() ? 0 : found->second);
+    return scripted(rule, value, found == known.end() ? 0 : found->second);
 }
 
 EXPORTED int cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
@@ -445,7 +445,7 @@ EXPORTED int cuGetErrorName(int error, const char** name) {
     return found == names.end() ? k_invalid_value : k_ok;
 }
 
-// Real runtimes find the driver's functions by this. Their own private tables are nobody's to make
+// Real runtimes find the driver's functions by this. Their private tables cannot be made
 // up: over this stand-in they can tell versions and a failed cuInit, and nothing beyond.
 EXPORTED int cuGetProcAddress(const char* symbol, void** function, int version,
                               unsigned long long flags);

@@ -71,7 +71,7 @@ struct Scenario {
     std::vector<Rule> rules;
 };
 
-// Aborts with a word on standard error where the file is none: a test that misspells must fail.
+// Aborts with a word on standard error if the file is invalid: a misspelled test must fail.
 Scenario& scenario();
 
 void note(std::string_view line); // into the log, whole and at once

@@ -335,7 +335,7 @@ TEST_CASE(
     CHECK(choose(situation).nearest.empty());
 }
 
-TEST_CASE("beside a toolkit that does not answer only what is wanted itself is taken") {
+TEST_CASE("beside a toolkit that does not answer, only exactly the wanted CUDA is used") {
     Situation situation = with_torch("2.3.0+cu121", "12.1");
     facts::Toolkit silent;
     silent.path = "/nfs/cuda";

@@ -170,7 +170,7 @@ TEST_CASE("cuDNN with headers is set in the five variables that build scripts re
     CHECK(set_to(composition, "CUDNN_INCLUDE_DIR") == root + "/include");
     CHECK(set_to(composition, "CUDNN_LIB_DIR") == root + "/lib");
     CHECK(set_to(composition, "CUDNN_LIBRARY") == root + "/lib/libcudnn.so.8");
-    SECTION("the environment's goes before the toolkit's") {
+    SECTION("the environment's has priority over the toolkit's") {
         there.layout.cudnn = {"/usr/local/cuda-11.3", "/usr/local/cuda-11.3/include", "", "",
                               std::nullopt};
         CHECK(set_to(there.compose(), "CUDNN_HOME") == root);

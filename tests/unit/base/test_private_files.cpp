@@ -50,7 +50,7 @@ TEST_CASE("missing directories are made for their owner alone, those that are th
     CHECK((status_of(path).st_mode & 0777) == 0750);
 }
 
-TEST_CASE("a file in the way of a directory is told") {
+TEST_CASE("a file in the way of a directory is reported") {
     TemporaryTree tree;
     tree.file("a", "");
     CHECK_FALSE(make_private_directories(tree.path() + "/a/b"));

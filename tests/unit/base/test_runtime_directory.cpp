@@ -110,7 +110,7 @@ TEST_CASE("an XDG_RUNTIME_DIR of another user, as su leaves it, is passed over")
     CHECK(outcome(machine.open(xdg)) == machine.last_resort());
 }
 
-TEST_CASE("a missing runtime directory is told, and not made, where it is only to be found") {
+TEST_CASE("a missing runtime directory is reported, and not created, if it is only searched for") {
     Machine machine;
     const auto xdg = machine.own("xdg");
     const auto opened = machine.open(xdg, IfMissing::Fail);
@@ -166,13 +166,13 @@ TEST_CASE("a runtime directory that another user made first is refused") {
     CHECK(opened.error().message.find("65534") != std::string::npos);
 }
 
-TEST_CASE("a user who cannot enter the runtime directory of another is told whose it is") {
+TEST_CASE("a user who cannot enter another user's runtime directory sees whose it is") {
     Machine machine;
     Machine::mode(machine.own("tmp/cudaenv-65534"), 0700);
-    const auto told = test::as_nobody([&] {
+    const auto seen = test::as_nobody([&] {
         return outcome(open_runtime_directory(nullptr, 65534, IfMissing::Make, machine.parents));
     });
-    CHECK(told == "unsafe-runtime-directory");
+    CHECK(seen == "unsafe-runtime-directory");
 }
 
 TEST_CASE("a temporary directory in which others can rename is not used") {
@@ -182,25 +182,25 @@ TEST_CASE("a temporary directory in which others can rename is not used") {
     CHECK(::access(machine.last_resort().c_str(), F_OK) != 0);
 }
 
-TEST_CASE("a runtime directory that cannot be made is told with the reason") {
+TEST_CASE("a runtime directory that cannot be created is reported with the reason") {
     Machine machine;
     Machine::mode(machine.parents.temporary, 0755); // root's, and so not writable for nobody
-    const auto told = test::as_nobody([&] {
+    const auto seen = test::as_nobody([&] {
         const auto opened =
             open_runtime_directory(nullptr, 65534, IfMissing::Make, machine.parents);
         return opened ? opened->path : opened.error().code + ": " + opened.error().message;
     });
-    CHECK(told == "no-runtime-directory: " + machine.parents.temporary +
+    CHECK(seen == "no-runtime-directory: " + machine.parents.temporary +
                       "/cudaenv-65534 cannot be made: Permission denied");
 }
 
 TEST_CASE("the runtime directory of a user who is not root is that user's own") {
     Machine machine;
-    const auto told = test::as_nobody([&] {
+    const auto seen = test::as_nobody([&] {
         return outcome(open_runtime_directory(nullptr, 65534, IfMissing::Make, machine.parents));
     });
-    CHECK(told == machine.parents.temporary + "/cudaenv-65534");
-    CHECK(mode_of(told) == 0700);
+    CHECK(seen == machine.parents.temporary + "/cudaenv-65534");
+    CHECK(mode_of(seen) == 0700);
 }
 
 } // namespace

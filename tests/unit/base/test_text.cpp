@@ -121,7 +121,7 @@ TEST_CASE("what is no secret is left as it is") {
     CHECK(redact_secrets(text) == text);
 }
 
-TEST_CASE("what other programs say is told without the secrets in it") {
+TEST_CASE("the output of other programs is shown without the secrets in it") {
     CHECK(redact_secrets("with ghp_0123456789abcdefABCD and hf_abcdefghijklmnop, as told") ==
           "with ghp_*** and hf_***, as told");
     CHECK(redact_secrets("libhf_something_else.so pypi-server hf_hub") ==

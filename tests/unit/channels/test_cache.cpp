@@ -77,7 +77,7 @@ TEST_CASE("the second opening takes the index of the first") {
     CHECK(std::distance(fs::directory_iterator(fixture.options.cache_directory), {}) == 1);
 }
 
-TEST_CASE("a changed repodata is read anew, even with its old time put back") {
+TEST_CASE("a changed repodata is read again, even if its old time is restored") {
     const Fixture fixture;
     (void)fixture.open();
     REQUIRE(fixture.open()->from_cache());
@@ -128,7 +128,7 @@ TEST_CASE("a damaged index is as good as none") {
     }
 }
 
-// An index that is whole and made for this very file, but tells lies.
+// An index that is complete and made for this file, but wrong.
 void write_lying_index(const Fixture& fixture, const IndexBuilder& builder) {
     struct stat status {};
     REQUIRE(::stat(fixture.path.c_str(), &status) == 0);

@@ -270,8 +270,7 @@ TEST_CASE("a damaged repodata is refused with its file, line and column") {
     CHECK(error.line == 2);
     CHECK(error.column == 43);
     CHECK(error.message == "not a usable repodata file: record \"a-1-0.conda\": \"version\": "
-                           "expected a text in quotes, "
-                           "here is a number (byte 57)");
+                           "expected a string in quotes, found a number (byte 57)");
     CHECK_FALSE(error.hint.empty());
 }
 
@@ -345,7 +344,7 @@ TEST_CASE("a compressed repodata that is damaged, cut or a bomb is refused") {
     CHECK(fs::is_empty(cache.path()));
 }
 
-TEST_CASE("a repodata that is no file is refused and hangs nobody") {
+TEST_CASE("a repodata that is not a file is refused and does not hang") {
     const TemporaryDirectory dir;
     fs::create_directories(dir / "linux-64/repodata.json");
     const auto directory = open_channel(dir.path().string(), {});

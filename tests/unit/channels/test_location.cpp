@@ -48,7 +48,7 @@ TEST_CASE("a URL that is no path of this machine says what is right") {
     CHECK_FALSE(locate_channel(" "));
 }
 
-TEST_CASE("a channel on the network is unavailable, and its secrets are not told") {
+TEST_CASE("a channel on the network is unavailable, and its secrets are not shown") {
     const auto remote = locate_channel("https://me:secret@host/t/tk-1234/channel");
     REQUIRE_FALSE(remote);
     CHECK(remote.error().kind == ErrorKind::Unavailable);

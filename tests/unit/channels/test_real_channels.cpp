@@ -28,7 +28,7 @@ std::string decompressed(const fs::path& path) {
 }
 
 // What the reader should give for one record of the file.
-std::string told(const json& record, const std::string& file_name, const std::string& subdir) {
+std::string named(const json& record, const std::string& file_name, const std::string& subdir) {
     const std::string noarch = record.value("noarch", json()).is_string() ||
                                        record.value("noarch", json(false)) == json(true)
                                    ? "noarch"
@@ -50,7 +50,7 @@ std::string told(const json& record, const std::string& file_name, const std::st
         .dump();
 }
 
-std::string told(const specs::PackageRecord& record) {
+std::string named(const specs::PackageRecord& record) {
     std::string features;
     for (const std::string& feature : record.track_features) {
         features += (features.empty() ? "" : " ") + feature;
@@ -74,7 +74,7 @@ TEST_CASE("every record of the real channels arrives, and nothing else") {
                 CHECK_FALSE(records.empty());
                 for (const auto& record : records) {
                     CHECK(record.name == name);
-                    ours[record.subdir + '/' + record.file_name] = told(record);
+                    ours[record.subdir + '/' + record.file_name] = named(record);
                 }
             }
             std::map<std::string, std::string> theirs;
@@ -85,12 +85,12 @@ TEST_CASE("every record of the real channels arrives, and nothing else") {
                 }
                 const json repodata = json::parse(decompressed(file));
                 for (const auto& [file_name, record] : repodata.at("packages.conda").items()) {
-                    theirs[subdir + '/' + file_name] = told(record, file_name, subdir);
+                    theirs[subdir + '/' + file_name] = named(record, file_name, subdir);
                 }
                 for (const auto& [file_name, record] : repodata.at("packages").items()) {
                     const std::string stem = file_name.substr(0, file_name.size() - 8);
                     if (!repodata.at("packages.conda").contains(stem + ".conda")) {
-                        theirs[subdir + '/' + file_name] = told(record, file_name, subdir);
+                        theirs[subdir + '/' + file_name] = named(record, file_name, subdir);
                     }
                 }
             }

@@ -89,36 +89,36 @@ TEST_CASE("a wrong record is refused by name, with what would be right") {
     };
     const auto wrong = GENERATE(
         Wrong{R"({"name":"a","version":"1","build":"0","depends":"b"})",
-              "\"depends\": expected a list of texts, here is a text"},
+              "\"depends\": expected a list of strings, found a string"},
         Wrong{R"({"name":"a","version":"1","build":"0","depends":["b",1]})",
-              "\"depends\": expected a text in quotes, here is a number"},
+              "\"depends\": expected a string in quotes, found a number"},
         Wrong{R"({"name":"a","version":"1","build":"0","depends":null})",
-              "\"depends\": expected a list of texts, here is null"},
+              "\"depends\": expected a list of strings, found null"},
         Wrong{R"({"name":"a","version":1.0,"build":"0","depends":[]})",
-              "\"version\": expected a text in quotes, here is a number"},
+              "\"version\": expected a string in quotes, found a number"},
         Wrong{R"({"name":["a"],"version":"1","build":"0"})",
-              "\"name\": expected a text in quotes, here is a list"},
+              "\"name\": expected a string in quotes, found a list"},
         Wrong{R"({"version":"1","build":"0"})", "has no \"name\""},
         Wrong{R"({"name":"a","build":"0"})", "has no \"version\""},
         Wrong{R"({"name":"a","version":"1"})", "has no \"build\""},
         Wrong{R"({"name":"","version":"1","build":"0"})", "has an empty name or version"},
         Wrong{R"({"name":"a","version":"1","build":"0","build_number":"x"})",
-              "\"build_number\": expected a whole number, here is a text"},
+              "\"build_number\": expected an integer, found a string"},
         Wrong{R"({"name":"a","version":"1","build":"0","build_number":1.5})",
-              "\"build_number\": expected a whole number, here is 1.5"},
+              "\"build_number\": expected an integer, found 1.5"},
         Wrong{R"({"name":"a","version":"1","build":"0","build_number":-1})",
               "\"build_number\": must not be negative"},
         Wrong{R"({"name":"a","version":"1","build":"0","timestamp":"now"})",
-              "\"timestamp\": expected a number, here is a text"},
+              "\"timestamp\": expected a number, found a string"},
         Wrong{R"({"name":"a","version":"1","build":"0","timestamp":1e300})",
               "\"timestamp\": not a point in time"},
         Wrong{R"({"name":"a","version":"1","build":"0","noarch":7})",
-              "\"noarch\": expected \"python\", \"generic\", true or false, here is a number"},
+              "\"noarch\": expected \"python\", \"generic\", true or false, found a number"},
         Wrong{R"({"name":"a","version":"1","build":"0","track_features":{}})",
-              "\"track_features\": expected a text in quotes, here is an object"},
+              "\"track_features\": expected a string in quotes, found an object"},
         Wrong{R"({"name":"a","version":"1","build":"0","constrains":"b"})",
-              "\"constrains\": expected a list of texts, here is a text"},
-        Wrong{R"([])", "a record must be an object, here is a list"},
+              "\"constrains\": expected a list of strings, found a string"},
+        Wrong{R"([])", "a record must be an object, found a list"},
         Wrong{R"({"name":"a","version":"1","build":"0" "depends":[]})", "expected ',' or '}'"});
     const std::string text =
         R"({"packages":{"good-1-0.conda":{"name":"g","version":"1","build":"0"},)"
@@ -134,15 +134,15 @@ TEST_CASE("a wrong record is refused by name, with what would be right") {
 
 TEST_CASE("what is not an object of records is refused") {
     for (const auto& [text, what] :
-         {std::pair{"[]", "a repodata file must be a JSON object, here is a list"},
-          std::pair{"nonsense", "a repodata file must be a JSON object, here is null"},
+         {std::pair{"[]", "a repodata file must be a JSON object, found a list"},
+          std::pair{"nonsense", "a repodata file must be a JSON object, found null"},
           std::pair{R"({"packages":[]})",
-                    "\"packages\" must be an object of records, here is a list"},
+                    "\"packages\" must be an object of records, found a list"},
           std::pair{R"({"packages.conda":null})",
-                    "\"packages.conda\" must be an object of records, here is null"},
-          std::pair{R"({"info":[]})", "\"info\": expected an object, here is a list"},
+                    "\"packages.conda\" must be an object of records, found null"},
+          std::pair{R"({"info":[]})", "\"info\": expected an object, found a list"},
           std::pair{R"({"info":{"subdir":1}})",
-                    "\"info.subdir\": expected a text in quotes, here is a number"},
+                    "\"info.subdir\": expected a string in quotes, found a number"},
           std::pair{R"({} x)", "text after the closing '}'"},
           std::pair{R"({"packages":{},})", "expected a key in quotes"},
           std::pair{R"({"packages" {}})", "expected ':' after the key"}}) {
@@ -154,7 +154,7 @@ TEST_CASE("what is not an object of records is refused") {
 }
 
 TEST_CASE("a member as large as many windows is read in linear time") {
-    // 32 MiB in one text, in 64 KiB windows: beginning it anew each time would copy 8 GiB.
+    // 32 MiB in one text, in 64 KiB windows: restarting it each time would copy 8 GiB.
     const std::string text =
         R"({"signatures":")" + std::string(32U << 20U, 'x') + R"(","packages":{}})";
     const auto result = scanned(text, 64U << 10U);

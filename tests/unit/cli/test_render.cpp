@@ -1,5 +1,5 @@
 // Golden tests: tests/golden/render/NAME.json -> NAME.txt (UTF-8), NAME.ascii.txt (other locales).
-// CUDAENV_UPDATE_GOLDEN=1 writes them anew; they are reviewed like code.
+// CUDAENV_UPDATE_GOLDEN=1 updates them; they are reviewed like code.
 #include "cli/render/render.hpp"
 #include "tests/support/places.hpp"
 

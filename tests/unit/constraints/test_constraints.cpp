@@ -73,7 +73,7 @@ TEST_CASE("NVIDIA's wheels are held where torch's own record requires one versio
     ContextBuilder env;
     rules::testing::torch_of_pypi(env);
     env.pip("nvidia-cudnn-cu12", "9.10.2.21");
-    env.pip("nvidia-nccl-cu12", "2.28.0"); // not what torch requires: check tells of it
+    env.pip("nvidia-nccl-cu12", "2.28.0"); // not what torch requires: check reports it
     env.pip("nvidia-ml-py", "12.0.0");     // torch does not require it
     env.pip("triton", "3.4.0");
     const auto found = constraints_in(env).pip;

@@ -53,7 +53,7 @@ private:
             }
         } else if (keyword == "enum") {
             if (std::find(rule.begin(), rule.end(), value) == rule.end()) {
-                fail(at, value.dump() + " is none of " + rule.dump());
+                fail(at, value.dump() + " is not one of " + rule.dump());
             }
         } else if (keyword == "anyOf") {
             if (std::none_of(rule.begin(), rule.end(), [&](const json& one) {
@@ -61,7 +61,7 @@ private:
                     inner.check(one, value, at);
                     return inner.found.empty();
                 })) {
-                fail(at, value.dump() + " fits none of the choices");
+                fail(at, value.dump() + " fits no choice");
             }
         } else {
             check_bound(keyword, rule, value, at);

@@ -61,7 +61,7 @@ TEST_CASE("a driver that did not start has reported no CUDA, and its rung failed
     CHECK(measured.failed[0].code == "CE312");
 }
 
-TEST_CASE("an environment's own failure is not the machine's, and a busy GPU is none") {
+TEST_CASE("an environment's failure is not the machine's, and a busy GPU is not a failure") {
     CHECK(measured_of(run(ProbeVerdict::Fails, {step("driver", StepStatus::Ok),
                                                 step("runtime", StepStatus::Fails, "CE321"),
                                                 step("cudnn", StepStatus::Fails, "CE350")}),
@@ -137,7 +137,7 @@ TEST_CASE("a kernel that failed is reported until the runtime under it changes")
     CHECK_FALSE(kept_measured(caller));
 }
 
-TEST_CASE("a failed rung of the environment alone is none of the machine's") {
+TEST_CASE("a failed rung that concerns only the environment is not the machine's") {
     JudgedStep kernel = step("kernel", StepStatus::Fails, "CE330");
     CHECK(measured_of(run(ProbeVerdict::Fails, {kernel}), k_nobody).failed.size() == 1);
     kernel.machine_is_right = true;

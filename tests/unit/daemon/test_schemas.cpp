@@ -38,7 +38,7 @@ public:
         m_path = fs::canonical(pattern).string();
     }
     ~Scratch() {
-        std::error_code ignored; // a leftover in the temporary directory harms nobody
+        std::error_code ignored; // a leftover in the temporary directory is harmless
         fs::remove_all(m_path, ignored);
     }
     Scratch(const Scratch&) = delete;

@@ -344,7 +344,7 @@ TEST_CASE("an nvcc without a version anywhere is a toolkit with a problem, not s
     CHECK(facts.toolkits.front().problem.find("not asked") != std::string::npos);
 }
 
-TEST_CASE("an nvcc that leads out of the environment is none of it, and noted") {
+TEST_CASE("an nvcc that leads out of the environment does not count, and is noted") {
     auto disk = conda({});
     disk.program("/usr/local/cuda/bin/nvcc").link("/e/bin/nvcc", "/usr/local/cuda/bin/nvcc");
     const auto facts = read(disk);

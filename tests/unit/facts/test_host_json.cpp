@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// A host drawn at random: every member told or not, independently.
+// A random host: every member present or not, independently.
 class RandomHost {
 public:
     explicit RandomHost(unsigned seed) : m_random(seed) {}
@@ -238,7 +238,7 @@ TEST_CASE("a GPU without an index takes its place in the list") {
 
 struct Bad {
     const char* text;
-    const char* told; // part of the message
+    const char* says; // part of the message
     int line;
     int column;
 };
@@ -281,7 +281,7 @@ TEST_CASE("a malformed facts file is refused with its place and what would be ri
     REQUIRE_FALSE(read);
     const auto& error = read.error();
     INFO(error.message);
-    CHECK(error.message.find(bad.told) != std::string::npos);
+    CHECK(error.message.find(bad.says) != std::string::npos);
     CHECK(error.message.find('\n') == std::string::npos);
     CHECK(error.path == "/p/host.json");
     CHECK(error.line == bad.line);

@@ -34,7 +34,7 @@ Measured gives(const char* cuda) {
     return measured;
 }
 
-TEST_CASE("what the driver itself said goes before its branch, and both are told") {
+TEST_CASE("what the driver itself said has priority over its branch, and both are reported") {
     const Host host = with_measured(machine("550.54.15", "12.4"), gives("12.9"));
     CHECK(host.driver->cuda->str() == "12.9");
     CHECK(host.driver->version->str() == "550.54.15");
@@ -97,7 +97,7 @@ TEST_CASE("a GPU is found again by its uuid, its name, or because all are alike"
     CHECK_FALSE(host.gpus[1].compute_capability); // hidden from the probe
     CHECK(host.gpus[1].source == "the PCI list");
     CHECK(host.gpus[2].compute_capability == ComputeCapability{12, 0});
-    REQUIRE(host.notes.size() == 1); // 7.5 was wrong, and is told
+    REQUIRE(host.notes.size() == 1); // 7.5 was wrong, and is reported
     CHECK(host.notes.front().find("sm_75") != std::string::npos);
 
     Host unnamed;

@@ -37,7 +37,7 @@ std::vector<std::string> shown(const CompilerFindings& findings) {
 }
 using Lines = std::vector<std::string>;
 
-TEST_CASE("names of C++ compilers are told from other programs") {
+TEST_CASE("names of C++ compilers are distinguished from other programs") {
     const auto bare = parse_compiler_name("g++");
     REQUIRE(bare);
     CHECK(bare->version.empty());
@@ -68,7 +68,7 @@ TEST_CASE("what compilers answer is read") {
     CHECK(parse_clang_version("gcc (Debian) 12.2.0\n").empty());
 }
 
-TEST_CASE("each compiler is told once, by the name with its version, whatever links to it") {
+TEST_CASE("each compiler is reported once, by the name with its version, whatever links to it") {
     Look look;
     look.add_gcc("/usr/bin/g++-12", "12.2.0");
     look.disk.link("/usr/bin/g++", "g++-12")
@@ -106,7 +106,7 @@ TEST_CASE("a script that is the compiler, as NixOS has it, is one") {
     CHECK(shown(look.find()) == Lines{"gcc 13.2.0 /run/current-system/sw/bin/g++ default"});
 }
 
-TEST_CASE("clang's directory tells its version without a child, up to 15") {
+TEST_CASE("clang's directory gives its version without a child, up to 15") {
     Look look;
     look.disk.program("/usr/lib/llvm-14/bin/clang")
         .link("/usr/lib/llvm-14/bin/clang++", "clang")

@@ -55,7 +55,7 @@ TEST_CASE("conda and mamba of a root are known from conda-meta, without running 
     CHECK(look.processes.started.empty());
 }
 
-TEST_CASE("micromamba and pixi are asked, as no file tells their version") {
+TEST_CASE("micromamba and pixi are asked, as no file contains their version") {
     Look look;
     look.disk.program("/home/u/.local/bin/micromamba").program("/home/u/.pixi/bin/pixi");
     look.processes.answer("/home/u/.local/bin/micromamba --version", "2.8.1\n")

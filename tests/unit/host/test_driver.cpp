@@ -88,7 +88,7 @@ TEST_CASE("the module's sysfs version stands in for a masked /proc") {
     CHECK_FALSE(found.driver->kind);
 }
 
-TEST_CASE("libraries of another version than the loaded module are told") {
+TEST_CASE("libraries of another version than the loaded module are reported") {
     auto disk = with_module(k_580);
     FakeProcesses processes;
     processes.answer(k_ask, R"({"driver_version": "580.105.08", "cuda_driver_version": "13.0",
@@ -100,7 +100,7 @@ TEST_CASE("libraries of another version than the loaded module are told") {
     CHECK(found.notes[0].find("reboot") != std::string::npos);
 }
 
-TEST_CASE("without any sign of a driver no child is started, and the reason is told") {
+TEST_CASE("without any sign of a driver no child is started, and the reason is reported") {
     FakeDisk disk;
     disk.file("/sys/bus/pci/devices/0000:00:02.0/uevent", "PCI_CLASS=30000\nPCI_ID=8086:5916\n");
     FakeProcesses processes;
@@ -112,7 +112,7 @@ TEST_CASE("without any sign of a driver no child is started, and the reason is t
     CHECK(processes.started.empty());
 }
 
-TEST_CASE("one name, two chips: the PCI id tells which GTX 860M without a driver is there") {
+TEST_CASE("one name, two chips: without a driver, the PCI id shows which GTX 860M it is") {
     FakeProcesses processes;
     FakeDisk maxwell;
     add_card(maxwell, "0000:01:00.0", "1392", "nouveau", "30200");
@@ -186,7 +186,7 @@ TEST_CASE("on WSL the driver is known through NVML alone") {
     CHECK(found.notes.empty());
 }
 
-TEST_CASE("WSL without NVIDIA's driver says that its driver tells nothing") {
+TEST_CASE("WSL without NVIDIA's driver says that its driver gives no answer") {
     FakeDisk disk;
     disk.file("/dev/dxg");
     FakeProcesses processes;
@@ -210,7 +210,7 @@ TEST_CASE("nvidia-smi is asked last, where neither NVML nor the table knows") {
     CHECK(found.driver->source.starts_with("nvidia-smi"));
 }
 
-TEST_CASE("a driver that nobody can tell the CUDA of is known, its CUDA is not") {
+TEST_CASE("a driver whose CUDA is unknown is reported, without its CUDA") {
     auto disk =
         with_module("NVRM version: NVIDIA UNIX x86_64 Kernel Module  100.14  Thu May 11 2023\n");
     FakeProcesses processes;

@@ -49,7 +49,7 @@ TEST_CASE("the module's sysfs version is the version alone") {
     CHECK_FALSE(parse_module_version("1"));
 }
 
-TEST_CASE("a GPU's information file tells model, uuid and place") {
+TEST_CASE("a GPU's information file gives model, uuid and place") {
     const auto information =
         parse_gpu_information("Model: \t\t NVIDIA GeForce RTX 3090\n"
                               "IRQ:   \t\t 148\n"

@@ -92,7 +92,7 @@ TEST_CASE("NCCL's header is read") {
     CHECK_FALSE(parse_nccl_header("#define NCCL_MAJOR 2\n"));
 }
 
-TEST_CASE("a library's file name tells its version") {
+TEST_CASE("a library's file name contains its version") {
     CHECK(shown(parse_library_name("libcudnn.so.8.2.1", "libcudnn")) == "8.2.1");
     CHECK(shown(parse_library_name("libcudnn.so.9", "libcudnn")) == "9");
     CHECK_FALSE(parse_library_name("libcudnn.so", "libcudnn"));

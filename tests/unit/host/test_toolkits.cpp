@@ -39,7 +39,7 @@ void add_10_0(FakeDisk& disk, const std::string& path) {
     disk.program(path + "/bin/nvcc").file(path + "/version.txt", "CUDA Version 10.0.130\n");
 }
 
-TEST_CASE("a toolkit reached by many names is told once, with its other names") {
+TEST_CASE("a toolkit reached by many names is reported once, with its other names") {
     Look look;
     add_11_3(look.disk, "/usr/local/cuda-11.3");
     look.disk.link("/usr/local/cuda", "/etc/alternatives/cuda")
@@ -95,7 +95,7 @@ TEST_CASE("broken, looping and unreadable toolkits survive with their problem, t
     CHECK(found.toolkits.front().path == "/usr/local/cuda-11.3"); // usable ones first
 }
 
-TEST_CASE("what does not answer is told as such and not touched, the others are found") {
+TEST_CASE("a path that does not answer is reported and not touched, the others are found") {
     Look look;
     add_11_3(look.disk, "/usr/local/cuda-11.3");
     add_11_3(look.disk, "/sw/cuda/11.3");
@@ -178,7 +178,7 @@ TEST_CASE("a package name of another release than the headers is not believed") 
     CHECK(found.toolkits[0].sources.at("version") == "/usr/local/cuda-13/include/cuda.h");
 }
 
-TEST_CASE("nvcc is asked for its version only where no file tells it") {
+TEST_CASE("nvcc is asked for its version only if no file contains it") {
     Look look;
     look.disk.program("/opt/cuda/bin/nvcc");
     look.processes.answer("/opt/cuda/bin/nvcc --version",
@@ -310,7 +310,7 @@ TEST_CASE("a toolkit without cuDNN says where none was") {
     CHECK(found.toolkits[0].absent.contains("cudnn_library"));
 }
 
-TEST_CASE("the system's cuDNN counts for a toolkit beside it that has none of its own") {
+TEST_CASE("the system's cuDNN counts for a toolkit beside it that has no cuDNN") {
     Look look;
     add_11_3(look.disk, "/usr/local/cuda-11.3");
     look.disk

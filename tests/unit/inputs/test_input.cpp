@@ -20,7 +20,7 @@ TEST_CASE("words of the command line that are files, and words that are specs") 
     }
 }
 
-TEST_CASE("a file without a telling name is told by what it holds") {
+TEST_CASE("a file without a known name is recognized by its content") {
     const auto yaml = read_file("deps.txt", "# conda\nname: x\ndependencies:\n- pytorch=2.5\n");
     REQUIRE(yaml);
     CHECK(texts(yaml->wanted) == Lines{"pytorch=2.5"});

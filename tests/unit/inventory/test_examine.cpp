@@ -199,7 +199,7 @@ TEST_CASE("where two records disagree the file decides") {
                                                 {"site/b.py", claim("one\n")},
                                                 {"site/c.py", claim("two\n")}})});
     const auto result = look(inventory);
-    // c.py is nobody's by its size.
+    // By its size, c.py belongs to no record.
     CHECK(held(result.examined) == Texts{"site/a.py: file read", "site/c.py: file"});
     const auto* a = result.examined.find("site/a.py");
     CHECK(fit_of(claim("one\n"), a) == Fit::Other);

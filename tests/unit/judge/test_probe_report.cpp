@@ -267,7 +267,7 @@ TEST_CASE("what a library wrote before it aborted, hung or broke off is kept") {
     CHECK(read_from_child(says + "exit 3").words == words);
 }
 
-TEST_CASE("of a child's last words the end is kept, without the secrets of URLs") {
+TEST_CASE("the end of a child's last output is kept, without the secrets of URLs") {
     auto outcome = wrote("");
     outcome.error = "first line\n" + std::string(5000, 'x') +
                     "\nfrom https://me:pw4711@example.org/t/tk-4711/get?key=4711\nlast line\n";

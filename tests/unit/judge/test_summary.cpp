@@ -79,7 +79,7 @@ TEST_CASE("a healthy full probe goes on to the libraries") {
     all.erase(all.begin(), all.begin() + 6);
     CHECK(all == std::vector<std::string>{
                      "ptx: PTX 6.0 compiled by the driver, result right",
-                     "ptx-runtime: PTX 9.0 of CUDA 13.0 taken, result right",
+                     "ptx-runtime: PTX 9.0 of CUDA 13.0 accepted, result right",
                      "nvrtc: 13.0, compiles, and the driver runs it",
                      "cublas: 13.1.0, products right",
                      "cudnn: 9.19.0, for CUDA 13.0, convolution right",
@@ -98,7 +98,7 @@ TEST_CASE("a runtime that is not the environment's is said to be elsewhere") {
     CHECK(details(bench.judged())[3] == "runtime: 13.0 of /usr/local/cuda-13.0/lib64");
 }
 
-TEST_CASE("the runtime of 11.8, which tells version 0, is known by its file's name") {
+TEST_CASE("the runtime of 11.8, which reports version 0, is recognized by its file's name") {
     Bench bench;
     bench.rung(ProbeStep::Runtime).version.reset();
     bench.rung(ProbeStep::Runtime).path = "/home/me/env/lib/libcudart.so.11.8.89";
@@ -150,7 +150,7 @@ TEST_CASE("each GPU has its own steps, and one that is busy leaves the other ser
     const auto outcome = bench.judged();
     CHECK(name_of(outcome.verdict) == "warns");
     CHECK(outcome.summary == "1 of 2 GPUs are served; memory, gpu 1: cudaSetDevice: error 46: "
-                             "NVIDIA H200 (sm_90) is in use or closed to you");
+                             "NVIDIA H200 (sm_90) is in use, or you may not use it");
 }
 
 TEST_CASE("a GPU that computes wrong is not outweighed by one that is busy") {
@@ -241,7 +241,7 @@ TEST_CASE("what was asked for and not tried for the GPU's state is no whole answ
     using Words = std::vector<std::string>;
     Bench bench;
     CHECK(bench.judged().not_looked_at.empty());
-    bench.climbs_all(); // one GPU has nobody to exchange with: nothing was left out
+    bench.climbs_all(); // one GPU has no partner to exchange with: nothing was skipped
     CHECK(bench.judged().not_looked_at.empty());
     bench.rung(ProbeStep::Gpu).reason = facts::RungReason::Busy;
     bench.rung(ProbeStep::Gpu).message = "busy: 2 processes compute on it";
@@ -321,13 +321,13 @@ TEST_CASE("control characters of a driver never reach the line") {
 }
 
 TEST_CASE(
-    "a child's last words are one line of at most 200 characters, without control characters") {
+    "a child's last output is one line of at most 200 characters, without control characters") {
     Bench bench;
     bench.lost(ProbeStep::Kernel, facts::ProbeReport::Ending::Crashed, "ended by signal 6");
     const auto words_of = [&](std::string words) {
         bench.report.words = std::move(words);
         const std::string cause = bench.judged().steps.back().cause;
-        const std::string mark = "its last words: ";
+        const std::string mark = "its last output: ";
         const auto at = cause.find(mark);
         return at == std::string::npos ? std::string() : cause.substr(at + mark.size());
     };

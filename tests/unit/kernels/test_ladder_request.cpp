@@ -36,7 +36,7 @@ TEST_CASE("what a request leaves out is not asked for") {
     }
 }
 
-TEST_CASE("a request that is none is refused in one line") {
+TEST_CASE("an invalid request is refused in one line") {
     for (const auto* text :
          {"", R"({"parent": "me"})", "{", "[]", "null", "\"full\"", R"({"depth": 1})",
           R"({"depth": "deep"})", R"({"all_gpus": "yes"})", R"({"libraries": []})",

@@ -12,7 +12,7 @@ constexpr Occupancy k_taken{64 * 1024 * k_mebibyte, 600 * k_mebibyte, 1, {}, {},
 
 } // namespace
 
-TEST_CASE("a GPU that is shared is used, whoever is on it and whatever NVML tells") {
+TEST_CASE("a GPU that is shared is used, whatever runs on it and whatever NVML reports") {
     CHECK_FALSE(left_alone(0, k_idle, false));
     CHECK_FALSE(left_alone(0, k_taken, false));
     CHECK_FALSE(left_alone(0, {}, false));

@@ -44,7 +44,7 @@ TEST_CASE("each CUDA release has the PTX version of its release notes") {
     CHECK(isa("11.8") == "7.8");
     CHECK(isa("12.0") == "8.0");
     CHECK(isa("12.4") == "8.4");
-    // 12.6 brought none of its own.
+    // 12.6 has no new version.
     CHECK(isa("12.5") == "8.5");
     CHECK(isa("12.6") == "8.5");
     CHECK(isa("12.9") == "8.8");

@@ -39,7 +39,7 @@ TEST_CASE("where a host_config.h was read it is the source, not a document") {
           std::string::npos);
 }
 
-TEST_CASE("limits that moved within a minor are told apart by build and by release") {
+TEST_CASE("limits that moved within a minor are distinguished by build and by release") {
     CHECK(compilers_of_toolkit(DottedVersion::of("12.2.91"))->clang_max == 15);
     CHECK(compilers_of_toolkit(DottedVersion::of("12.2.0"))->clang_max == 15);
     CHECK(compilers_of_toolkit(DottedVersion::of("12.2.128"))->clang_max == 16);
@@ -49,7 +49,7 @@ TEST_CASE("limits that moved within a minor are told apart by build and by relea
     CHECK(compilers_of_toolkit(DottedVersion::of("11.4.152"))->gcc_max == 11);
 }
 
-TEST_CASE("what nobody wrote down stays unknown") {
+TEST_CASE("what no table contains stays unknown") {
     const auto nine_two = compilers_of_toolkit(DottedVersion::of("9.2"));
     REQUIRE(nine_two);
     CHECK_FALSE(nine_two->gcc_min);

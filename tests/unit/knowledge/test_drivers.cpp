@@ -61,7 +61,7 @@ TEST_CASE("11.1 is not taken for 11.10 nor 1.1") {
     CHECK_FALSE(toolkit_minimum_driver(DottedVersion::of("1.1")));
 }
 
-TEST_CASE("a driver's branch tells the CUDA it reports, odd cases included") {
+TEST_CASE("a driver's branch determines the CUDA it reports, odd cases included") {
     const auto [driver, cuda] = GENERATE(table<std::string, std::string>({
         {"470.223.02", "11.4"},
         {"450.80.02", "11.0"},

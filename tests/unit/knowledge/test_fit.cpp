@@ -121,7 +121,7 @@ TEST_CASE("compilers for a toolkit: g++ before clang, the newest that works firs
     CHECK(compilers.front().path == "/usr/bin/g++-5");
 }
 
-TEST_CASE("a build is told by its label, its build string, its dependencies") {
+TEST_CASE("a build is recognized by its label, its build string, its dependencies") {
     CHECK(build_by_label("2.8.0+cu126").cuda == v("12.6"));
     CHECK(build_by_label("2.8.0+cpu").kind == BuildKind::Cpu);
     CHECK(build_by_label("2.4.1+rocm6.0").kind == BuildKind::Rocm);

@@ -186,7 +186,7 @@ TEST_CASE("wheels lack the local label where their CUDA was the release's defaul
     }
 }
 
-TEST_CASE("a list that nobody read is bounded by its toolkit's and marked derived") {
+TEST_CASE("an unknown list is bounded by its toolkit's and marked derived") {
     for (const auto& [torch, tag] : std::vector<std::pair<std::string, std::string>>{
              {"2.12.1", "cu129"}, {"2.13.0", "cu129"}, {"1.8.2", "cu111"}}) {
         CAPTURE(torch, tag);

@@ -134,7 +134,7 @@ TEST_CASE("a memory that is damaged or writable by others does not count") {
     CHECK(memories.read("/opt/a").stamp.empty());
 }
 
-TEST_CASE("a memory with a value of another kind is none") {
+TEST_CASE("a memory with a value of the wrong kind is ignored") {
     const Scratch scratch;
     const memory::EnvironmentMemories memories(scratch.path());
     REQUIRE(memories.write("/opt/a", some_memory()));

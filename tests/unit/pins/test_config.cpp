@@ -44,8 +44,8 @@ TEST_CASE("the nearer layer wins and each value knows its line") {
     CHECK(config.find("nothing") == nullptr);
 }
 
-TEST_CASE(
-    "a key that the administrator locks keeps the administrator's value, and who loses is told") {
+TEST_CASE("a key that the administrator locks keeps the administrator's value, and the user's is "
+          "reported") {
     const auto system = parse_config("locked = [\"resolve.channels\", \"activate.compilers\"]\n"
                                      "[resolve]\nchannels = [\"site\"]\n",
                                      "/etc/c", FileScope::System);

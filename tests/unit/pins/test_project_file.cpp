@@ -154,7 +154,7 @@ TEST_CASE("what is not TOML says where") {
     CHECK_FALSE(parse_project("[pins]\ncuda = \"\xff\"\n", "p"));
 }
 
-TEST_CASE("broken structure is told by what was expected and where") {
+TEST_CASE("a broken structure is reported with what was expected and where") {
     struct Case {
         const char* text;
         const char* message;

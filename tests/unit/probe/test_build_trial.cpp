@@ -95,7 +95,7 @@ TEST_CASE("an instance of MIG is named by its own UUID, never by its GPU's") {
     CHECK(aimed(report).environment.back() == "CUDA_VISIBLE_DEVICES=0,1"); // the first: as it is
     report.rungs[1].result = facts::ProbeResult::Skipped;
     report.rungs[2].uuid.clear();
-    CHECK(aimed(report).not_run == "the driver gives GPU 1 no UUID, by which it could be chosen");
+    CHECK(aimed(report).not_run == "the driver gives GPU 1 no UUID, so it cannot be selected");
 }
 
 TEST_CASE("what a build took is reported, also where it failed") {

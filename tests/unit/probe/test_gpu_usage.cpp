@@ -33,7 +33,7 @@ void add_process(FakeDisk& disk, const std::string& pid, const std::string& comm
 
 } // namespace
 
-TEST_CASE("nobody on a GPU is something else than that NVML does not tell who is") {
+TEST_CASE("a GPU without processes differs from one whose processes NVML does not report") {
     const auto usage = read_gpu_usage(R"({"gpus": [{"processes": []}, {}]})");
     REQUIRE(usage);
     REQUIRE(usage->gpus.size() == 2);

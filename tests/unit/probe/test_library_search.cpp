@@ -93,7 +93,7 @@ TEST_CASE("the wheels of CUDA 13 share one directory, and of two majors the fram
     CHECK(wheels_in(asked(disk, k_venv)) == own);
 }
 
-TEST_CASE("a library that torch's wheel carries under a name of its own is the one that counts") {
+TEST_CASE("a library that torch's wheel contains under another name is the one that counts") {
     FakeDisk disk;
     add_venv(disk, "1.12.1+cu113", "11.3");
     const std::string lib = k_site + "/torch/lib";

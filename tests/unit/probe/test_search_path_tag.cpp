@@ -14,12 +14,13 @@ std::string bytes_of(const char* path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST_CASE("a library tells whether it searches before LD_LIBRARY_PATH or after") {
+TEST_CASE("a library shows whether it searches before LD_LIBRARY_PATH or after") {
     CHECK(search_path_tag(bytes_of(CUDAENV_SEARCHES_RPATH)) == SearchPathTag::Rpath);
     CHECK(search_path_tag(bytes_of(CUDAENV_SEARCHES_RUNPATH)) == SearchPathTag::Runpath);
 }
 
-TEST_CASE("what is no library, or cut off anywhere, tells nothing and harms nothing") {
+TEST_CASE(
+    "a file that is not a library, or is truncated anywhere, gives no answer and does no harm") {
     CHECK(search_path_tag("") == SearchPathTag::None);
     CHECK(search_path_tag("\x7f"
                           "ELF") == SearchPathTag::None);

@@ -18,7 +18,7 @@ std::string words_of(std::string error, std::string output = {}) {
 
 } // namespace
 
-TEST_CASE("a compiler's last words are its own, without those that only say that it failed") {
+TEST_CASE("a compiler's last output is its own, without those that only say that it failed") {
     CHECK(words_of("a.cu(3): error\r\n\n  | ^\ncompilation terminated.\n") ==
           "a.cu(3): error\n  | ^");
     CHECK(words_of(" \n", "ld: cannot find -lcudart\nninja: build stopped: x\n") ==

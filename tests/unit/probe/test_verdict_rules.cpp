@@ -1,4 +1,4 @@
-// The tables of docs/probe.md are the rules: each cell is walked.
+// The tables of docs/probe.md are the rules: every cell is checked.
 #include "base/text.hpp"
 #include "host/probe/verdict_rules.hpp"
 #include "tests/support/places.hpp"
@@ -37,7 +37,7 @@ std::vector<std::vector<std::string>> table_that_begins(const std::string& first
     return rows;
 }
 
-// What is meant by the first table's words.
+// The meaning of the words in the first table.
 const std::map<std::string, std::vector<KeptVerdict>> k_kinds = [] {
     std::map<std::string, std::vector<KeptVerdict>> kinds;
     const auto add = [&](const char* kind, std::initializer_list<const char*> verdicts,
@@ -46,20 +46,20 @@ const std::map<std::string, std::vector<KeptVerdict>> k_kinds = [] {
             kinds[kind].push_back({verdict, "", "", "", 0, {}, {}, of_the_moment});
         }
     };
-    add("well", {"ok", "warns"}, false);
-    add("well", {"warns"}, true);
+    add("good", {"ok", "warns"}, false);
+    add("good", {"warns"}, true);
     add("broken", {"fails", "driver-broken", "no-driver", "no-gpu"}, false);
-    add("of the moment", {"fails", "driver-broken", "no-driver", "no-gpu"}, true);
-    add("by chance", {"timeout", "crashed", "busy"}, false);
-    add("by chance", {"timeout", "crashed"}, true);
+    add("temporary", {"fails", "driver-broken", "no-driver", "no-gpu"}, true);
+    add("transient", {"timeout", "crashed", "busy"}, false);
+    add("transient", {"timeout", "crashed"}, true);
     return kinds;
 }();
 const std::map<std::string, VerdictDepth> k_depths{
     {"quick", VerdictDepth::Quick}, {"full", VerdictDepth::Full}, {"build", VerdictDepth::Build}};
 
-TEST_CASE("what a verdict takes back and when it passes is as the tables of docs/probe.md say") {
-    const auto kinds = table_that_begins("kept, then");
-    const auto depths = table_that_begins("kept, then looked");
+TEST_CASE("a verdict replaces another and expires as the tables of docs/probe.md say") {
+    const auto kinds = table_that_begins("stored verdict");
+    const auto depths = table_that_begins("stored depth");
     REQUIRE(kinds.size() == k_kinds.size() + 1);
     REQUIRE(depths.size() == k_depths.size() + 1);
     int walked = 0;
@@ -74,23 +74,23 @@ TEST_CASE("what a verdict takes back and when it passes is as the tables of docs
             CHECK(is_out_of_time(kept, kept.at + k_hour) == (kinds[row].back() == "an hour"));
             kept.step = "cudnn";
             for (std::size_t column = 1; column + 1 < kinds[row].size(); ++column) {
-                const bool goes = kinds[row][column] == "goes";
-                CHECK((goes || kinds[row][column] == "stays"));
+                const bool deleted = kinds[row][column] == "deleted";
+                CHECK((deleted || kinds[row][column] == "kept"));
                 for (KeptVerdict later : k_kinds.at(kinds[0][column])) {
                     for (std::size_t first = 1; first < depths.size(); ++first) {
                         for (std::size_t second = 1; second < depths[first].size(); ++second) {
                             kept.depth = k_depths.at(depths[first].front());
                             later.depth = k_depths.at(depths[0][second]);
                             const bool as_far = depths[first][second] == "as above";
-                            CHECK((as_far || depths[first][second] == "stays"));
+                            CHECK((as_far || depths[first][second] == "kept"));
                             INFO("then " << later.verdict << ", " << later.of_the_moment << ", "
                                          << depths[first].front() << depths[0][second]);
-                            CHECK(replaces(later, kept) == (as_far && goes));
-                            // Where it left that rung out, only what was well there goes.
+                            CHECK(replaces(later, kept) == (as_far && deleted));
+                            // If it skipped that rung, it deletes only a good verdict there.
                             KeptVerdict spared = later;
                             spared.left_out = {"cublas", "cudnn"};
                             CHECK(replaces(spared, kept) ==
-                                  (as_far && goes && kinds[row].front() == "well"));
+                                  (as_far && deleted && kinds[row].front() == "good"));
                             ++walked;
                         }
                     }

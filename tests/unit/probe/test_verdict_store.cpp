@@ -256,7 +256,7 @@ TEST_CASE("an environment is found among others, whatever its name is") {
     CHECK_FALSE(store.find(disk, question("/"), k_now));
 }
 
-TEST_CASE("what was built has a verdict of its own, which only building again takes back") {
+TEST_CASE("a build has a separate verdict, which only another build replaces") {
     CHECK(worst_after({{k_build, "fails"}, {k_full, "ok"}}) == "build fails");
     CHECK(worst_after({{k_full, "fails"}, {k_build, "ok"}}) == "full fails");
     CHECK(worst_after({{k_quick, "ok"}, {k_build, "fails"}, {k_build, "ok"}}) == "quick ok");

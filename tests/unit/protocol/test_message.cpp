@@ -87,7 +87,7 @@ TEST_CASE("a reply must have a status and an object") {
     CHECK_FALSE(reply_from_json(nullptr));
 }
 
-TEST_CASE("a hello says its protocol number or is none") {
+TEST_CASE("a hello without a protocol number is invalid") {
     Hello said;
     said.build = "0.1.0";
     said.capabilities = {"host"};

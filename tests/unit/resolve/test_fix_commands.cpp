@@ -35,7 +35,7 @@ const facts::Host k_lab = HostBuilder().driver("535.104.05").gpu("A10", "8.6").h
 } // namespace
 
 TEST_CASE(
-    "a pin that a fix changes is pinned anew, as the project's file would hold it otherwise") {
+    "a pin that a fix changes is pinned again, since the project's file would keep it otherwise") {
     resolve::Request request;
     request.specs = {{"torch", "argument 1"}};
     request.pins = {{"torch", "1.12", "cudaenv.toml line 2"}, {"cuda", "12.1", "--cuda"}};
@@ -98,7 +98,7 @@ TEST_CASE("a word where the catalogue has versions is bad input at its column") 
     CHECK(resolve::resolve(request, k_lab, {})); // a build may begin with anything
 }
 
-TEST_CASE("a token in a spec's channel is told to nobody") {
+TEST_CASE("a token in a spec's channel is never shown") {
     resolve::Request request;
     request.specs = {{"https://me:s3cret@host/t/tk-1/c::torch", "argument 1"}};
     const auto outcome = resolve::resolve(request, k_lab, {});

@@ -44,7 +44,7 @@ const HostBuilder k_machine = HostBuilder().driver("550.54.15").gpu("NVIDIA A100
 
 } // namespace
 
-TEST_CASE("a measured driver is told as measured, a derived one is not") {
+TEST_CASE("a measured driver is reported as measured, a derived one is not") {
     CHECK_THAT(notes_of(outcome_of("torch==2.8.0", "12.9", measured(k_machine, "12.9"))),
                ContainsSubstring("driver 550.54.15 gives CUDA 12.9 (measured)"));
     const auto derived = notes_of(outcome_of("torch==2.8.0", "12.9", k_machine.host()));

@@ -232,7 +232,7 @@ TEST_CASE("two GPUs of which one is too old: the answer says which one is left o
     CHECK_THAT(words, ContainsSubstring("CE204 no code for GeForce GTX 1080 Ti (sm_61)"));
 }
 
-TEST_CASE("a container build has no driver: CUDA asked for is CUDA given, with a warning") {
+TEST_CASE("a container build has no driver: a request for CUDA gets CUDA, with a warning") {
     const auto outcome = outcome_of({{"torch"}, "12.4"}, HostBuilder().host());
     INFO(words_of(outcome));
     REQUIRE(outcome.solved());

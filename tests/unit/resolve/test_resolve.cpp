@@ -43,7 +43,7 @@ ToyChannel pytorch_channel() {
 
 } // namespace
 
-TEST_CASE("CUDA asked for is CUDA given: a newer CPU build is no answer") {
+TEST_CASE("a request for CUDA gets CUDA: a newer CPU build is not an answer") {
     const ToyChannel channel = pytorch_channel();
     const auto host = HostBuilder().driver("470.199.02").host();
     const auto outcome = outcome_of(request_for({"torch"}, "11.3"), host, {&channel});
@@ -54,7 +54,7 @@ TEST_CASE("CUDA asked for is CUDA given: a newer CPU build is no answer") {
     CHECK(outcome->cuda->str() == "11.3");
 }
 
-TEST_CASE("where only CPU builds are left, CUDA asked for is a conflict that says so") {
+TEST_CASE("if only CPU builds are left, a request for CUDA is a conflict that says so") {
     const ToyChannel channel = pytorch_channel();
     const auto outcome = outcome_of(request_for({"pytorch>=2.4"}, "11.8"),
                                     HostBuilder().driver("470.199.02").host(), {&channel});

@@ -83,7 +83,7 @@ TEST_CASE("of equal builds the one whose dependency can be newer wins, then the 
     CHECK(answer(universe, {"a", "b"}) == List{"a-1-py39", "b-1-late", "python-3.9-0"});
 }
 
-TEST_CASE("a record with a dependency that is no MatchSpec is never chosen, and is told of") {
+TEST_CASE("a record with an invalid MatchSpec as dependency is never chosen, and is reported") {
     ToyChannel channel("c");
     channel.add("a", "1");
     channel.add("a", "2", "0", {"b >=,"});

@@ -154,7 +154,7 @@ public:
                 claim(distribution, path, text);
             }
         }
-        // conda-build writes INSTALLER anew after RECORD was made.
+        // conda-build rewrites INSTALLER after RECORD was made.
         claim(distribution, distribution.metadata + "/INSTALLER", "pip\n");
         unhashed(distribution, distribution.metadata + "/RECORD");
         distribution.installed_ns = package.written_ns;

@@ -259,7 +259,7 @@ TEST_CASE("libcudnn of one install and a part of another, as they lie there, are
           std::vector<std::string>{env.site() + "/nvidia/cudnn/lib/libcudnn.so.9", part});
     CHECK(finding.fix->command == "/env/bin/python -m pip install --force-reinstall --no-deps "
                                   "nvidia-cudnn-cu13==9.19.0.56");
-    // By the records alone nobody knows what lies there.
+    // The records alone do not show what is there.
     std::vector<CheckFinding> by_records;
     find_cuda_copies(env.context(CheckDepth::Records), by_records);
     CHECK(std::ranges::none_of(by_records,

@@ -121,7 +121,7 @@ TEST_CASE("two of one name in two directories: the first hides the other") {
 TEST_CASE("near misses of two records of one name") {
     auto env = two_of_six();
     auto& older = env.inventory.distributions[0];
-    SECTION("what is left without METADATA is none") {
+    SECTION("a leftover without METADATA is not a distribution") {
         older.has_metadata = false;
         CHECK(env.found("CE105").empty());
     }

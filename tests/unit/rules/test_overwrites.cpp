@@ -484,8 +484,7 @@ TEST_CASE("a file of conda's that is only missing is put back") {
     CHECK(repair_at<RestoreConda>(found, 0).files == Paths{"lib/libx.so.1", "share/x/data"});
 }
 
-TEST_CASE(
-    "a distribution whose record points at nothing is told, and what was kept of it is used") {
+TEST_CASE("a distribution whose record points at nothing is reported, and its kept copy is used") {
     ContextBuilder env;
     auto& wheel = env.pip("apex", "0.1");
     env.file(wheel, env.site() + "/apex/a.py", "x");

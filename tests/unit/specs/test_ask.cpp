@@ -48,7 +48,7 @@ TEST_CASE("what only Python reads is Python's") {
     CHECK(asked.name() == "tensorflow");
 }
 
-TEST_CASE("extras are told") {
+TEST_CASE("extras are reported") {
     CHECK(ask("tensorflow[and-cuda]").extras() == std::vector<std::string>{"and-cuda"});
     CHECK(ask("torch").extras().empty());
 }
@@ -79,7 +79,7 @@ TEST_CASE("conda's own forms judge a wheel's version without its local part") {
     CHECK_FALSE(ask("torch=1.12").satisfied_by("1.13.0+cu117", VersionRules::Pep440));
 }
 
-TEST_CASE("what nobody reads is refused with its column") {
+TEST_CASE("what no parser reads is refused with its column") {
     const auto missing = parse_ask("torch==");
     REQUIRE_FALSE(missing);
     CHECK(missing.error().column == 8);

@@ -89,8 +89,8 @@ TEST_CASE("a malformed oracle line is an error that names its fault") {
         {R"({"k": "match", "spec": "numpy", "version": "1", "build_number": -1})", "build_number"},
     }));
     INFO(bad.line);
-    const auto told = answer(bad.line);
-    REQUIRE_FALSE(told);
-    CHECK(told.error().code == "bad-oracle-line");
-    CHECK(told.error().message.find(bad.says) != std::string::npos);
+    const auto failed = answer(bad.line);
+    REQUIRE_FALSE(failed);
+    CHECK(failed.error().code == "bad-oracle-line");
+    CHECK(failed.error().message.find(bad.says) != std::string::npos);
 }

@@ -83,7 +83,7 @@ TEST_CASE("less and greater keep a version's own pre- and post-releases out") {
     CHECK(contains(">=1.0", "1.0.post1"));
 }
 
-TEST_CASE("pre-releases are taken where one is named, refused or allowed as told") {
+TEST_CASE("pre-releases are used if one is named, and refused or allowed on request") {
     CHECK_FALSE(contains(">=1.0", "2.0rc1", Prereleases::IfNamed));
     CHECK(contains(">=2.0rc1", "2.0rc2", Prereleases::IfNamed));
     CHECK_FALSE(contains("!=2.0rc1", "2.0rc2", Prereleases::IfNamed));

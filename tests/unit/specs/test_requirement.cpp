@@ -83,7 +83,7 @@ TEST_CASE("an extra is compared in its normal form") {
     CHECK(holds("'foo-bar' in extras", environment));
 }
 
-TEST_CASE("a senseless marker is told when it is evaluated") {
+TEST_CASE("a senseless marker is reported when it is evaluated") {
     const auto marker = Marker::parse("os_name ~= 'posix'");
     REQUIRE(marker);
     CHECK_FALSE(marker->evaluate({}));

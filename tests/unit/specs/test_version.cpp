@@ -53,7 +53,7 @@ TEST_CASE("numbers of any length are compared by value") {
     CHECK(version("1*99999999999999999999999") < version("1*post"));
 }
 
-TEST_CASE("words longer than eight letters are told apart") {
+TEST_CASE("words longer than eight letters are distinguished") {
     CHECK(version("1.abcdefghi") < version("1.abcdefghj"));
     CHECK(version("1.abcdefgh") < version("1.abcdefgha"));
     CHECK(version("1.abcdefgh") == version("1.ABCDEFGH"));

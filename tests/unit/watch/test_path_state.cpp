@@ -83,7 +83,7 @@ TEST_CASE("a change of one nanosecond, forwards or backwards, is a change") {
     CHECK_FALSE(changed(files, {before}));
 }
 
-TEST_CASE("appearing and vanishing are changes, staying away is none") {
+TEST_CASE("appearing and vanishing are changes, staying absent is not") {
     TemporaryTree tree;
     host::DiskFileSystem files;
     const auto path = tree.path() + "/file";

@@ -301,7 +301,7 @@ std::vector<Case> driver_cases() {
          ProbeVerdict::DriverBroken,
          "start",
          {{"seen", "cuInit: error 999"}}},
-        {"a number of cuInit that nobody knows is a broken driver too",
+        {"an unknown number of cuInit is a broken driver too",
          cu_init(4711),
          ProbeStep::Driver,
          "CE314",
@@ -432,7 +432,7 @@ std::vector<Case> driver_cases() {
           {"files", "/dev/nvidia-uvm"},
           {"path", "/dev/nvidia-uvm"},
           {"whose", "it is root's, group root, mode 0660"},
-          {"open", "ask root, or the administrator, to open it"},
+          {"open", "ask root, or the administrator, for permission"},
           {"open_command", "sudo chmod a+rw /dev/nvidia-uvm"}}},
         {"a container's user gets a device file's group from docker",
          [](Bench& bench) {

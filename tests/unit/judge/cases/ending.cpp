@@ -149,7 +149,8 @@ std::vector<Case> ending_cases() {
          ProbeVerdict::Crashed,
          "",
          {{"step", "library"}, {"why", "exit status 2: usage"}}},
-        {"cuDNN that aborts for want of a part of its own is reported with its words and that part",
+        {"cuDNN that aborts because one of its parts is missing is reported with its output and "
+         "that part",
          crashes(ProbeStep::Cudnn, 6,
                  "Could not load library libcudnn_ops.so.9. Error: libcudnn_ops.so.9: cannot open "
                  "shared object file: No such file or directory"),
@@ -215,8 +216,8 @@ std::vector<Case> ending_cases() {
          "library-path",
          {{"step", "library"},
           {"signal", "SIGABRT"},
-          {"cause", "the driver crashed; the probe runs in its own process, nothing else is "
-                    "affected; the last file that it opened: /opt/old/libcuda.so.1"},
+          {"cause", "the driver crashed; the probe runs in its own process, so nothing else is "
+                    "affected; the last file it opened: /opt/old/libcuda.so.1"},
           {"entries", "/opt/old"},
           {"command", "unset LD_LIBRARY_PATH"}}},
         {"a libcuda of the system's that dies is not",

@@ -56,14 +56,14 @@ std::vector<Case> gpu_cases() {
          [](Bench& bench) {
              bench.drop_after(ProbeStep::Gpu);
              bench.rung(ProbeStep::Gpu).result = ProbeResult::Wrong;
-             bench.rung(ProbeStep::Gpu).message = "the driver tells a compute capability of 0.0";
+             bench.rung(ProbeStep::Gpu).message = "the driver gives a compute capability of 0.0";
          },
          ProbeStep::Gpu,
          "CE315",
          k_fails,
          ProbeVerdict::DriverBroken,
          "",
-         {{"seen", "the driver tells a compute capability of 0.0"},
+         {{"seen", "the driver gives a compute capability of 0.0"},
           {"libcuda", "/usr/lib/x86_64-linux-gnu/libcuda.so.580.159.04"}}},
         {"a GPU in prohibited mode is left alone and said to be",
          [](Bench& bench) {

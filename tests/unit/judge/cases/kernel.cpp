@@ -379,7 +379,7 @@ std::vector<Case> kernel_cases() {
          ProbeVerdict::Fails,
          "",
          {{"seen", "cuCtxSynchronize: error 999"}}},
-        {"a number that nobody knows is reported with its call, its name, and how to report it",
+        {"an unknown number is reported with its call, its name, and how to report it",
          breaks(12345, "CUDA_ERROR_OF_TOMORROW"),
          ProbeStep::Kernel,
          "CE359",
