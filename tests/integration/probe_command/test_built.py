@@ -347,7 +347,7 @@ class TorchExtension(TorchTest):
                 ("ImportError: libcudnn.so.9: cannot open shared object file: No such file or "
                  "directory", "CE341", "the built program does not load: libcudnn.so.9 is not found"),
                 ("Error building extension 'cudaenv_trial': error: an unknown word", "CE369",
-                 "a word that no")):
+                 "an unknown word")):
             with self.subTest(code):
                 self.take_torch(words)
                 self.check(code, shown)
@@ -365,7 +365,7 @@ class TorchExtension(TorchTest):
                         cuda="13.2")
         step, status = self.extension()
         self.assertEqual((step["status"], step["code"], status), ("warns", "CE366", 0), step)
-        self.assertIn("torch of 13.2", step["detail"])
+        self.assertIn("torch for 13.2", step["detail"])
 
     def test_where_torch_sees_no_gpu_it_is_built_and_not_run(self):
         self.take_torch(sees_gpu=False)
@@ -389,7 +389,7 @@ class TorchExtension(TorchTest):
         self.take_torch(cuda=None)
         step, _ = self.extension()
         self.assertEqual((step["status"], step["code"]), ("skipped", "CE368"), step)
-        self.assertIn("without CUDA", step["detail"])
+        self.assertIn("CPU build", step["detail"])
 
     def test_an_environment_without_torch_has_no_such_rung(self):
         self.take_torch()

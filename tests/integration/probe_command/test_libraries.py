@@ -52,14 +52,14 @@ class LibraryVerdicts(VerdictTest):
 
     def test_a_cublas_that_does_not_start(self):
         self.check("cublasCreate 1", "cublas", "CE351", "CUBLAS_STATUS_NOT_INITIALIZED",
-                   "two CUDAs", "nvidia-smi")
+                   "two CUDA versions", "nvidia-smi")
 
     def test_a_cublas_without_code_for_the_gpu(self):
         self.check("cublasSgemm 8", "cublas", "CE352", "CUBLAS_STATUS_ARCH_MISMATCH", "H200")
 
     def test_a_cudnn_that_does_not_start(self):
         self.check("cudnnCreate 1001", "cudnn", "CE353", "CUDNN_STATUS_NOT_INITIALIZED",
-                   "one nvidia-cudnn only")
+                   "only one nvidia-cudnn")
 
     def test_a_cudnn_that_does_not_start_names_the_cuda_it_was_built_for(self):
         self.check("cudnnCreate 1001\ncudnnGetCudartVersion garbage 12080\n", "cudnn", "CE353",
