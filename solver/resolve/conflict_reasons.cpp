@@ -97,6 +97,7 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
         }
         if (need->bound && (!unmet.bound || *unmet.bound < *need->bound)) {
             unmet.bound = need->bound;
+            unmet.at_least = need->at_least;
         }
         if (need->kind == FactKind::Gpu && unmet.code.empty()) {
             unmet.code = need->text;
