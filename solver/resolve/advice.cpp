@@ -263,11 +263,11 @@ void advise_source_builds(const SourceBuilds& builds, Outcome& outcome) {
 void advise_build(const Request& request, const Attempt& attempt, const Records& records,
                   Outcome& outcome) {
     const facts::Host& host = attempt.world->host();
+    const SourceBuilds builds = source_builds(request, attempt, records);
+    advise_source_builds(builds, outcome);
     if (!outcome.cuda) {
         return;
     }
-    const SourceBuilds builds = source_builds(request, attempt, records);
-    advise_source_builds(builds, outcome);
     const auto& toolkit = outcome.toolkit ? outcome.toolkit : builds.toolkit;
     if (toolkit && toolkit->version) {
         if (toolkit->version->major_minor() != outcome.cuda->major_minor() && !builds.other_minor) {

@@ -206,6 +206,10 @@ const knowledge::TensorflowRelease* tensorflow_release(const specs::PackageRecor
 // After everything that they are compiled against.
 void add_source_builds(const SourceBuilds& builds, const knowledge::Target& target,
                        std::vector<std::string>& commands) {
+    for (const SourceBuild& one : builds.wheels) {
+        commands.push_back(
+            knowledge::pip_install(target, std::array{one.requirement}, std::nullopt, one.options));
+    }
     if (!builds.tools.empty()) {
         commands.push_back(knowledge::pip_install(target, builds.tools));
     }
@@ -250,8 +254,10 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
     }
     const SourceBuilds built = source_builds(request, attempt, records);
     for (const specs::PackageRecord* const record : records) {
-        const bool is_built = std::ranges::find(built.packages, record->name, &SourceBuild::name) !=
-                              built.packages.end();
+        const bool is_built =
+            std::ranges::any_of(std::array{&built.wheels, &built.packages}, [&](const auto* list) {
+                return std::ranges::find(*list, record->name, &SourceBuild::name) != list->end();
+            });
         if (has_package(record->name) && !is_extra(record->name) && !is_kept(attempt, *record) &&
             is_asked(attempt, record->name) && !is_built) {
             others.requirements.push_back(record->name + extras_of(attempt, record->name) +
@@ -270,7 +276,7 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
             groups.push_back(std::move(others));
         }
     }
-    if (groups.empty() && built.packages.empty()) {
+    if (groups.empty() && built.packages.empty() && built.wheels.empty()) {
         if (const auto* const cuda = named(records, "cuda")) {
             const auto recipe =
                 knowledge::runtime_recipe(DottedVersion::of(cuda->version), destination.target);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <utility>
 
 namespace cudaenv::resolve {
 
@@ -114,6 +115,45 @@ std::string cuda_home(const Request& request, const SourceBuilds& builds) {
     return own ? std::string() : shell_word(builds.toolkit->path);
 }
 
+// The project's own page of wheels for this torch and CUDA; empty where it has none.
+std::string page_of_wheels(const knowledge::PackageProject& project,
+                           const specs::PackageRecord* torch) {
+    if (torch == nullptr || project.elsewhere.find("{torch_minor}") == std::string::npos) {
+        return {};
+    }
+    const std::string minor = DottedVersion::of(torch->version).major_minor();
+    const auto builds = std::ranges::find(project.elsewhere_builds, minor,
+                                          &std::pair<std::string, std::vector<std::string>>::first);
+    if (builds == project.elsewhere_builds.end() ||
+        std::ranges::find(builds->second, torch->build) == builds->second.end()) {
+        return {};
+    }
+    std::string page = project.elsewhere;
+    for (const auto& [place, value] :
+         {std::pair<std::string_view, std::string>{"{torch_minor}", minor},
+          std::pair<std::string_view, std::string>{"{tag}", torch->build}}) {
+        if (const auto at = page.find(place); at != std::string::npos) {
+            page.replace(at, place.size(), value);
+        }
+    }
+    return page;
+}
+
+// Without a CUDA in the answer (CuPy's source takes any): the newest toolkit here whose programs
+// the driver runs, else the newest CUDA that the driver gives.
+std::optional<DottedVersion> cuda_of_host(const facts::Host& host) {
+    std::optional<DottedVersion> newest;
+    for (const facts::Toolkit& toolkit : host.toolkits) {
+        if (knowledge::can_compile(toolkit) &&
+            knowledge::driver_fit(host, *toolkit.version).runs() != knowledge::Answer::No &&
+            (!newest || *newest < *toolkit.version)) {
+            newest = toolkit.version;
+        }
+    }
+    return newest ? std::optional(DottedVersion::of(newest->major_minor()))
+                  : knowledge::newest_cuda_in_full(host);
+}
+
 } // namespace
 
 SourceBuilds source_builds(const Request& request, const Attempt& attempt, const Records& records) {
@@ -133,6 +173,12 @@ SourceBuilds source_builds(const Request& request, const Attempt& attempt, const
         SourceBuild one;
         one.name = record->name;
         one.project = project;
+        if (std::string page = page_of_wheels(*project, torch); !page.empty()) {
+            one.requirement = record->name + "==" + record->version;
+            one.options = {"-f", std::move(page)};
+            builds.wheels.push_back(std::move(one));
+            continue;
+        }
         one.build = knowledge::package_build(record->name, builds.torch);
         one.requirement =
             one.build != nullptr ? one.build->requirement : record->name + "==" + record->version;
@@ -155,8 +201,11 @@ SourceBuilds source_builds(const Request& request, const Attempt& attempt, const
         builds.packages.push_back(std::move(one));
     }
     std::vector<std::string> compilers;
-    if (needs_nvcc && cuda != nullptr) {
-        builds.cuda = DottedVersion::of(cuda->version);
+    if (needs_nvcc) {
+        builds.cuda = cuda != nullptr ? std::optional(DottedVersion::of(cuda->version))
+                                      : cuda_of_host(attempt.world->host());
+    }
+    if (builds.cuda) {
         add_toolkit(request, attempt, records, builds);
         add_compiler(request, attempt, records, builds, compilers);
     }

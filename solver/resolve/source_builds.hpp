@@ -24,11 +24,12 @@ struct SourceBuild {
 };
 
 struct SourceBuilds {
-    std::vector<SourceBuild> packages;     // that need more than an isolated build of Python code
-    std::vector<std::string> tools;        // distributions to install before them
-    std::optional<DottedVersion> cuda;     // that they are compiled for; none: no nvcc is needed
-    std::optional<DottedVersion> torch;    // that they are compiled against
-    std::optional<facts::Toolkit> toolkit; // whose nvcc compiles them
+    std::vector<SourceBuild> wheels;    // from a page of their project's own: nothing is compiled
+    std::vector<SourceBuild> packages;  // that need more than an isolated build of Python code
+    std::vector<std::string> tools;     // distributions to install before them
+    std::optional<DottedVersion> cuda;  // that they are compiled for; none: no nvcc is needed
+    std::optional<DottedVersion> torch; // that they are compiled against
+    std::optional<facts::Toolkit> toolkit;     // whose nvcc compiles them
     std::optional<facts::Toolkit> other_minor; // an nvcc that `exact` refuses
     std::string exact;                         // the package that wants nvcc of torch's very minor
     std::string exact_source;

@@ -97,10 +97,10 @@ void World::add_driver() {
     if (driver && (driver->cuda || driver->version)) {
         std::string text = knowledge::driver_text(m_host);
         std::vector<std::string> depends;
-        if (driver->cuda) {
-            m_records.push_back(virtual_record("__cuda", driver->cuda->str(), "host"));
-            m_records.push_back(virtual_record(k_driver_cuda, driver->cuda->str(), "host"));
-            depends.push_back(fmt::format("__cuda {} host", driver->cuda->str()));
+        if (const auto cuda = knowledge::driver_cuda(m_host)) {
+            m_records.push_back(virtual_record("__cuda", cuda->str(), "host"));
+            m_records.push_back(virtual_record(k_driver_cuda, cuda->str(), "host"));
+            depends.push_back(fmt::format("__cuda {} host", cuda->str()));
             depends.emplace_back(k_driver_cuda);
         }
         if (driver->version) {

@@ -104,3 +104,11 @@ TEST_CASE("apex for an older torch is an older tag, and the answer says why") {
     CHECK(has(outcome, "CE224"));
     CHECK_THAT(outcome.commands.back(), ContainsSubstring("github.com/NVIDIA/apex@25.09"));
 }
+
+TEST_CASE("a project's own page of wheels for this torch and CUDA comes before a build") {
+    const auto outcome = outcome_of({"torch-scatter", "torch==2.6.0"}, h100().host(), "12.4");
+    CHECK(outcome.commands.back() ==
+          ".venv/bin/python -m pip install -f "
+          "https://data.pyg.org/whl/torch-2.6.0+cu124.html torch-scatter==2.1.2");
+    CHECK_FALSE(has(outcome, "CE221"));
+}
