@@ -67,8 +67,8 @@ class Project:
     capability; CUDA that it is built for; a requirement. The last that begins at or before a version counts.
     """
 
-    def __init__(self, every="release", newest=None, listed=True, extras=None, needs=(), tools=(), gpu_text=(), gpu=(), cuda=(), 
-                 unstated=(), **facts):
+    def __init__(self, every="release", newest=None, listed=True, extras=None, needs=(), tools=(), gpu_text=(), gpu=(),
+                 cuda=(), unstated=(), **facts):
         self.every, self.newest, self.listed, self.extras = every, newest, listed, extras
         self.needs, self.tools, self.facts = list(needs), list(tools), facts
         self.gpu_text, self.gpu, self.cuda, self.unstated = gpu_text, gpu, cuda, unstated
@@ -147,7 +147,8 @@ PROJECTS = {
                                  ("0.48", "6.0", "huggingface.co/docs/bitsandbytes/v0.48.1/installation")],
                             note="LLM.int8() needs 7.5 or newer.",
                             source="huggingface.co/docs/bitsandbytes/v0.50.0/installation"),
-    "transformer-engine": Project(extras=r"pytorch|jax|core.*", needs=TORCH_BUILD + ["cudnn"], tools=TOOLS + ["pybind11"], gpu_text=AMPERE),
+    "transformer-engine": Project(extras=r"pytorch|jax|core.*", needs=TORCH_BUILD + ["cudnn"],
+                                  tools=TOOLS + ["pybind11"], gpu_text=AMPERE),
     "transformer-engine-cu12": Project(gpu_text=AMPERE),
     "transformer-engine-cu13": Project(gpu_text=AMPERE),
     "transformer-engine-torch": Project(
@@ -186,7 +187,8 @@ PROJECTS = {
                     note="The index has the source only. Wheels for some torch and CUDA are on the project's own page, "
                          "for pip's -f.",
                     source="github.com/open-mmlab/mmcv @058a3e8c docs/en/get_started/installation.md"),
-    "detectron2": Project(listed=False, elsewhere="https://github.com/facebookresearch/detectron2", needs=TORCH_BUILD, tools=TOOLS,
+    "detectron2": Project(listed=False, elsewhere="https://github.com/facebookresearch/detectron2",
+                          needs=TORCH_BUILD, tools=TOOLS,
                           note="Not on the index: pip install git+https://github.com/facebookresearch/detectron2.git",
                           source="github.com/facebookresearch/detectron2 INSTALL.md"),
     "mamba-ssm": Project(needs=TORCH_BUILD, tools=TOOLS, elsewhere="https://github.com/state-spaces/mamba/releases",

@@ -173,7 +173,11 @@ SourceBuilds source_builds(const Request& request, const Attempt& attempt, const
         SourceBuild one;
         one.name = record->name;
         one.project = project;
-        if (std::string page = page_of_wheels(*project, torch); !page.empty()) {
+        // Those pages are of x86-64.
+        std::string page = request.environment.target.machine == "x86_64"
+                               ? page_of_wheels(*project, torch)
+                               : std::string();
+        if (!page.empty()) {
             one.requirement = record->name + "==" + record->version;
             one.options = {"-f", std::move(page)};
             builds.wheels.push_back(std::move(one));
