@@ -60,16 +60,17 @@ class Project:
 
     every: "release", or "minor" for the newest patch of each minor. newest: at most so many of these.
     listed: False where the index does not have it.
-    extras: pattern of the extras that are kept. needs: what a build needs.
+    extras: pattern of the extras that are kept. needs: what a build needs. tools: distributions that a build
+    without isolation imports, to be installed before. exact_nvcc: its build refuses an nvcc of another minor.
     gpu_text: (pattern in METADATA's description, compute capability); the first that is found counts.
     gpu, cuda, unstated: (first version, value, source), where METADATA does not say: least compute
     capability; CUDA that it is built for; a requirement. The last that begins at or before a version counts.
     """
 
-    def __init__(self, every="release", newest=None, listed=True, extras=None, needs=(), gpu_text=(), gpu=(), cuda=(), 
-                 unstated=(), **facts):
+    def __init__(self, every="release", newest=None, listed=True, extras=None, needs=(), tools=(), gpu_text=(), gpu=(),
+                 cuda=(), unstated=(), **facts):
         self.every, self.newest, self.listed, self.extras = every, newest, listed, extras
-        self.needs, self.facts = list(needs), facts
+        self.needs, self.tools, self.facts = list(needs), list(tools), facts
         self.gpu_text, self.gpu, self.cuda, self.unstated = gpu_text, gpu, cuda, unstated
 
 
@@ -82,7 +83,8 @@ def documented(ranges, version):
     return found
 
 
-TORCH_BUILD = ["nvcc", "torch", "--no-build-isolation", "ninja", "MAX_JOBS"]
+TORCH_BUILD = ["nvcc", "torch", "--no-build-isolation", "MAX_JOBS"]
+TOOLS = ["setuptools", "wheel", "packaging", "ninja"]  # of nearly every setup.py over torch/utils/cpp_extension.py
 # Linux rows of "The following combinations are supported".
 PYG_BUILDS = {"1.12": "cu113 cu116", "1.13": "cu116 cu117", "2.0": "cu117 cu118 cu121", "2.1": "cu118 cu121",
               "2.2": "cu118 cu121", "2.3": "cu118 cu121", "2.4": "cu118 cu121 cu124", "2.5": "cu118 cu121 cu124",
@@ -90,7 +92,7 @@ PYG_BUILDS = {"1.12": "cu113 cu116", "1.13": "cu116 cu117", "2.0": "cu117 cu118 
               "2.9": "cu126 cu128 cu130", "2.10": "cu126 cu128 cu130", "2.11": "cu126 cu128 cu130",
               "2.12": "cu126 cu130 cu132", "2.13": "cu126 cu130 cu132"}
 PYG = dict(elsewhere="https://data.pyg.org/whl/torch-{torch_minor}.0+{tag}.html", builds=PYG_BUILDS,
-           needs=["nvcc", "torch", "--no-build-isolation"],
+           needs=["nvcc", "torch", "--no-build-isolation"], tools=["setuptools", "wheel"],
            note="The index has the source only. Wheels for each torch and CUDA are on the project's own page, "
                 "for pip's -f.",
            source="pytorch_geometric docs/source/install/installation.rst; github.com/pyg-team/pyg-lib README.md "
@@ -134,8 +136,8 @@ PROJECTS = {
     "triton": Project(gpu=[("2.0", "7.0", "torch/_inductor: Triton only supports devices of CUDA Capability >= 7.0")],
                       note="Its README names 8.0 and newer; torch.compile accepts 7.0 and newer.",
                       source="github.com/triton-lang/triton README.md, 2026-10"),
-    "xformers": Project(needs=TORCH_BUILD),
-    "flash-attn": Project(newest=64, needs=TORCH_BUILD + ["packaging", "psutil"],
+    "xformers": Project(needs=TORCH_BUILD, tools=TOOLS),
+    "flash-attn": Project(newest=64, needs=TORCH_BUILD, tools=TOOLS + ["psutil"],
                           gpu_text=[(r"Turing(,| or) Ampere", "7.5"), (r"(?m)^1\. Ampere", "8.0")],
                           elsewhere="https://github.com/Dao-AILab/flash-attention/releases", note=LOOKS_FOR_WHEEL,
                           source="flash-attn 2.8.3: PKG-INFO and setup.py"),
@@ -145,15 +147,17 @@ PROJECTS = {
                                  ("0.48", "6.0", "huggingface.co/docs/bitsandbytes/v0.48.1/installation")],
                             note="LLM.int8() needs 7.5 or newer.",
                             source="huggingface.co/docs/bitsandbytes/v0.50.0/installation"),
-    "transformer-engine": Project(extras=r"pytorch|jax|core.*", needs=TORCH_BUILD + ["cudnn"], gpu_text=AMPERE),
+    "transformer-engine": Project(extras=r"pytorch|jax|core.*", needs=TORCH_BUILD + ["cudnn"],
+                                  tools=TOOLS + ["pybind11"], gpu_text=AMPERE),
     "transformer-engine-cu12": Project(gpu_text=AMPERE),
     "transformer-engine-cu13": Project(gpu_text=AMPERE),
     "transformer-engine-torch": Project(
-        needs=TORCH_BUILD + ["cudnn"], gpu=AMPERE_OF_CORE,
+        needs=TORCH_BUILD + ["cudnn"], tools=TOOLS + ["pybind11"], gpu=AMPERE_OF_CORE,
         note="Source only. Its build decides which core it requires: transformer-engine-cu12 or -cu13, of the same "
              "version, by the CUDA that it finds; PKG-INFO names that of the machine that packed it.",
         source="docs.nvidia.com/deeplearning/transformer-engine-releases/release-2.14/user-guide/installation.html"),
     "transformer-engine-jax": Project(newest=8, needs=["nvcc", "jax", "--no-build-isolation", "MAX_JOBS", "cudnn"],
+                                      tools=TOOLS + ["pybind11"],
                                       gpu=AMPERE_OF_CORE),
     "vllm": Project(
         gpu=[("0.2", "7.0", "docs.vllm.ai/en/v0.3.3 and v0.14.0: getting_started/installation"),
@@ -167,7 +171,7 @@ PROJECTS = {
         source="vllm-project/vllm#1596 and #42756"),
     "sglang": Project(newest=25, extras="srt"),
     "auto-gptq": Project(every="minor"),
-    "gptqmodel": Project(every="minor", newest=8, needs=TORCH_BUILD),
+    "gptqmodel": Project(every="minor", newest=8, needs=TORCH_BUILD, tools=TOOLS),
     "deepspeed": Project(needs=["torch"],
                          note="Installs without nvcc; its operators are built at first use, with nvcc of torch's CUDA.",
                          source="deepspeed 0.19.8: PKG-INFO"),
@@ -178,24 +182,26 @@ PROJECTS = {
     "torch-geometric": Project(every="minor"),
     "pyg-lib": Project(listed=False, **{**PYG, "note": "Not on the index. Wheels for each torch and CUDA are on the "
                                                        "project's own page, for pip's -f."}),
-    "mmcv": Project(every="minor", needs=TORCH_BUILD,
+    "mmcv": Project(every="minor", needs=TORCH_BUILD, tools=TOOLS,
                     elsewhere="https://download.openmmlab.com/mmcv/dist/{tag}/torch{torch_minor}/index.html",
                     note="The index has the source only. Wheels for some torch and CUDA are on the project's own page, "
                          "for pip's -f.",
                     source="github.com/open-mmlab/mmcv @058a3e8c docs/en/get_started/installation.md"),
-    "detectron2": Project(listed=False, elsewhere="https://github.com/facebookresearch/detectron2", needs=TORCH_BUILD,
+    "detectron2": Project(listed=False, elsewhere="https://github.com/facebookresearch/detectron2",
+                          needs=TORCH_BUILD, tools=TOOLS,
                           note="Not on the index: pip install git+https://github.com/facebookresearch/detectron2.git",
                           source="github.com/facebookresearch/detectron2 INSTALL.md"),
-    "mamba-ssm": Project(needs=TORCH_BUILD, elsewhere="https://github.com/state-spaces/mamba/releases",
+    "mamba-ssm": Project(needs=TORCH_BUILD, tools=TOOLS, elsewhere="https://github.com/state-spaces/mamba/releases",
                          note=LOOKS_FOR_WHEEL, source="github.com/state-spaces/mamba @014340f4 setup.py"),
-    "causal-conv1d": Project(needs=TORCH_BUILD, elsewhere="https://github.com/Dao-AILab/causal-conv1d/releases",
+    "causal-conv1d": Project(needs=TORCH_BUILD, tools=TOOLS, elsewhere="https://github.com/Dao-AILab/causal-conv1d/releases",
                              note=LOOKS_FOR_WHEEL, source="github.com/Dao-AILab/causal-conv1d setup.py"),
     "apex": Project(
-        other_project=True, elsewhere="https://github.com/NVIDIA/apex", needs=TORCH_BUILD,
-        note="The index's apex is a web toolkit. NVIDIA's is source: git clone, then pip install --no-build-isolation "
-             "with --config-settings \"--build-option=--cpp_ext\" and \"--build-option=--cuda_ext\".",
-        source="github.com/NVIDIA/apex README.md; apex on the index: PKG-INFO, summary"),
-    "tinycudann": Project(listed=False, elsewhere="https://github.com/NVlabs/tiny-cuda-nn", needs=TORCH_BUILD,
+        other_project=True, elsewhere="https://github.com/NVIDIA/apex", needs=TORCH_BUILD, tools=TOOLS,
+        exact_nvcc=True, exact_nvcc_source="github.com/NVIDIA/apex @6424da3b setup.py, "
+                                           "check_cuda_torch_binary_vs_bare_metal; NVIDIA/apex#323, #1748",
+        note="The index's apex is a web toolkit. NVIDIA's is source only.",
+        source="github.com/NVIDIA/apex @6424da3b README.md; apex on the index: PKG-INFO, summary"),
+    "tinycudann": Project(listed=False, elsewhere="https://github.com/NVlabs/tiny-cuda-nn", needs=TORCH_BUILD, tools=TOOLS,
                           note="Not on the index: pip install git+https://github.com/NVlabs/tiny-cuda-nn/"
                                "#subdirectory=bindings/torch",
                           source="github.com/NVlabs/tiny-cuda-nn @02919511 README.md"),
@@ -231,6 +237,35 @@ PROJECTS = {
     "nvidia-nccl-cu12": Project(newest=24),
     "nvidia-nccl-cu13": Project(newest=24),
 }
+
+# How a package is built from its repository, by the first torch that a row is for.
+APEX = "git+https://github.com/NVIDIA/apex"
+BUILDS = [
+    dict(name="apex", torch="1.0", requirement=f"{APEX}@22.03",
+         options=["--global-option=--cpp_ext", "--global-option=--cuda_ext"],
+         note="apex's current source requires torch 2.6 or newer. Tag 22.03, of February 2022, still has code for "
+              "torch 1.0 to 1.5; apex names no tag for an older torch.",
+         source="github.com/NVIDIA/apex tag 22.03: README.md and setup.py (VERSION_GE_1_1 to 1_5)"),
+    dict(name="apex", torch="2.0", requirement=f"{APEX}@25.09", environment=["APEX_CPP_EXT=1", "APEX_CUDA_EXT=1"],
+         note="apex's current source requires torch 2.6 or newer. Tag 25.09 is the last before that; apex names no tag "
+              "for an older torch.",
+         source="github.com/NVIDIA/apex @db8e053e requirements.txt (#1972); tag 25.09: setup.py, ENV_TO_FLAG"),
+    dict(name="apex", torch="2.6", requirement=APEX, environment=["APEX_CPP_EXT=1", "APEX_CUDA_EXT=1"],
+         source="github.com/NVIDIA/apex @6424da3b README.md, Using Environment Variables; requirements.txt"),
+    dict(name="detectron2", torch="1.8", requirement="git+https://github.com/facebookresearch/detectron2.git",
+         source="github.com/facebookresearch/detectron2 INSTALL.md"),
+    dict(name="tinycudann", torch="1.0",
+         requirement="git+https://github.com/NVlabs/tiny-cuda-nn/#subdirectory=bindings/torch",
+         source="github.com/NVlabs/tiny-cuda-nn @02919511 README.md"),
+]
+# Which setuptools torch/utils/cpp_extension.py of a release imports, by the first torch that a row is for.
+SETUPTOOLS = [
+    dict(torch="1.0", requirement="setuptools<70",
+         source="pypa/setuptools#4385: 70 removed packaging from pkg_resources, which torch imports before 2.2"),
+    dict(torch="2.2", requirement="setuptools<82",
+         source="nerfstudio-project/gsplat#899: 82 removed pkg_resources, which torch imports before 2.9"),
+    dict(torch="2.9", requirement="setuptools", source="nerfstudio-project/gsplat#899"),
+]
 
 
 # --- the index ----------------------------------------------------------------------------------
@@ -562,7 +597,12 @@ def main():
             if project.needs or project.facts:
                 source = project.facts.get("source", f"{name}: METADATA; torch/utils/cpp_extension.py "
                                                      "(ninja, MAX_JOBS)")
-                table.add("projects", name=name, needs=project.needs, **{**project.facts, "source": source})
+                table.add("projects", name=name, needs=project.needs, tools=project.tools,
+                          **{**project.facts, "source": source})
+        for row in BUILDS:
+            table.add("builds", **row)
+        for row in SETUPTOOLS:
+            table.add("setuptools", **row)
     table.write(options.out)
 
 

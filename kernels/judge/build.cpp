@@ -101,7 +101,8 @@ Finding explain_host_compiler(const Scene& scene, std::string_view said, bool is
     }
     knowledge::Recipe recipe;
     if (is_gcc && limit) {
-        recipe = knowledge::compiler_recipe(static_cast<int>(limit->major()), scene.target());
+        recipe = knowledge::compiler_recipe(static_cast<int>(limit->major()),
+                                            knowledge::GccBound::OrOlder, scene.target());
     }
     return found("CE360", "",
                  arguments +

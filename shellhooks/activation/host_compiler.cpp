@@ -242,8 +242,8 @@ private:
                         clang_fits ? "only clang is here, with which torch extensions do not build"
                                    : "no such compiler is here");
         if (m_toolkit.gcc_max) {
-            const auto recipe =
-                knowledge::compiler_recipe(*m_toolkit.gcc_max, target_of(m_situation));
+            const auto recipe = knowledge::compiler_recipe(
+                *m_toolkit.gcc_max, knowledge::GccBound::OrOlder, target_of(m_situation));
             text += ": " + (recipe.command.empty() ? recipe.text : recipe.command);
         }
         m_result.warnings.push_back(std::move(text));

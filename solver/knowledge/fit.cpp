@@ -14,6 +14,12 @@ DottedVersion minor_of(const DottedVersion& cuda) {
     return DottedVersion::of(cuda.major_minor());
 }
 
+// Windows' driver and a Jetson's are numbered apart: their versions meet none of the tables'
+// bounds.
+bool is_numbered_apart(const facts::Host& host) {
+    return host.platform.wsl || host.platform.jetson;
+}
+
 DriverFit fit_by_cuda(const DottedVersion& gives, const DottedVersion& cuda) {
     if (gives.major() != cuda.major()) {
         return gives.major() > cuda.major() ? DriverFit::Full : DriverFit::TooOld;
@@ -54,23 +60,27 @@ DriverJudgement driver_fit(const facts::Host& host, const DottedVersion& cuda) {
     const facts::Driver& driver = *host.driver;
     judged.driver = driver.version ? "driver " + driver.version->str() : "the driver";
     judged.source = driver.source;
-    judged.gives = driver.cuda;
-    judged.measured = driver.measured;
-    bool said = driver.cuda && (!driver.derived || driver.measured);
-    if (host.measured && host.measured->driver_cuda) {
-        judged.gives = host.measured->driver_cuda;
-        judged.measured = said = true;
-    }
-    // Windows' driver and a Jetson's are numbered apart: their versions meet none of the tables'
-    // bounds.
-    const bool numbered_apart = host.platform.wsl || host.platform.jetson;
-    const auto version = numbered_apart ? std::nullopt : driver.version;
-    if (version && judged.floor && !said && *version < judged.floor->driver) {
-        judged.fit = DriverFit::TooOld;
-    } else if (judged.gives) {
+    judged.gives = driver_cuda(host);
+    judged.measured = driver.measured || (host.measured && host.measured->driver_cuda);
+    const bool said = judged.measured || (driver.cuda && !driver.derived);
+    const auto version = is_numbered_apart(host) ? std::nullopt : driver.version;
+    judged.newer = version && !judged.gives && cuda_of_driver(*version).has_value();
+    if (judged.gives) {
         judged.fit = fit_by_cuda(*judged.gives, cuda);
+        // Below the floor there is no minor version compatibility: such a driver runs the CUDA that
+        // it gives itself, and no other of the family. What was measured may be cuda-compat's, of
+        // which the driver's version says nothing; what the driver reports stands for all before.
+        const bool itself = has_family(cuda)
+                                ? cuda.parts().size() > 1 && judged.fit == DriverFit::Full &&
+                                      (said || minor_of(*judged.gives) == minor_of(cuda))
+                                : said;
+        if (version && judged.floor && !judged.measured && !itself &&
+            *version < judged.floor->driver && judged.gives->major() == cuda.major()) {
+            judged.fit = DriverFit::TooOld;
+        }
     } else if (version && judged.floor) {
-        judged.fit = !judged.minimum                     ? DriverFit::Unknown
+        judged.fit = *version < judged.floor->driver     ? DriverFit::TooOld
+                     : !judged.minimum                   ? DriverFit::Unknown
                      : *version < judged.minimum->driver ? DriverFit::MachineCode
                                                          : DriverFit::Full;
     }
@@ -81,9 +91,23 @@ DriverJudgement driver_fit(const facts::Host& host, const DottedVersion& cuda) {
     return judged;
 }
 
+std::optional<DottedVersion> driver_cuda(const facts::Host& host) {
+    if (!host.driver) {
+        return std::nullopt;
+    }
+    if (host.measured && host.measured->driver_cuda) {
+        return host.measured->driver_cuda;
+    }
+    if (host.driver->cuda || !host.driver->version || is_numbered_apart(host)) {
+        return host.driver->cuda;
+    }
+    const auto known = cuda_of_driver(*host.driver->version);
+    return known && !known->newer_than_known ? std::optional(known->cuda) : std::nullopt;
+}
+
 std::optional<DottedVersion> newest_cuda_in_full(const facts::Host& host) {
-    std::optional<DottedVersion> gives = host.driver ? host.driver->cuda : std::nullopt;
-    if (!gives && host.driver && host.driver->version) {
+    std::optional<DottedVersion> gives = driver_cuda(host);
+    if (!gives && host.driver && host.driver->version && !is_numbered_apart(host)) {
         if (const auto known = cuda_of_driver(*host.driver->version)) {
             gives = known->cuda;
         }
@@ -104,10 +128,25 @@ std::string driver_text(const facts::Host& host) {
     const facts::Driver& driver = *host.driver;
     const std::string name =
         driver.version ? "driver " + driver.version->str() : std::string("the driver");
-    if (driver.cuda) {
-        return name + " gives CUDA " + driver.cuda->str() + (driver.measured ? " (measured)" : "");
+    if (const auto gives = driver_cuda(host)) {
+        return name + " gives CUDA " + gives->str() + (driver.measured ? " (measured)" : "");
     }
-    return driver.version ? name + " is newer than cudaenv knows" : std::string();
+    if (!driver.version) {
+        return {};
+    }
+    return !is_numbered_apart(host) && cuda_of_driver(*driver.version)
+               ? name + " is newer than cudaenv knows"
+               : name + ": the CUDA that it gives is unknown";
+}
+
+DriverVerdict driver_verdict(const facts::Host& host, const DottedVersion& cuda) {
+    const DriverJudgement judged = driver_fit(host, cuda);
+    const Answer answer = judged.fit == DriverFit::Full ? Answer::Yes : Answer::Unknown;
+    if (judged.newer && answer == Answer::Yes) {
+        // By its version alone: what it gives beyond this CUDA is not known.
+        return {judged.driver + " runs CUDA " + cuda.major_minor(), answer};
+    }
+    return {driver_text(host), answer};
 }
 
 Answer GpuJudgement::runs() const {
@@ -215,7 +254,7 @@ std::vector<NamedGpu> gpus_of(const facts::Host& host) {
     std::vector<NamedGpu> gpus;
     const auto add = [&](int index, const auto& gpu, std::string source) {
         gpus.push_back({index, gpu.name.empty() ? "GPU " + std::to_string(index) : gpu.name,
-                        gpu.compute_capability, std::move(source)});
+                        gpu.uuid, gpu.compute_capability, std::move(source)});
     };
     if (host.measured && !host.measured->gpus.empty()) {
         for (const facts::MeasuredGpu& gpu : host.measured->gpus) {
@@ -229,10 +268,37 @@ std::vector<NamedGpu> gpus_of(const facts::Host& host) {
     return gpus;
 }
 
+std::string visible_devices(std::span<const NamedGpu> gpus) {
+    const bool by_uuid = !gpus.empty() && std::ranges::none_of(gpus, [](const NamedGpu& gpu) {
+        return gpu.uuid.empty();
+    });
+    std::string list;
+    for (const NamedGpu& gpu : gpus) {
+        list += (list.empty() ? "" : ",") + (by_uuid ? gpu.uuid : std::to_string(gpu.index));
+    }
+    return (by_uuid ? "" : "CUDA_DEVICE_ORDER=PCI_BUS_ID ") + ("CUDA_VISIBLE_DEVICES=" + list);
+}
+
+CompilerRange compiler_range(const facts::Toolkit& toolkit) {
+    CompilerRange range{toolkit.gcc_min, toolkit.gcc_max, toolkit.clang_min, toolkit.clang_max,
+                        toolkit.source};
+    const auto known = toolkit.version ? compilers_of_toolkit(*toolkit.version) : std::nullopt;
+    if (known && !range.gcc_max) {
+        range.gcc_min = known->gcc_min;
+        range.gcc_max = known->gcc_max;
+    }
+    if (known && !range.clang_max) {
+        range.clang_min = known->clang_min;
+        range.clang_max = known->clang_max;
+    }
+    return range;
+}
+
 Answer accepts_compiler(const facts::Toolkit& toolkit, const facts::Compiler& compiler) {
+    const CompilerRange range = compiler_range(toolkit);
     const bool gcc = compiler.family == facts::CompilerFamily::Gcc;
-    const auto& low = gcc ? toolkit.gcc_min : toolkit.clang_min;
-    const auto& high = gcc ? toolkit.gcc_max : toolkit.clang_max;
+    const auto& low = gcc ? range.gcc_min : range.clang_min;
+    const auto& high = gcc ? range.gcc_max : range.clang_max;
     const int major = static_cast<int>(compiler.version.major());
     if (!high) {
         return Answer::Unknown;
@@ -250,13 +316,12 @@ bool is_known_to_fail(const facts::Toolkit& toolkit, const facts::Compiler& comp
 } // namespace
 
 std::optional<int> newest_gcc(const facts::Toolkit& toolkit) {
+    const auto newest = compiler_range(toolkit).gcc_max;
     facts::Compiler accepted;
-    if (toolkit.gcc_max) {
-        accepted.version = DottedVersion::of(std::to_string(*toolkit.gcc_max));
+    if (newest) {
+        accepted.version = DottedVersion::of(std::to_string(*newest));
     }
-    return toolkit.gcc_max && is_known_to_fail(toolkit, accepted)
-               ? std::optional(*toolkit.gcc_max - 1)
-               : toolkit.gcc_max;
+    return newest && is_known_to_fail(toolkit, accepted) ? std::optional(*newest - 1) : newest;
 }
 
 std::vector<facts::Compiler> compilers_for(const facts::Toolkit& toolkit, const facts::Host& host) {
@@ -279,6 +344,19 @@ std::vector<facts::Compiler> compilers_for(const facts::Toolkit& toolkit, const 
                                       : a.path < b.path;
     });
     return compilers;
+}
+
+Answer has_glibc(const facts::Host& host) {
+    if (host.glibc) {
+        return Answer::Yes;
+    }
+    // Distributions whose C library is musl: https://wiki.musl-libc.org/projects-using-musl.html
+    constexpr std::array<std::string_view, 4> k_musl = {"Alpine", "postmarketOS", "Chimera",
+                                                        "Adelie"};
+    return std::ranges::any_of(
+               k_musl, [&](std::string_view name) { return host.distribution.starts_with(name); })
+               ? Answer::No
+               : Answer::Unknown;
 }
 
 Answer platform_fits(std::string_view tags, const facts::Host& host) {

@@ -8,6 +8,7 @@
 #include "solver/knowledge/knowledge.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,7 @@ struct DriverJudgement {
     std::string driver;                 // "driver 470.199.02", "the driver"; empty: there is none
     std::optional<DottedVersion> gives; // the CUDA it gives, as itself or its branch says
     bool measured = false;              // by the probe
+    bool newer = false;                 // than every branch in the table, and it reports no CUDA
     std::optional<DriverBound> floor;   // below it nothing of this CUDA runs
     std::optional<DriverBound> minimum; // from it on everything does
     std::string source;                 // of the driver's version or CUDA
@@ -44,9 +46,19 @@ bool has_family(const DottedVersion& cuda);
 // `cuda`: major.minor, or more of it; a bare major (a wheel "for CUDA 12") is judged by the floor.
 DriverJudgement driver_fit(const facts::Host& host, const DottedVersion& cuda);
 
+// The CUDA that the driver gives: as it was measured, as the driver reports it, else as its branch
+// says. None without a driver, for a branch that is newer than the table, and for Windows' and
+// Jetson's drivers, which are numbered apart.
+std::optional<DottedVersion> driver_cuda(const facts::Host& host);
 // "driver 550.54.15 gives CUDA 12.4", "driver 999.1 is newer than cudaenv knows"; empty without a
 // driver.
 std::string driver_text(const facts::Host& host);
+// The same beside an answer with that CUDA; a yes only for what the driver is known to run.
+struct DriverVerdict {
+    std::string text;
+    Answer answer = Answer::Unknown;
+};
+DriverVerdict driver_verdict(const facts::Host& host, const DottedVersion& cuda);
 
 // The newest release that the driver gives in full: 12.6 of 12.7, which has none. None: unknown.
 std::optional<DottedVersion> newest_cuda_in_full(const facts::Host& host);
@@ -87,15 +99,23 @@ GpuJudgement build_serves(const DottedVersion& cuda, const Architectures* code,
 
 // The GPUs of a host, those that the probe saw where it did, named: "NVIDIA A100", "GPU 0".
 struct NamedGpu {
-    int index = 0;
+    int index = 0; // in NVML's order, by PCI address
     std::string name;
+    std::string uuid; // empty where unknown
     std::optional<ComputeCapability> capability;
     std::string source;
 };
 std::vector<NamedGpu> gpus_of(const facts::Host& host);
+// What `export` shows programs these GPUs alone with: UUIDs where all are known; else indexes,
+// whose order is NVML's only with CUDA_DEVICE_ORDER (CUDA's own order is the fastest GPU first:
+// CUDA C++ Programming Guide, "CUDA Environment Variables").
+std::string visible_devices(std::span<const NamedGpu> gpus);
 
 // --- compilers ----------------------------------------------------------------------------------
 
+// The majors that nvcc of this toolkit accepts: its crt/host_config.h or, for what that leaves
+// open, the table.
+CompilerRange compiler_range(const facts::Toolkit& toolkit);
 // nvcc of this toolkit takes the compiler, by its crt/host_config.h or the table. Yes with a bound
 // that only documents (gcc_min) is yes.
 Answer accepts_compiler(const facts::Toolkit& toolkit, const facts::Compiler& compiler);
@@ -108,6 +128,9 @@ std::vector<facts::Compiler> compilers_for(const facts::Toolkit& toolkit, const 
 
 // --- system -------------------------------------------------------------------------------------
 
+// Whether the C library is glibc, which wheels for manylinux need. Unknown where its version is.
+// No: the distribution is known to use musl.
+Answer has_glibc(const facts::Host& host);
 // A wheel's platform tag ("manylinux_2_28_x86_64", several joined by dots) on this host's glibc and
 // processor.
 Answer platform_fits(std::string_view tag, const facts::Host& host);

@@ -15,6 +15,8 @@ namespace {
 struct Packages {
     std::map<std::string, std::vector<PackageRelease>, std::less<>> releases;
     std::map<std::string, PackageProject, std::less<>> projects;
+    std::vector<PackageBuild> builds; // of one name ascending by torch
+    std::vector<std::pair<DottedVersion, std::string>> setuptools;
 };
 
 // "cp310 cp311 manylinux_2_28_x86_64 manylinux_2_28_aarch64": interpreters, then platforms.
@@ -71,6 +73,11 @@ PackageProject read_project(const Row& row) {
     project.name = row.text("name");
     project.other_project = row.flag("other_project");
     project.build_needs = row.list("needs");
+    project.build_tools = row.list("tools");
+    project.exact_nvcc = row.flag("exact_nvcc");
+    if (project.exact_nvcc) {
+        project.exact_nvcc_source = row.source("exact_nvcc_source");
+    }
     project.elsewhere = row.find("elsewhere").value_or("");
     for (const auto& [torch, tags] : row.pairs("builds")) {
         std::vector<std::string> read;
@@ -93,6 +100,17 @@ const Packages& packages() {
                 read.releases[row.text("name")].push_back(read_release(row));
                 return;
             }
+            if (section == "builds") {
+                read.builds.push_back({row.text("name"), row.version("torch"),
+                                       row.text("requirement"), row.list("environment"),
+                                       row.list("options"), row.find("note").value_or(""),
+                                       row.source()});
+                return;
+            }
+            if (section == "setuptools") {
+                read.setuptools.emplace_back(row.version("torch"), row.text("requirement"));
+                return;
+            }
             PackageProject project = read_project(row);
             read.projects[project.name] = std::move(project);
         });
@@ -113,6 +131,32 @@ const PackageProject* package_project(std::string_view name) {
     const auto& projects = packages().projects;
     const auto found = projects.find(specs::normalize_project_name(name));
     return found == projects.end() ? nullptr : &found->second;
+}
+
+bool PackageProject::needs(std::string_view word) const {
+    return std::ranges::find(build_needs, word) != build_needs.end();
+}
+
+const PackageBuild* package_build(std::string_view name,
+                                  const std::optional<DottedVersion>& torch) {
+    const std::string normalized = specs::normalize_project_name(name);
+    const PackageBuild* newest = nullptr;
+    for (const PackageBuild& build : packages().builds) {
+        if (build.name == normalized && (!torch || build.torch <= *torch)) {
+            newest = &build;
+        }
+    }
+    return newest;
+}
+
+std::string setuptools_for(const DottedVersion& torch) {
+    std::string requirement = "setuptools";
+    for (const auto& [first, text] : packages().setuptools) {
+        if (first <= torch) {
+            requirement = text;
+        }
+    }
+    return requirement;
 }
 
 std::vector<std::string> package_names() {

@@ -58,9 +58,16 @@ struct PackageProject {
     // The index has an unrelated project under this name; NVIDIA's or the community's is at
     // `elsewhere`. "pip install NAME" is wrong.
     bool other_project = false;
-    // What a build needs, in words for a command: "nvcc", "torch" (installed before), "ninja",
-    // "--no-build-isolation", "MAX_JOBS" (caps memory), "cudnn". Empty: there is nothing to build.
+    // What a build needs, in words for a command: "nvcc", "torch" (installed before),
+    // "--no-build-isolation", "MAX_JOBS" (caps memory), "CUDA_PATH" (instead of CUDA_HOME),
+    // "cudnn". Empty: there is nothing to build.
     std::vector<std::string> build_needs;
+    // Distributions that a build without isolation imports: installed before it.
+    std::vector<std::string> build_tools;
+    bool exact_nvcc = false; // its build refuses an nvcc whose minor is not torch's
+    std::string exact_nvcc_source;
+
+    [[nodiscard]] bool needs(std::string_view word) const;
     // Where builds are that the index lacks: a repository, a release page, or a page for pip's -f
     // with {torch_minor} (2.4) and {tag} (cu124) to fill in. Empty: the index has
     // it all.
@@ -72,10 +79,26 @@ struct PackageProject {
     std::string source;
 };
 
+// How a package is built from its repository, for one torch and newer.
+struct PackageBuild {
+    std::string name;
+    DottedVersion torch;                  // the first release that the row is for
+    std::string requirement;              // "git+https://github.com/NVIDIA/apex@25.09"
+    std::vector<std::string> environment; // "APEX_CUDA_EXT=1"
+    std::vector<std::string> options;     // of pip
+    std::string note;                     // why not the newest source; empty: it is the newest
+    std::string source;
+};
+
 // Releases of `name` (in any PEP 503 spelling), ascending by version; empty for an unknown name.
 std::span<const PackageRelease> package_releases(std::string_view name);
 // None where the table has nothing to say beyond the releases.
 const PackageProject* package_project(std::string_view name);
+// The newest row that `torch` reaches; nullptr: it is not built from its repository. Without a
+// torch the last row.
+const PackageBuild* package_build(std::string_view name, const std::optional<DottedVersion>& torch);
+// Which setuptools torch's cpp_extension of that release imports: "setuptools<70".
+std::string setuptools_for(const DottedVersion& torch);
 // Every name that the table knows, normalized, sorted; some have no release on the index.
 std::vector<std::string> package_names();
 

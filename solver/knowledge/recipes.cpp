@@ -1,9 +1,12 @@
 #include "solver/knowledge/recipes.hpp"
 
 #include "base/shell_word.hpp"
+#include "solver/knowledge/packages.hpp"
+#include "solver/knowledge/table.hpp"
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace cudaenv::knowledge {
 
@@ -44,23 +47,40 @@ std::vector<std::string> label_toolkit(const DottedVersion& cuda) {
     return {"cuda-toolkit"};
 }
 
-// A release whose runfile's name is known: up to 13.3 it ends in the release's own driver, which
-// the release notes' table has too, but for three rows: 11.2.0's is off by one, those of 11.1.x
-// and 12.8.0 are cut short. https://developer.nvidia.com/cuda-toolkit-archive
-struct Runfile {
-    std::string release; // "11.8.0"
-    std::string driver;  // "520.61.05"
-};
-std::optional<Runfile> runfile_of(const DottedVersion& minor) {
+// The addresses that data/installers.json has: of releases before the names followed a rule.
+const std::map<std::string, std::string>& old_runfiles() {
+    static const std::map<std::string, std::string> urls = [] {
+        std::map<std::string, std::string> read;
+        read_table("installers", [&](std::string_view, const Row& row) {
+            read[row.version("cuda").str()] = row.text("url");
+        });
+        return read;
+    }();
+    return urls;
+}
+
+// From 11.2 on, and up to 13.3, the runfile's name ends in the release's own driver, which the
+// release notes' table has too, but for two rows: 11.2.0's is off by one, that of 12.8.0 is cut
+// short. https://developer.nvidia.com/cuda-toolkit-archive
+std::string runfile_url(const DottedVersion& minor, const Target& target) {
+    const bool x86 = target.machine == "x86_64";
+    if (const auto old = old_runfiles().find(minor.str()); x86 && old != old_runfiles().end()) {
+        return old->second;
+    }
+    if (!x86 && !is_aarch64(target)) {
+        return {};
+    }
     for (const char* const update : {".0", ".1"}) {
         const std::string release = minor.str() + update;
         const auto driver = toolkit_minimum_driver(DottedVersion::of(release));
-        if (minor >= DottedVersion::of("11.1") && release != "11.2.0" && driver &&
+        if (minor >= DottedVersion::of("11.2") && release != "11.2.0" && driver &&
             driver->driver.parts().size() == 3) {
-            return Runfile{release, driver->driver.str()};
+            return "https://developer.download.nvidia.com/compute/cuda/" + release +
+                   "/local_installers/cuda_" + release + '_' + driver->driver.str() +
+                   (x86 ? "_linux.run" : "_linux_sbsa.run");
         }
     }
-    return std::nullopt;
+    return {};
 }
 
 std::string without_slash(std::string path) {
@@ -70,17 +90,15 @@ std::string without_slash(std::string path) {
     return path;
 }
 
-// $HOME/cuda-11.8 is looked for only where it is configured. What is configured stays so.
+// $HOME/cuda-11.8 is looked for only where it is configured. What is configured stays so. Empty
+// where no runfile is known.
 std::string runfile_command(const DottedVersion& cuda, const Target& target) {
-    const std::string system = is_aarch64(target) ? "linux_sbsa" : "linux";
-    std::string file = "cuda_" + cuda.str() + "*_" + system + ".run";
-    std::string words;
-    if (const auto known = runfile_of(cuda)) {
-        file = "cuda_" + known->release + '_' + known->driver + '_' + system + ".run";
-        words = "curl -fLO https://developer.download.nvidia.com/compute/cuda/" + known->release +
-                "/local_installers/" + file + " && ";
+    const std::string url = runfile_url(cuda, target);
+    if (url.empty()) {
+        return {};
     }
-    words += "sh " + file + " --silent --toolkit --toolkitpath=$HOME/cuda-" + cuda.str();
+    std::string words = "curl -fLO " + url + " && sh " + url.substr(url.rfind('/') + 1) +
+                        " --silent --toolkit --toolkitpath=$HOME/cuda-" + cuda.str();
     std::string configured;
     for (const std::string& directory : target.toolkit_directories) {
         if (directory == "~/" ||
@@ -178,19 +196,54 @@ std::string pip_install(const Target& target, std::span<const std::string> requi
     return command;
 }
 
+namespace {
+
+// Where a command puts what it installs.
+std::string place_of(const Target& target) {
+    return target.kind == Target::Kind::Conda
+               ? ", into the environment"
+               : ", into a new conda environment named " + target.create_name;
+}
+
+// CUDA 11.7 has no cuda-toolkit of PyPI's: its wheels are those that torch 2.0.1 requires.
+std::vector<std::string> wheels_of_11_7() {
+    constexpr std::array<std::string_view, 4> k_not_cuda = {"nvidia-cudnn", "nvidia-nccl",
+                                                            "nvidia-nvtx", "nvidia-cuda-cupti"};
+    std::vector<std::string> wheels;
+    for (const PackageRelease& torch : package_releases("torch")) {
+        for (const std::string& requirement : torch.requirements) {
+            if (torch.version == "2.0.1" && requirement.starts_with("nvidia-") &&
+                std::ranges::none_of(k_not_cuda, [&](std::string_view name) {
+                    return requirement.starts_with(name);
+                })) {
+                wheels.push_back(requirement);
+            }
+        }
+    }
+    return wheels;
+}
+
+// conda-forge has cudatoolkit from 9.2 on, defaults what is older; neither has 9.1.
+std::string cudatoolkit_channel(const DottedVersion& cuda) {
+    return cuda >= DottedVersion::of("9.2") ? "conda-forge" : "defaults";
+}
+
+} // namespace
+
 Recipe nvcc_recipe(const DottedVersion& cuda, const Target& target) {
     const DottedVersion minor = DottedVersion::of(cuda.major_minor());
     const std::string what = "nvcc " + minor.str() + " with headers and libraries";
     const bool into_conda = target.kind == Target::Kind::Conda;
+    const std::string home = target.prefix.empty() ? std::string("$CONDA_PREFIX") : target.prefix;
     if (into_conda && minor.major() >= 12) {
         const std::array<std::string, 1> channel = {"conda-forge"};
-        return {what + ", into the environment",
-                conda_install(target, conda_forge_toolkit(minor), channel)};
+        return {what + place_of(target), conda_install(target, conda_forge_toolkit(minor), channel),
+                false, home};
     }
     if (into_conda && minor >= DottedVersion::of("11.3")) {
         const std::array<std::string, 1> channel = {"nvidia/label/cuda-" + minor.str() + ".0"};
-        return {what + ", into the environment",
-                conda_install(target, label_toolkit(minor), channel)};
+        return {what + place_of(target), conda_install(target, label_toolkit(minor), channel),
+                false, home};
     }
     if (target.kind == Target::Kind::Venv && minor.major() >= 13) {
         // The wheels for 11 and 12 hold no nvcc. One requirement holds all components to one
@@ -200,45 +253,48 @@ Recipe nvcc_recipe(const DottedVersion& cuda, const Target& target) {
             minor.str() + ".*"};
         return {what + ", into the environment", pip_install(target, all)};
     }
-    return {what + " from NVIDIA's runfile, into your home directory",
-            runfile_command(minor, target)};
+    std::string command = runfile_command(minor, target);
+    if (command.empty()) {
+        return {what + ": NVIDIA's archive, https://developer.nvidia.com/cuda-toolkit-archive", {}};
+    }
+    return {what + " from NVIDIA's runfile, into your home directory", std::move(command), false,
+            "$HOME/cuda-" + minor.str()};
 }
 
-Recipe compiler_recipe(int newest_gcc, const Target& target) {
-    const std::string gcc = std::to_string(newest_gcc);
-    if (target.has_conda && newest_gcc >= 5) {
-        // conda-forge has 7 and newer, defaults one older.
+Recipe compiler_recipe(int gcc, GccBound bound, const Target& target) {
+    const std::string what =
+        "g++ " + std::to_string(gcc) + (bound == GccBound::OrOlder ? " or older" : " or newer");
+    if (target.has_conda && gcc >= 5) {
+        // conda-forge has 7 and newer, defaults one older. The bound itself: a newer one may be too
+        // new for nvcc.
         const std::string name = is_aarch64(target) ? "gxx_linux-aarch64=" : "gxx_linux-64=";
-        const std::array<std::string, 1> spec = {name + (newest_gcc >= 7 ? gcc : "5.4")};
-        const std::array<std::string, 1> channel = {newest_gcc >= 7 ? "conda-forge" : "defaults"};
-        return {"g++ " + gcc + " or older, into the environment",
-                conda_install(target, spec, channel)};
+        const std::array<std::string, 1> spec = {name + (gcc >= 7 ? std::to_string(gcc) : "5.4")};
+        const std::array<std::string, 1> channel = {gcc >= 7 ? "conda-forge" : "defaults"};
+        return {what + place_of(target), conda_install(target, spec, channel)};
     }
-    return {"g++ " + gcc + " or older, from the distribution (as root)", {}, true};
+    return {what + ", from the distribution (as root)", {}, true};
+}
+
+bool has_runtime_wheels(const DottedVersion& cuda) {
+    return cuda >= DottedVersion::of("11.7");
 }
 
 Recipe runtime_recipe(const DottedVersion& cuda, const Target& target,
                       std::span<const std::string> with) {
     const DottedVersion minor = DottedVersion::of(cuda.major_minor());
     const std::string what = "CUDA " + minor.str() + "'s runtime and libraries";
-    if (target.kind == Target::Kind::Venv) {
-        if (minor.major() < 11) {
-            return {what + ": no wheels of it exist", {}};
+    if (target.kind == Target::Kind::Venv && has_runtime_wheels(minor)) {
+        std::vector<std::string> wheels = wheels_of_11_7();
+        if (minor >= DottedVersion::of("11.8")) {
+            wheels = {"cuda-toolkit[cudart,cublas,cufft,curand,cusolver,cusparse,nvrtc]==" +
+                      minor.str() + ".*"};
         }
-        if (minor.major() == 11) {
-            const std::array<std::string, 1> runtime = {"nvidia-cuda-runtime-cu11==" + minor.str() +
-                                                        ".*"};
-            return {what, pip_install(target, runtime)};
-        }
-        const std::array<std::string, 1> all = {
-            "cuda-toolkit[cudart,cublas,cufft,curand,cusolver,cusparse,nvrtc]==" + minor.str() +
-            ".*"};
-        return {what, pip_install(target, all)};
+        return {what + ", into the environment", pip_install(target, wheels)};
     }
-    if (!target.has_conda) {
+    if (!target.has_conda || minor == DottedVersion::of("9.1")) {
         return nvcc_recipe(cuda, target);
     }
-    const std::array<std::string, 1> channel = {"conda-forge"};
+    const std::array<std::string, 1> channel = {cudatoolkit_channel(minor)};
     std::vector<std::string> specs = {"cudatoolkit=" + minor.str()};
     if (minor.major() >= 12) {
         // From 12 on cuda-version holds the release, and the libraries are packages of their own.
@@ -251,11 +307,43 @@ Recipe runtime_recipe(const DottedVersion& cuda, const Target& target,
                  "libcusparse"};
     }
     specs.insert(specs.end(), with.begin(), with.end());
-    return {what, conda_install(target, specs, channel)};
+    return {what + place_of(target), conda_install(target, specs, channel)};
 }
 
 Recipe driver_recipe(const DriverBound& bound, const facts::Host& host) {
-    return {"driver " + bound.driver.str() + " or newer (as root" +
+    const std::string driver = "driver " + bound.driver.str() + " or newer";
+    // The GPU whose last driver is the oldest.
+    const facts::Gpu* limiting = nullptr;
+    std::optional<DottedVersion> last;
+    for (const facts::Gpu& gpu : host.gpus) {
+        const auto generation =
+            gpu.compute_capability ? generation_of(*gpu.compute_capability) : std::nullopt;
+        const auto branch = gpu.last_driver_branch ? gpu.last_driver_branch
+                            : generation           ? generation->last_driver_branch
+                                                   : std::nullopt;
+        if (branch && (!last || *branch < *last)) {
+            last = branch;
+            limiting = &gpu;
+        }
+    }
+    if (last && bound.driver.major() > last->major()) {
+        Recipe recipe{driver + " and another GPU (no driver after branch " + last->str() +
+                          " supports " +
+                          (limiting->name.empty() ? "this GPU" : "the " + limiting->name) + ')',
+                      {},
+                      true};
+        recipe.other_gpu = true;
+        return recipe;
+    }
+    if (host.platform.wsl) {
+        // https://docs.nvidia.com/cuda/wsl-user-guide/: no Linux driver may be installed in WSL.
+        return {"update the NVIDIA driver in Windows to branch " +
+                    std::to_string(bound.driver.major()) +
+                    " or newer (WSL uses it; install no driver in Linux)",
+                {},
+                true};
+    }
+    return {driver + " (as root" +
                 (host.hostname.empty() ? ")" : "; ask whoever runs " + host.hostname + ")"),
             {},
             true};

@@ -59,21 +59,30 @@ struct Recipe {
     std::string text;    // "nvcc 12.4 with headers and libraries, into the environment"
     std::string command; // empty: no command is known, the text says how
     bool root = false;
+    // Of an nvcc: what CUDA_HOME is then, for a shell, "$HOME/cuda-11.8". Empty: it is found
+    // without.
+    std::string cuda_home{};
+    bool other_gpu = false; // of a driver: no driver for the GPUs here is so new
 };
 
 // nvcc of that release with headers and libraries: what a `.cu` that includes cuda_runtime.h,
 // cublas_v2.h and torch's headers needs. Into the environment where its manager has it, else
 // NVIDIA's runfile into the home directory, whose line extends toolkits.directories: an nvcc in a
-// new conda environment would not be this shell's.
+// new conda environment would not be this shell's. No command where the runfile is not known.
 Recipe nvcc_recipe(const DottedVersion& cuda, const Target& target);
-// A g++ of that major or older; without root from conda, else as root from the distribution.
-Recipe compiler_recipe(int newest_gcc, const Target& target);
+// A g++ of that major, or older, or newer; without root from conda, else as root from the
+// distribution.
+enum class GccBound { OrOlder, OrNewer };
+Recipe compiler_recipe(int gcc, GccBound bound, const Target& target);
 // CUDA's runtime with its libraries: cudatoolkit up to 11.8, cuda-version with libraries from 12
-// on; pip's wheels.
+// on; pip's wheels, which exist from 11.7 on: an older one comes from conda or NVIDIA's runfile.
 // `with`: conda specs of the same command, as "cudnn=8.2".
 Recipe runtime_recipe(const DottedVersion& cuda, const Target& target,
                       std::span<const std::string> with = {});
-// A driver: as root, from whoever runs the machine.
+// Whether pip has wheels of it.
+bool has_runtime_wheels(const DottedVersion& cuda);
+// A driver: as root, from whoever runs the machine; in Windows where this is WSL. Newer than the
+// last one for a GPU that is here: only with another GPU.
 Recipe driver_recipe(const DriverBound& bound, const facts::Host& host);
 
 } // namespace cudaenv::knowledge

@@ -5,6 +5,8 @@
 #include "solver/knowledge/fit.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <tuple>
 #include <vector>
 
 namespace cudaenv::knowledge {
@@ -123,6 +125,22 @@ NvccMatch nvcc_match(const DottedVersion& nvcc, const DottedVersion& cuda) {
         return NvccMatch::Same;
     }
     return any_minor_builds(cuda) ? NvccMatch::SameMajor : NvccMatch::None;
+}
+
+const facts::Toolkit* toolkit_to_build(const facts::Host& host, const DottedVersion& cuda) {
+    const facts::Toolkit* best = nullptr;
+    const auto rank = [&](const facts::Toolkit& toolkit) {
+        const std::uint32_t has = toolkit.version->minor();
+        const bool below = has <= cuda.minor();
+        return std::tuple(!below, below ? cuda.minor() - has : has - cuda.minor());
+    };
+    for (const facts::Toolkit& toolkit : host.toolkits) {
+        if (can_compile(toolkit) && nvcc_match(*toolkit.version, cuda) != NvccMatch::None &&
+            (best == nullptr || rank(toolkit) < rank(*best))) {
+            best = &toolkit;
+        }
+    }
+    return best;
 }
 
 std::string same_major_text(const DottedVersion& nvcc, const DottedVersion& cuda) {

@@ -33,6 +33,9 @@ bool can_compile(const facts::Toolkit& toolkit);
 enum class NvccMatch { None, SameMajor, Same };
 NvccMatch nvcc_match(const DottedVersion& nvcc, const DottedVersion& cuda);
 bool any_minor_builds(const DottedVersion& cuda);
+// The toolkit here that builds for that CUDA: of the same release, else, where any minor builds, of
+// the nearest release below, then above. nullptr: none does.
+const facts::Toolkit* toolkit_to_build(const facts::Host& host, const DottedVersion& cuda);
 // "nvcc 12.4 is here and works for CUDA 12.6 builds (same major version)"
 std::string same_major_text(const DottedVersion& nvcc, const DottedVersion& cuda);
 

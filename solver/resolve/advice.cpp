@@ -6,10 +6,13 @@
 #include "solver/knowledge/findings.hpp"
 #include "solver/knowledge/recipes.hpp"
 #include "solver/knowledge/toolkits.hpp"
+#include "solver/resolve/source_builds.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace cudaenv::resolve {
 
@@ -48,9 +51,8 @@ void advise_driver(const Attempt& attempt, Outcome& outcome) {
     if (!host.driver) {
         return;
     }
-    if (std::string text = knowledge::driver_text(host); !text.empty()) {
-        outcome.runs.push_back(
-            {std::move(text), judged.fit == DriverFit::Full ? Answer::Yes : Answer::Unknown});
+    if (auto verdict = knowledge::driver_verdict(host, *outcome.cuda); !verdict.text.empty()) {
+        outcome.runs.push_back({std::move(verdict.text), verdict.answer});
     }
     if (judged.fit == DriverFit::MachineCode) {
         warn(outcome, "CE202",
@@ -101,6 +103,43 @@ const knowledge::TorchVariant* torch_build(const Records& records) {
     return nullptr;
 }
 
+// Of two frameworks, a list of GPUs is one's alone: "torch", and those that publish none.
+struct Frameworks {
+    std::string listed; // "torch" where there are others beside it
+    std::vector<std::string> without;
+};
+Frameworks frameworks_of(const Records& records) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 2> k_without_list = {
+        {{"tensorflow", "TensorFlow"}, {"jax", "JAX"}}};
+    Frameworks frameworks;
+    bool torch = false;
+    for (const specs::PackageRecord* const record : records) {
+        torch = torch || record->name == "torch";
+        for (const auto& [name, shown] : k_without_list) {
+            if (record->name == name) {
+                frameworks.without.emplace_back(shown);
+            }
+        }
+    }
+    if (!torch || frameworks.without.empty()) {
+        return {};
+    }
+    frameworks.listed = "torch";
+    return frameworks;
+}
+
+// GPUs of one name and one verdict are said once.
+struct JudgedGpus {
+    std::vector<knowledge::NamedGpu> gpus;
+    knowledge::GpuJudgement fit;
+
+    [[nodiscard]] std::string counted(const std::string& text) const {
+        return gpus.size() > 1 ? fmt::format("{} x {}", gpus.size(), text) : text;
+    }
+    [[nodiscard]] std::string name() const { return counted(gpus.front().name); }
+    [[nodiscard]] std::string sm() const { return gpus.front().capability->sm(); }
+};
+
 void advise_gpus(const Attempt& attempt, const Records& records, Outcome& outcome) {
     using knowledge::GpuFit;
     const facts::Host& host = attempt.world->host();
@@ -114,86 +153,151 @@ void advise_gpus(const Attempt& attempt, const Records& records, Outcome& outcom
                                                              : variant->wheel_architectures;
         code = list ? &*list : nullptr;
     }
-    struct Judged {
-        knowledge::NamedGpu gpu;
-        knowledge::GpuJudgement fit;
-    };
-    std::vector<Judged> judged;
-    std::vector<std::string> served;
+    std::vector<JudgedGpus> judged;
+    std::vector<knowledge::NamedGpu> served;
     for (const knowledge::NamedGpu& gpu : knowledge::gpus_of(host)) {
         if (!gpu.capability) {
             warn(outcome, "CE207", {{"gpu", gpu.name}});
             continue;
         }
-        judged.push_back(
-            {gpu, knowledge::build_serves(*outcome.cuda, code, *gpu.capability, host)});
-        if (judged.back().fit.runs() != Answer::No) {
-            served.push_back(std::to_string(gpu.index));
+        const auto fit = knowledge::build_serves(*outcome.cuda, code, *gpu.capability, host);
+        if (fit.runs() != Answer::No) {
+            served.push_back(gpu);
+        }
+        const auto same = std::ranges::find_if(judged, [&](const JudgedGpus& other) {
+            return other.gpus.front().name == gpu.name &&
+                   other.gpus.front().capability == gpu.capability;
+        });
+        if (same != judged.end()) {
+            same->gpus.push_back(gpu);
+        } else {
+            judged.push_back({{gpu}, fit});
         }
     }
-    for (const auto& [gpu, fit] : judged) {
-        const std::string sm = gpu.capability->sm();
-        switch (fit.fit) {
+    const Frameworks frameworks = frameworks_of(records);
+    const std::string build = frameworks.listed.empty() ? "the build" : frameworks.listed;
+    for (const JudgedGpus& gpus : judged) {
+        const std::string sm = gpus.sm();
+        switch (gpus.fit.fit) {
         case GpuFit::MachineCode:
-            outcome.runs.push_back({sm + " in the build", Answer::Yes});
+            outcome.runs.push_back({gpus.counted(sm) + " in " + build, Answer::Yes});
             break;
         case GpuFit::Ptx:
-            outcome.runs.push_back({sm + " by PTX", Answer::Unknown});
-            warn(outcome, "CE206", {{"gpu", gpu.name}, {"sm", sm}}, {{fit.source, 0, {}}});
+            outcome.runs.push_back({gpus.counted(sm) + " by PTX", Answer::Unknown});
+            warn(outcome, "CE206", {{"gpu", gpus.name()}, {"sm", sm}}, {{gpus.fit.source, 0, {}}});
             break;
         case GpuFit::Unknown:
             // CUDA alone has no build of its own: its libraries serve the GPU or do not.
             if (variant == nullptr &&
-                knowledge::toolkit_serves(*outcome.cuda, *gpu.capability).runs() == Answer::Yes) {
-                outcome.runs.push_back(
-                    {fmt::format("CUDA {} serves {}", outcome.cuda->major_minor(), sm),
-                     Answer::Yes});
+                knowledge::toolkit_serves(*outcome.cuda, *gpus.gpus.front().capability).runs() ==
+                    Answer::Yes) {
+                outcome.runs.push_back({fmt::format("CUDA {} serves {}",
+                                                    outcome.cuda->major_minor(), gpus.counted(sm)),
+                                        Answer::Yes});
                 break;
             }
             outcome.runs.push_back(
-                {sm + ": unknown, this build's GPU list is not published", Answer::Unknown});
-            warn(outcome, "CE214", {{"gpu", gpu.name}, {"sm", sm}});
+                {gpus.counted(sm) + ": unknown, this build's GPU list is not published",
+                 Answer::Unknown});
+            warn(outcome, "CE214", {{"gpu", gpus.name()}, {"sm", sm}});
             break;
         case GpuFit::NoCode:
         case GpuFit::TooNew:
         case GpuFit::TooOld:
-            warn(outcome, "CE204", {{"gpu", gpu.name}, {"sm", sm}, {"served", join(served, ",")}},
-                 {{fit.source, 0, {}}});
+            warn(
+                outcome, "CE204",
+                {{"gpu", gpus.name()}, {"sm", sm}, {"visible", knowledge::visible_devices(served)}},
+                {{gpus.fit.source, 0, {}}});
             break;
+        }
+    }
+    for (const std::string& name : frameworks.without) {
+        if (!judged.empty()) {
+            outcome.runs.push_back({name + "'s GPU list is not published", Answer::Unknown});
         }
     }
 }
 
-void advise_build(const Request& request, const Attempt& attempt, Outcome& outcome) {
+// What is compiled here although nothing else is asked for than to run it.
+void advise_source_builds(const SourceBuilds& builds, Outcome& outcome) {
+    for (const SourceBuild& one : builds.packages) {
+        if (one.build != nullptr && !one.build->note.empty() && builds.torch) {
+            warn(outcome, "CE224",
+                 {{"name", one.name}, {"torch", builds.torch->str()}, {"why", one.build->note}},
+                 {{one.build->source, 0, {}}});
+        }
+    }
+    if (!builds.cuda) {
+        return;
+    }
+    std::vector<std::string> names;
+    for (const SourceBuild& one : builds.packages) {
+        if (one.project->needs("nvcc")) {
+            names.push_back(one.name);
+        }
+    }
+    const std::string cuda = builds.cuda->major_minor();
+    const auto to_get = [&](const knowledge::Recipe& recipe) {
+        return facts::Arguments{{"name", join(names, ", ")},
+                                {"count", std::to_string(names.size())},
+                                {"cuda", cuda},
+                                {"how", recipe.text},
+                                {"recipe", recipe.command}};
+    };
+    if (builds.other_minor) {
+        facts::Arguments arguments = to_get(*builds.nvcc);
+        arguments.emplace_back("exact", builds.exact);
+        arguments.emplace_back("nvcc", builds.other_minor->version->str());
+        warn(outcome, "CE222", std::move(arguments),
+             {{builds.other_minor->path, 0, builds.other_minor->version->str()},
+              {builds.exact_source, 0, {}}});
+    } else if (builds.nvcc) {
+        outcome.missing.push_back(knowledge::finding("CE221", {}, to_get(*builds.nvcc)));
+    }
+    if (builds.compiler) {
+        outcome.missing.push_back(knowledge::finding("CE223", {}, to_get(*builds.compiler)));
+    }
+}
+
+void advise_build(const Request& request, const Attempt& attempt, const Records& records,
+                  Outcome& outcome) {
     const facts::Host& host = attempt.world->host();
+    const SourceBuilds builds = source_builds(request, attempt, records);
+    advise_source_builds(builds, outcome);
     if (!outcome.cuda) {
         return;
     }
-    const auto other_minor = [&](const facts::Toolkit& toolkit) {
-        warn(outcome, "CE205",
-             {{"nvcc", toolkit.version->str()}, {"cuda", outcome.cuda->major_minor()}},
-             {{toolkit.path, 0, toolkit.version->str()}});
-    };
-    if (outcome.toolkit && outcome.toolkit->version) {
-        if (outcome.toolkit->version->major_minor() != outcome.cuda->major_minor()) {
-            other_minor(*outcome.toolkit);
+    const auto& toolkit = outcome.toolkit ? outcome.toolkit : builds.toolkit;
+    if (toolkit && toolkit->version) {
+        if (toolkit->version->major_minor() != outcome.cuda->major_minor() && !builds.other_minor) {
+            warn(outcome, "CE205",
+                 {{"nvcc", toolkit->version->str()}, {"cuda", outcome.cuda->major_minor()}},
+                 {{toolkit->path, 0, toolkit->version->str()}});
         }
         return;
     }
-    if (request.purpose == pins::Purpose::Build) {
+    if (request.purpose == pins::Purpose::Build || builds.nvcc) {
         return;
     }
-    const auto usable = [&](const facts::Toolkit& toolkit) {
-        return knowledge::can_compile(toolkit) &&
-               knowledge::nvcc_match(*toolkit.version, *outcome.cuda) != knowledge::NvccMatch::None;
-    };
-    if (!std::ranges::any_of(host.toolkits, usable)) {
+    if (knowledge::toolkit_to_build(host, *outcome.cuda) == nullptr) {
         const auto recipe = knowledge::nvcc_recipe(*outcome.cuda, request.environment.target);
         outcome.missing.push_back(knowledge::finding("CE210", {},
                                                      {{"cuda", outcome.cuda->major_minor()},
                                                       {"how", recipe.text},
                                                       {"recipe", recipe.command}}));
     }
+}
+
+// Wheels for manylinux are built against glibc.
+void advise_libc(const Attempt& attempt, Outcome& outcome) {
+    const facts::Host& host = attempt.world->host();
+    if (!attempt.catalogue || attempt.manager != Manager::Pip || outcome.packages.empty() ||
+        host.glibc) {
+        return;
+    }
+    const bool musl = knowledge::has_glibc(host) == Answer::No;
+    outcome.warnings.push_back(knowledge::finding("CE225", musl ? "musl" : "unknown",
+                                                  {{"distribution", host.distribution}}));
 }
 
 void advise_cpu(const Attempt& attempt, const Records& records, Outcome& outcome) {
@@ -229,7 +333,8 @@ void advise(const Request& request, const Attempt& attempt, const Records& recor
     advise_driver(attempt, outcome);
     advise_measured(attempt, outcome);
     advise_gpus(attempt, records, outcome);
-    advise_build(request, attempt, outcome);
+    advise_build(request, attempt, records, outcome);
+    advise_libc(attempt, outcome);
     advise_cpu(attempt, records, outcome);
     for (const std::string& unreadable : attempt.universe->unreadable()) {
         warn(outcome, "CE209", {{"what", unreadable}});

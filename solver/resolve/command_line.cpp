@@ -7,10 +7,12 @@
 #include "solver/knowledge/packages.hpp"
 #include "solver/knowledge/recipes.hpp"
 #include "solver/resolve/package_records.hpp"
+#include "solver/resolve/source_builds.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace cudaenv::resolve {
@@ -69,7 +71,8 @@ std::string python_of(const Records& records) {
 Destination pip_destination(const Request& request, const Records& records) {
     Destination destination{request.environment.target, {}};
     if (!request.environment.exists()) {
-        destination.first = {"python" + python_of(records) + " -m venv .venv"};
+        const std::string python = python_of(records);
+        destination.first = {"python" + (python.empty() ? "3" : python) + " -m venv .venv"};
         destination.target.kind = knowledge::Target::Kind::Venv;
         destination.target.prefix = ".venv";
     }
@@ -216,6 +219,26 @@ const knowledge::TensorflowRelease* tensorflow_release(const specs::PackageRecor
     return row == releases.end() ? nullptr : &*row;
 }
 
+// After everything that they are compiled against.
+void add_source_builds(const SourceBuilds& builds, const knowledge::Target& target,
+                       std::vector<std::string>& commands) {
+    for (const SourceBuild& one : builds.wheels) {
+        commands.push_back(
+            knowledge::pip_install(target, std::array{one.requirement}, std::nullopt, one.options));
+    }
+    if (!builds.tools.empty()) {
+        commands.push_back(knowledge::pip_install(target, builds.tools));
+    }
+    for (const SourceBuild& one : builds.packages) {
+        std::string command;
+        for (const std::string& variable : one.variables) {
+            command += variable + ' ';
+        }
+        commands.push_back(command + knowledge::pip_install(target, std::array{one.requirement},
+                                                            std::nullopt, one.options));
+    }
+}
+
 std::vector<std::string> pip_catalogue_commands(const Request& request, const Attempt& attempt,
                                                 const Records& records) {
     const Destination destination = pip_destination(request, records);
@@ -242,20 +265,14 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
                     .command);
         }
     }
-    std::vector<PipGroup> built;
+    const SourceBuilds built = source_builds(request, attempt, records);
     for (const specs::PackageRecord* const record : records) {
-        if (!has_package(record->name) || is_extra(record->name) || is_kept(attempt, *record) ||
-            !is_asked(attempt, record->name)) {
-            continue;
-        }
-        const auto* const project = knowledge::package_project(record->name);
-        const bool builds = record->build == "source" && project != nullptr;
-        const std::vector<std::string> no_isolation = {"--no-build-isolation"};
-        if (builds && project->other_project) {
-            built.push_back({{"git+" + project->elsewhere}, {}, no_isolation});
-        } else if (builds && !project->build_needs.empty()) {
-            built.push_back({{record->name + "==" + record->version}, {}, no_isolation});
-        } else {
+        const bool is_built =
+            std::ranges::any_of(std::array{&built.wheels, &built.packages}, [&](const auto* list) {
+                return std::ranges::find(*list, record->name, &SourceBuild::name) != list->end();
+            });
+        if (has_package(record->name) && !is_extra(record->name) && !is_kept(attempt, *record) &&
+            is_asked(attempt, record->name) && !is_built) {
             others.requirements.push_back(record->name + extras_of(attempt, record->name) +
                                           "==" + record->version);
         }
@@ -272,15 +289,17 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
             groups.push_back(std::move(others));
         }
     }
-    groups.insert(groups.end(), built.begin(), built.end());
-    if (groups.empty()) {
+    if (groups.empty() && built.packages.empty() && built.wheels.empty()) {
         if (const auto* const cuda = named(records, "cuda"); cuda && is_asked(attempt, "cuda")) {
             const auto recipe =
                 knowledge::runtime_recipe(DottedVersion::of(cuda->version), destination.target);
             if (recipe.command.empty()) {
                 return {};
             }
-            std::vector<std::string> commands = destination.first;
+            std::vector<std::string> commands;
+            if (knowledge::has_runtime_wheels(DottedVersion::of(cuda->version))) {
+                commands = destination.first;
+            }
             commands.push_back(recipe.command);
             return commands;
         }
@@ -292,6 +311,7 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
         commands.push_back(knowledge::pip_install(destination.target, group.requirements,
                                                   group.index, group.options));
     }
+    add_source_builds(built, destination.target, commands);
     return commands;
 }
 

@@ -332,10 +332,13 @@ private:
         const std::string machine = m_attempt.world->host().hostname;
         switch (fact.kind) {
         case FactKind::Driver:
-            return {unmet.bound
-                        ? knowledge::driver_recipe({*unmet.bound, {}}, m_attempt.world->host()).text
-                        : fmt::format("a newer NVIDIA driver (as root{})",
-                                      machine.empty() ? "" : "; ask whoever runs " + machine),
+            if (unmet.bound) {
+                const auto recipe =
+                    knowledge::driver_recipe({*unmet.bound, {}}, m_attempt.world->host());
+                return {recipe.text, {}, recipe.other_gpu ? 5 : 4};
+            }
+            return {fmt::format("a newer NVIDIA driver (as root{})",
+                                machine.empty() ? "" : "; ask whoever runs " + machine),
                     {},
                     4};
         case FactKind::Gpu:
@@ -351,7 +354,8 @@ private:
             }
             return {"another CUDA toolkit", {}, 3};
         case FactKind::Compilers:
-            return compiler_to_get(unmet.bound);
+            return compiler_to_get(unmet.bound, unmet.at_least ? knowledge::GccBound::OrNewer
+                                                               : knowledge::GccBound::OrOlder);
         case FactKind::Glibc:
         case FactKind::CudaGiven:
             break;
@@ -364,11 +368,13 @@ private:
         return {recipe.text + " (no root needed)", recipe.command, 3};
     }
 
-    [[nodiscard]] HostChange compiler_to_get(const std::optional<DottedVersion>& newest) const {
-        if (!newest) {
+    [[nodiscard]] HostChange compiler_to_get(const std::optional<DottedVersion>& gcc,
+                                             knowledge::GccBound bound) const {
+        if (!gcc) {
             return {"another host compiler", {}, 4};
         }
-        const auto recipe = knowledge::compiler_recipe(static_cast<int>(newest->major()), target());
+        const auto recipe =
+            knowledge::compiler_recipe(static_cast<int>(gcc->major()), bound, target());
         return {recipe.text, recipe.command, recipe.root ? 4 : 3};
     }
 

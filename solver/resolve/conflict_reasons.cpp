@@ -1,6 +1,7 @@
 #include "solver/resolve/conflict_reasons.hpp"
 
 #include "base/text.hpp"
+#include "solver/knowledge/fit.hpp"
 #include "solver/resolve/conflict.hpp"
 
 #include <fmt/format.h>
@@ -111,6 +112,7 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
         }
         if (need->bound && (!unmet.bound || *unmet.bound < *need->bound)) {
             unmet.bound = need->bound;
+            unmet.at_least = need->at_least;
         }
         if (need->kind == FactKind::Gpu && unmet.code.empty()) {
             unmet.code = need->text;
@@ -167,10 +169,8 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
     }
     // conda's own way of asking: `__cuda >=12` or `__glibc >=2.28` in a channel's record.
     const std::string own = fact.kind == FactKind::Driver ? "__cuda" : "__glibc";
-    const std::string value =
-        fact.kind == FactKind::Driver
-            ? (host.driver && host.driver->cuda ? host.driver->cuda->str() : "")
-            : (host.glibc ? host.glibc->str() : "");
+    const auto known = fact.kind == FactKind::Driver ? knowledge::driver_cuda(host) : host.glibc;
+    const std::string value = known ? known->str() : "";
     for (const specs::PackageRecord* const record : records) {
         for (const auto* const list : {&record->depends, &record->constrains}) {
             for (const std::string& spec : *list) {

@@ -9,6 +9,7 @@ namespace cudaenv::resolve {
 struct UnmetNeeds {
     std::vector<Reason> reasons;
     std::optional<DottedVersion> bound; // the highest driver or compiler version that was wanted
+    bool at_least = false;              // that one or newer, for a compiler
     std::string code; // the device code that the builds have, "code for sm_75, ..."
 };
 

@@ -159,8 +159,10 @@ void package_records(std::string_view name, World& world,
         return;
     }
     const knowledge::PackageProject* const project = knowledge::package_project(name);
-    if (project != nullptr && project->other_project) {
-        // The index's project of that name is another one: what is meant is built from its
+    const bool from_repository = knowledge::package_releases(name).empty() &&
+                                 knowledge::package_build(name, std::nullopt) != nullptr;
+    if (project != nullptr && (project->other_project || from_repository)) {
+        // The index has no project of that name, or another one: what is meant is built from its
         // repository.
         specs::PackageRecord record;
         record.name = std::string(name);

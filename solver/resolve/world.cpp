@@ -97,10 +97,10 @@ void World::add_driver() {
     if (driver && (driver->cuda || driver->version)) {
         std::string text = knowledge::driver_text(m_host);
         std::vector<std::string> depends;
-        if (driver->cuda) {
-            m_records.push_back(virtual_record("__cuda", driver->cuda->str(), "host"));
-            m_records.push_back(virtual_record(k_driver_cuda, driver->cuda->str(), "host"));
-            depends.push_back(fmt::format("__cuda {} host", driver->cuda->str()));
+        if (const auto cuda = knowledge::driver_cuda(m_host)) {
+            m_records.push_back(virtual_record("__cuda", cuda->str(), "host"));
+            m_records.push_back(virtual_record(k_driver_cuda, cuda->str(), "host"));
+            depends.push_back(fmt::format("__cuda {} host", cuda->str()));
             depends.emplace_back(k_driver_cuda);
         }
         if (driver->version) {
@@ -171,7 +171,8 @@ void World::add_builders() {
     }
     const auto add_nvcc = [&](const DottedVersion& version, const std::string& build,
                               std::uint64_t preference, std::optional<int> gcc_min,
-                              std::optional<int> gcc_max, std::optional<int> clang_max) {
+                              std::optional<int> gcc_max, std::optional<int> clang_min,
+                              std::optional<int> clang_max) {
         for (const bool gcc : {true, false}) {
             if (!gcc && !clang_max) {
                 continue;
@@ -184,7 +185,9 @@ void World::add_builders() {
                 record.depends.push_back(
                     fmt::format("{} =={}", k_assumed_nvcc, version.major_minor()));
             }
-            const std::string low = gcc ? fmt::format(">={}", gcc_min.value_or(3)) : ">=3.3";
+            const std::string low = gcc         ? fmt::format(">={}", gcc_min.value_or(3))
+                                    : clang_min ? fmt::format(">={}", *clang_min)
+                                                : ">=3.3";
             const std::optional<int> top = gcc ? gcc_max : clang_max;
             const std::string range = top ? fmt::format("{},<{}", low, *top + 1) : low;
             const std::string needed =
@@ -210,15 +213,16 @@ void World::add_builders() {
         if (!toolkit.nvcc || !toolkit.version || !toolkit.problem.empty()) {
             continue;
         }
-        add_nvcc(*toolkit.version, fmt::format("host{}", i), 1, toolkit.gcc_min,
-                 knowledge::newest_gcc(toolkit), toolkit.clang_max);
+        const auto range = knowledge::compiler_range(toolkit);
+        add_nvcc(*toolkit.version, fmt::format("host{}", i), 1, range.gcc_min,
+                 knowledge::newest_gcc(toolkit), range.clang_min, range.clang_max);
         toolkit_texts.push_back(fmt::format("nvcc {} in {}", toolkit.version->str(), toolkit.path));
     }
     for (const DottedVersion& release : knowledge::cuda_releases()) {
         m_records.push_back(virtual_record(k_assumed_nvcc, release.major_minor(), "0"));
         const auto range = knowledge::compilers_of_toolkit(release);
         add_nvcc(release, "assumed", 0, range ? range->gcc_min : std::nullopt,
-                 range ? range->gcc_max : std::nullopt, std::nullopt);
+                 range ? range->gcc_max : std::nullopt, std::nullopt, std::nullopt);
     }
     assume(
         {FactKind::Toolkits,

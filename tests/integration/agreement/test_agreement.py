@@ -28,8 +28,9 @@ MINIMUMS = {"9.0": (384, 81), "11.3": (465, 19, 1), "11.8": (520, 61, 5), "12.4"
             "12.6": (560, 28, 3), "13.0": (580, 65, 6)}
 # The first and the last CUDA whose nvcc and libraries have code for a GPU.
 SERVED = {"6.1": ("8.0", "12.9"), "8.6": ("11.0", "99"), "12.0": ("12.8", "99")}
-# What NVIDIA calls the installers.
-RUNFILES = {"11.3": "11.3.0_465.19.01", "11.8": "11.8.0_520.61.05", "12.4": "12.4.0_550.54.14",
+# What NVIDIA calls the installers: the release and its driver, but for old ones the whole address.
+RUNFILES = {"9.0": "https://developer.nvidia.com/compute/cuda/9.0/Prod/local_installers/"
+                   "cuda_9.0.176_384.81_linux-run", "11.3": "11.3.0_465.19.01", "11.8": "11.8.0_520.61.05", "12.4": "12.4.0_550.54.14",
             "12.6": "12.6.0_560.28.03", "13.0": "13.0.0_580.65.06"}
 GPUS = {"none": [], "pascal": ["6.1"], "ampere": ["8.6"], "blackwell": ["12.0"], "two": ["6.1", "8.6"],
         "unnamed": [None]}
@@ -109,10 +110,11 @@ def expected_recipe(cuda, prefix):
         pip = f"{prefix}/bin/python -m pip install" if kind == "venv" else f"uv pip install --python {prefix}"
         return (f"{pip} 'cuda-toolkit[nvcc,cudart,cccl,cublas,cusparse,cusolver,curand,cufft,nvrtc,nvtx]"
                 f"=={cuda}.*'")
-    file = f"cuda_{RUNFILES[cuda]}_linux.run" if cuda in RUNFILES else f"cuda_{cuda}*_linux.run"
-    fetch = ("" if cuda not in RUNFILES else "curl -fLO https://developer.download.nvidia.com/compute/cuda/"
-             f"{RUNFILES[cuda].split('_')[0]}/local_installers/{file} && ")
-    return (f"{fetch}sh {file} --silent --toolkit --toolkitpath=$HOME/cuda-{cuda} && "
+    address = RUNFILES[cuda] if RUNFILES[cuda].startswith("https:") else (
+        "https://developer.download.nvidia.com/compute/cuda/"
+        f"{RUNFILES[cuda].split('_')[0]}/local_installers/cuda_{RUNFILES[cuda]}_linux.run")
+    return (f"curl -fLO {address} && sh {address.split('/')[-1]} --silent --toolkit "
+            f"--toolkitpath=$HOME/cuda-{cuda} && "
             f"cudaenv config set toolkits.directories $HOME/cuda-{cuda}")
 
 

@@ -195,3 +195,20 @@ TEST_CASE("every framework whose releases are in the table of packages is known 
     }
     CHECK(count > 10);
 }
+
+TEST_CASE("a build from a repository is the newest whose torch is reached") {
+    const auto requirement = [](const char* torch) {
+        const auto* const build = package_build("apex", DottedVersion::of(torch));
+        return build == nullptr ? std::string() : build->requirement;
+    };
+    CHECK(requirement("1.4.0") == "git+https://github.com/NVIDIA/apex@22.03");
+    CHECK(requirement("2.4.1") == "git+https://github.com/NVIDIA/apex@25.09");
+    CHECK(requirement("2.6.0") == "git+https://github.com/NVIDIA/apex");
+    CHECK(package_build("apex", DottedVersion::of("2.8.0"))->note.empty());
+    CHECK(package_build("flash-attn", std::nullopt) == nullptr);
+    CHECK(package_project("apex")->exact_nvcc);
+    CHECK_FALSE(package_project("flash-attn")->exact_nvcc);
+    CHECK(setuptools_for(DottedVersion::of("2.1.2")) == "setuptools<70");
+    CHECK(setuptools_for(DottedVersion::of("2.4.1")) == "setuptools<82");
+    CHECK(setuptools_for(DottedVersion::of("2.15.0")) == "setuptools");
+}

@@ -87,6 +87,24 @@ TEST_CASE("an nvcc of the same major builds from CUDA 11 on") {
     CHECK(match("12.4.131", "11.8") == NvccMatch::None);
 }
 
+TEST_CASE("the toolkit that builds for a CUDA is the nearest: the same, below, above") {
+    facts::Host machine;
+    for (const char* version : {"10.0.130", "12.2.140", "12.8.93"}) {
+        facts::Toolkit here = toolkit(version);
+        here.nvcc = true;
+        machine.toolkits.push_back(here);
+    }
+    const auto chosen = [&](const char* cuda) {
+        const auto* const found = toolkit_to_build(machine, DottedVersion::of(cuda));
+        return found == nullptr ? std::string() : found->version->str();
+    };
+    CHECK(chosen("12.2") == "12.2.140");
+    CHECK(chosen("12.6") == "12.2.140");
+    CHECK(chosen("12.1") == "12.2.140");
+    CHECK(chosen("10.2").empty());
+    CHECK(chosen("13.0").empty());
+}
+
 TEST_CASE("without a driver nothing is claimed, and a toolkit's problem comes first") {
     facts::Host bare;
     CHECK(toolkit_fit(toolkit("11.3"), bare).verdict == Verdict::Unknown);
