@@ -275,6 +275,7 @@ constexpr auto k_commands = std::to_array<CommandRow>({
      .summary = "choose a CUDA version for this shell only",
      .arguments = {.name = "V", .most = 1, .help = "11.3, cuda=11.3, cu113"},
      .options = k_use,
+     .reads_host = true,
      .run = use,
      .examples = "cudaenv use 11.3\n"
                  "cudaenv use --clear"},

@@ -3,10 +3,12 @@
 #include "shellhooks/activation/host_compiler.hpp"
 #include "shellhooks/activation/toolkit_match.hpp"
 #include "solver/knowledge/fit.hpp"
+#include "solver/knowledge/knowledge.hpp"
 #include "solver/pins/pins.hpp"
 #include "solver/resolve/resolve.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace cudaenv::daemon {
 
@@ -59,6 +61,93 @@ CudaFit host_line(const DottedVersion& cuda, const facts::Host& host) {
     return fit;
 }
 
+// The newest CUDA that the host's driver and GPUs run; empty: unknown.
+std::string newest_possible(const facts::Host& host) {
+    const auto newest = knowledge::newest_cuda_in_full(host);
+    const auto releases = knowledge::cuda_releases(); // ascending
+    for (auto at = releases.rbegin(); newest && at != releases.rend(); ++at) {
+        if (*at <= *newest && knowledge::cuda_fit(*at, host).verdict != Verdict::Fails) {
+            return at->major_minor();
+        }
+    }
+    return {};
+}
+
+std::optional<pins::PinConstraint> constraint_of(const activation::Situation& situation,
+                                                 std::string_view name) {
+    const auto* const pin = situation.pins.find(name);
+    auto constraint = pins::PinConstraint::parse(pin == nullptr ? "" : pin->pin.constraint);
+    return pin == nullptr || !constraint ? std::nullopt : std::optional(std::move(*constraint));
+}
+
+using Releases = std::vector<const knowledge::TorchRelease*>;
+
+// Those that are known and that the pin allows.
+Releases allowed_torches(const pins::PinConstraint& torch) {
+    Releases allowed;
+    for (const auto& release : knowledge::torch_releases()) {
+        if (torch.allows(release.torch)) {
+            allowed.push_back(&release);
+        }
+    }
+    return allowed;
+}
+
+// The majors of the cuDNN that their builds have; empty where a release has none that is known, or
+// one that the pin allows. The builds of a release are all of one major.
+std::set<unsigned> other_cudnns(const Releases& torches, const DottedVersion& wanted) {
+    std::set<unsigned> majors;
+    for (const auto* torch : torches) {
+        bool known = false;
+        for (const auto& variant : torch->variants) {
+            for (const auto* text : {&variant.cudnn, &variant.conda_cudnn}) {
+                const auto cudnn = DottedVersion::parse(text->value_or(""));
+                if (cudnn && cudnn->major() == wanted.major()) {
+                    return {};
+                }
+                if (cudnn) {
+                    known = true;
+                    majors.insert(cudnn->major());
+                }
+            }
+        }
+        if (!known) {
+            return {};
+        }
+    }
+    return majors;
+}
+
+// Pins that no release of torch meets, whatever the host.
+void add_impossible_pins(const activation::Situation& situation, PinMeaning& meaning) {
+    const auto torch = constraint_of(situation, "torch");
+    if (!torch) {
+        return;
+    }
+    const auto allowed = allowed_torches(*torch);
+    if (allowed.empty()) {
+        const auto& newest = knowledge::torch_releases().back().torch;
+        meaning.possible = false;
+        meaning.instead = "torch=" + newest.major_minor();
+        meaning.lines.push_back({Verdict::Fails, "cudaenv knows no torch " + torch->str() +
+                                                     ": the newest is " + newest.str()});
+        return;
+    }
+    const auto cudnn = constraint_of(situation, "cudnn");
+    const auto single = cudnn ? cudnn->single() : std::nullopt;
+    const auto majors = single ? other_cudnns(allowed, *single) : std::set<unsigned>{};
+    if (!majors.empty()) {
+        std::string names;
+        for (const auto major : majors) {
+            names += (names.empty() ? "" : " or ") + std::to_string(major);
+        }
+        meaning.possible = false;
+        meaning.to_remove = "cudnn";
+        meaning.lines.push_back({Verdict::Fails, "torch " + torch->str() + " is built with cuDNN " +
+                                                     names + ", not " + cudnn->str()});
+    }
+}
+
 } // namespace
 
 Result<PinMeaning> meaning_of(const activation::Situation& situation) {
@@ -66,15 +155,23 @@ Result<PinMeaning> meaning_of(const activation::Situation& situation) {
     const pins::EffectivePin* const cuda = situation.pins.find("cuda");
     const auto wanted =
         cuda != nullptr ? activation::wanted_cuda(cuda->pin.constraint) : std::nullopt;
-    if (wanted) {
-        add_toolkit(situation, *wanted, meaning);
-        if (wanted->version) {
-            meaning.lines.push_back(host_line(*wanted->version, situation.host));
-            meaning.possible = meaning.lines.back().verdict != Verdict::Fails;
+    if (wanted && wanted->version) {
+        auto line = host_line(*wanted->version, situation.host);
+        if (line.verdict == Verdict::Fails) {
+            // Neither a toolkit nor a torch of it would help.
+            meaning.possible = false;
+            meaning.instead = newest_possible(situation.host);
+            meaning.lines.push_back(std::move(line));
+            return meaning;
         }
+        add_toolkit(situation, *wanted, meaning);
+        meaning.lines.push_back(std::move(line));
+    } else if (wanted) {
+        add_toolkit(situation, *wanted, meaning);
     }
+    add_impossible_pins(situation, meaning);
     if (!meaning.possible) {
-        return meaning; // no torch would say anything else
+        return meaning; // no solution would say anything else
     }
     resolve::Request request;
     request.specs.push_back({"torch", "the pins"});

@@ -15,6 +15,9 @@ struct PinMeaning {
     bool possible = true; // this host can have what is pinned
     std::vector<knowledge::CudaFit> lines;
     std::string nvcc_command; // how to get the nvcc that is not here; empty: one is, or none exists
+    // What can be pinned instead where it is not possible: "12.4", "torch=2.15"; empty: unknown.
+    std::string instead;
+    std::string to_remove; // the pin that excludes another: "cudnn"
 };
 
 Result<PinMeaning> meaning_of(const activation::Situation& situation);

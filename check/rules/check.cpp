@@ -14,24 +14,26 @@ namespace {
 struct RuleRow {
     const char* name; // for people who add one
     void (*rule)(const CheckContext&, std::vector<CheckFinding>&);
-    // It needs the records alone: it also runs at a prompt, with CheckScene::examined null.
-    bool by_records = false;
+    // The least that it needs. At a prompt only those of the records run, with
+    // CheckContext::examined null.
+    CheckDepth needs = CheckDepth::Everything;
 };
 
 constexpr auto k_rules = std::to_array<RuleRow>({
-    {"replaced", find_replaced, true},
-    {"overwrites", find_overwrites, true},
-    {"duplicates", find_duplicates, true},
-    {"leftovers", find_leftovers, true},
-    {"conda's leftovers", find_conda_leftovers, true},
-    {"torch family", find_torch_family, true},
-    {"CUDA copies", find_cuda_copies, true},
-    {"nvcc's parts", find_nvcc_parts, true},
-    {"shadowed cuDNN", find_shadowed_cudnn, false},
-    {"extensions", find_foreign_extensions, false},
-    {"stale builds", find_stale_builds, false},
-    {"CUDA fit", find_cuda_misfits, false},
-    {"constraints", find_outdated_constraints, false},
+    {"replaced", find_replaced, CheckDepth::Records},
+    {"overwrites", find_overwrites, CheckDepth::Records},
+    {"duplicates", find_duplicates, CheckDepth::Records},
+    {"leftovers", find_leftovers, CheckDepth::Records},
+    {"conda's leftovers", find_conda_leftovers, CheckDepth::Records},
+    {"torch family", find_torch_family, CheckDepth::Records},
+    {"CUDA copies", find_cuda_copies, CheckDepth::Records},
+    {"nvcc's parts", find_nvcc_parts, CheckDepth::Records},
+    {"shadowed cuDNN", find_shadowed_cudnn, CheckDepth::Everything},
+    {"extensions", find_foreign_extensions, CheckDepth::Everything},
+    {"stale builds", find_stale_builds, CheckDepth::Everything},
+    {"CUDA fit", find_cuda_misfits, CheckDepth::Machine},
+    {"requirements", find_unmet_requirements, CheckDepth::Machine},
+    {"constraints", find_outdated_constraints, CheckDepth::Everything},
 });
 
 // What a finding says goes to a terminal and into JSON. Paths of evidence and files are bytes, and
@@ -57,7 +59,7 @@ void make_printable(CheckFinding& found) {
 std::vector<CheckFinding> check(const CheckContext& context, CheckDepth depth) {
     std::vector<CheckFinding> found;
     for (const RuleRow& row : k_rules) {
-        if (row.by_records || depth == CheckDepth::Everything) {
+        if (row.needs <= depth) {
             row.rule(context, found);
         }
     }

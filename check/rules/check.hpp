@@ -22,7 +22,9 @@ struct CheckFinding {
     std::vector<Repair> repairs; // empty: nothing that could be done safely
 };
 
-enum class CheckDepth { Records, Everything };
+// Records: those alone, as a prompt can afford. Machine: also what activation knows of the
+// environment and this machine, as for `status`. Everything: also what is on the disk.
+enum class CheckDepth { Records, Machine, Everything };
 // By severity, then by code, then by subject.
 std::vector<rules::CheckFinding> check(const CheckContext& context, CheckDepth depth);
 

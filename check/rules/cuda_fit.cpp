@@ -9,6 +9,8 @@
 #include "check/rules/missing_nvcc.hpp"
 #include "check/rules/rules.hpp"
 #include "solver/knowledge/fit.hpp"
+#include "solver/knowledge/packages.hpp"
+#include "solver/knowledge/toolkits.hpp"
 
 #include <fmt/format.h>
 
@@ -20,25 +22,40 @@ namespace cudaenv::rules {
 namespace {
 
 struct Needing {
-    std::string name; // "torch 2.8.0+cu126"
+    std::string name;      // "torch 2.8.0+cu126"
+    std::string framework; // "torch"; empty: a runtime alone
     DottedVersion cuda;
     std::string source;
 };
 
+// What brings the CUDA: JAX's is in its plugin, which has the newest if there are several.
+std::string named(const CheckContext& context, const facts::FrameworkBuild& framework) {
+    if (framework.name == "jaxlib" && framework.cuda) {
+        const auto plugin = "jax-cuda" + std::to_string(framework.cuda->major()) + "-plugin";
+        const auto& all = context.inventory.distributions;
+        const auto found = std::ranges::find(all, plugin, &facts::Distribution::name);
+        if (found != all.end()) {
+            return title_of(*found);
+        }
+    }
+    return framework.name + ' ' + framework.version;
+}
+
 // Each CUDA that something here runs with, the frameworks first.
-std::vector<Needing> needing_of(const facts::EnvironmentFacts& environment) {
+std::vector<Needing> needing_of(const CheckContext& context) {
+    const auto& environment = *context.environment;
     std::vector<Needing> needing;
     std::set<std::string> seen;
     for (const auto& framework : environment.frameworks) {
         if (framework.cuda && !framework.cpu && seen.insert(framework.cuda->str()).second) {
             needing.push_back(
-                {framework.name + ' ' + framework.version, *framework.cuda, framework.source});
+                {named(context, framework), framework.name, *framework.cuda, framework.source});
         }
     }
     if (needing.empty() && environment.runtime) {
         const auto& runtime = *environment.runtime;
         needing.push_back(
-            {runtime.package + ' ' + runtime.version.str(), runtime.version, runtime.source});
+            {runtime.package + ' ' + runtime.version.str(), "", runtime.version, runtime.source});
     }
     return needing;
 }
@@ -55,10 +72,44 @@ std::string pin_command(const CheckContext& context, const std::string& cuda) {
                : "cudaenv pin " + cuda;
 }
 
-void find_other_toolkit(const CheckContext& context, std::vector<CheckFinding>& findings) {
+// An nvcc of that CUDA does not build for torch.
+bool refuses_nvcc(const DottedVersion& torch, const DottedVersion& nvcc) {
+    return torch.parts().size() > 1 && nvcc.parts().size() > 1
+               ? knowledge::nvcc_match(nvcc, torch) == knowledge::NvccMatch::None
+               : torch.major() != nvcc.major();
+}
+
+// The pin, where no toolkit shows the same.
+void find_other_pin(const CheckContext& context, std::vector<CheckFinding>& findings) {
+    const auto pinned = DottedVersion::parse(context.cuda); // a range names no CUDA
+    if (!pinned) {
+        return;
+    }
+    for (const auto& framework : context.environment->frameworks) {
+        if (framework.name != "torch" || !framework.cuda ||
+            !refuses_nvcc(*framework.cuda, *pinned)) {
+            continue;
+        }
+        const auto cuda = knowledge::short_cuda(*framework.cuda);
+        auto found =
+            report(context, "CE140", "pin", "torch",
+                   {{"torch", framework.version},
+                    {"cuda", cuda},
+                    {"pin", context.cuda},
+                    {"command", framework.cuda->parts().size() > 1 ? pin_command(context, cuda)
+                                                                   : std::string()}});
+        found.finding.evidence = {{framework.source, 0, fmt::format("CUDA {}", cuda)},
+                                  {context.cuda_origin, 0, "cuda " + context.cuda}};
+        findings.push_back(std::move(found));
+        return;
+    }
+}
+
+// False where the toolkit shows nothing.
+bool find_other_toolkit(const CheckContext& context, std::vector<CheckFinding>& findings) {
     const auto* toolkit = context.toolkit;
     if (toolkit == nullptr || !toolkit->nvcc || !toolkit->problem.empty() || !toolkit->version) {
-        return;
+        return false;
     }
     for (const auto& framework : context.environment->frameworks) {
         // Only torch builds extensions with it, and compares.
@@ -78,11 +129,44 @@ void find_other_toolkit(const CheckContext& context, std::vector<CheckFinding>& 
             {framework.source, 0, fmt::format("CUDA {}", cuda)},
             {toolkit->path, 0, fmt::format("nvcc {}", toolkit->version->str())}};
         findings.push_back(std::move(found));
-        return;
+        return true;
     }
+    return false;
 }
 
 // --- CE141, CE142 -------------------------------------------------------------------------------
+
+// JAX's plugin for the driver's CUDA in place of the installed one, which JAX would load first.
+std::string older_plugin(const CheckContext& context, const Needing& needing,
+                         const DottedVersion& gives) {
+    const auto& all = context.inventory.distributions;
+    const auto plugin = std::ranges::find(all, needing.name.substr(0, needing.name.find(' ')),
+                                          &facts::Distribution::name);
+    const auto other = "jax-cuda" + std::to_string(gives.major()) + "-plugin";
+    const auto releases = knowledge::package_releases(other);
+    if (plugin == all.end() || plugin->name == other ||
+        std::ranges::find(releases, plugin->version, &knowledge::PackageRelease::version) ==
+            releases.end()) {
+        return {};
+    }
+    return both_commands(
+        pip_uninstall(context, *plugin),
+        pip_install(context, &*plugin, {other + "[with-cuda]==" + plugin->version}));
+}
+
+// The build of torch or JAX that the driver runs; empty where none is known.
+std::string older_build(const CheckContext& context, const Needing& needing,
+                        const DottedVersion& gives) {
+    if (needing.framework == "jaxlib") {
+        return older_plugin(context, needing, gives);
+    }
+    const std::string selector =
+        context.is_named ? " -p " + shell_word(context.inventory.prefix) : std::string();
+    const auto* torch = needing.framework == "torch" ? knowledge::newest_torch_for(gives) : nullptr;
+    return torch == nullptr
+               ? std::string()
+               : "cudaenv resolve torch" + selector + " --cuda " + torch->cuda.major_minor();
+}
 
 void find_old_driver(const CheckContext& context, const Needing& needing,
                      std::vector<CheckFinding>& findings) {
@@ -115,18 +199,21 @@ void find_old_driver(const CheckContext& context, const Needing& needing,
     const auto& version = context.host->driver->version;
     CheckFinding found;
     if (too_old) {
+        const auto gives =
+            judged.gives ? judged.gives : knowledge::newest_cuda_in_full(*context.host);
         if (judged.floor) {
             evidence.push_back({judged.floor->source, 0, judged.floor->driver.str()});
         }
-        found = report(
-            context, "CE141", "", subject,
-            {{"build", needing.name},
-             {"cuda", cuda},
-             {"floor", bound_of(judged.floor)},
-             {"driver", version ? version->str() : driver},
-             {"command", says_cuda && subject == "torch" ? "cudaenv resolve torch --cuda " +
-                                                               knowledge::short_cuda(*judged.gives)
-                                                         : std::string()}});
+        found =
+            report(context, "CE141", "", subject,
+                   {{"build", needing.name},
+                    {"cuda", cuda},
+                    {"floor", bound_of(judged.floor)},
+                    {"driver", version ? version->str() : driver},
+                    {"torch", yes_if(needing.framework == "torch")},
+                    {"jax", yes_if(needing.framework == "jaxlib")},
+                    {"tensorflow", yes_if(needing.framework == "tensorflow")},
+                    {"command", gives ? older_build(context, needing, *gives) : std::string()}});
     } else {
         found = report(context, "CE142", says_cuda ? "driver-cuda" : "driver-version", subject,
                        {{"build", needing.name},
@@ -218,10 +305,12 @@ void find_cuda_misfits(const CheckContext& context, std::vector<CheckFinding>& f
     if (context.environment == nullptr) {
         return;
     }
-    find_other_toolkit(context, findings);
+    if (!find_other_toolkit(context, findings)) {
+        find_other_pin(context, findings);
+    }
     find_missing_nvcc(context, findings);
     if (context.host != nullptr) {
-        for (const auto& needing : needing_of(*context.environment)) {
+        for (const auto& needing : needing_of(context)) {
             find_old_driver(context, needing, findings);
         }
         find_unserved_gpus(context, findings);

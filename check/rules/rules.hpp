@@ -23,6 +23,9 @@ void find_stale_builds(const CheckContext& context, std::vector<CheckFinding>& f
 // torch_family.cpp: CE120 partners of another release, CE121 of another CUDA, CE122 a CPU build
 // where CUDA is asked for, CE123 another CUDA than conda's cudatoolkit.
 void find_torch_family(const CheckContext& context, std::vector<CheckFinding>& findings);
+// unmet_requirements.cpp: CE124 what a package of the CUDA world requires and is not met. After
+// find_foreign_extensions, which reports the same of compiled modules.
+void find_unmet_requirements(const CheckContext& context, std::vector<CheckFinding>& findings);
 // cuda_copies.cpp: CE130 several CUDA runtimes, CE131 cuDNNs, CE132 NCCLs, CE133 parts of two
 // cuDNNs.
 void find_cuda_copies(const CheckContext& context, std::vector<CheckFinding>& findings);

@@ -59,8 +59,14 @@ Result<std::string> wanted_cuda(const std::string& text, const std::string& plac
 
 // Only the daemon knows which CUDA versions exist. The next prompt reports everything else that
 // goes wrong, and an unknown version if the daemon is too slow here.
-Result<void> check_release(const std::string& cuda) {
-    auto asked = ask_daemon("release", {{"cuda", cuda}}, this_caller(Terminal{}),
+Result<void> check_release(const std::string& cuda, const nlohmann::json& of_request) {
+    nlohmann::json params{{"cuda", cuda}};
+    for (const char* const name : {"host", "driver", "gpu"}) {
+        if (of_request.contains(name)) {
+            params[name] = of_request[name];
+        }
+    }
+    auto asked = ask_daemon("release", params, this_caller(Terminal{}),
                             {.afterwards = Afterwards::Execs, .deadline = k_patience});
     if (!asked && asked.error().code == "no-such-cuda") {
         return tl::unexpected(std::move(asked).error());
@@ -97,7 +103,7 @@ Result<int> use(Invocation& invocation) {
         return tl::unexpected(needs_hook());
     }
     if (change.value) {
-        CUDAENV_TRY_VOID(check_release(*change.value));
+        CUDAENV_TRY_VOID(check_release(*change.value, params));
     }
     const hooks::Shell* const shell = hooks::shell_named(params["shell"].get<std::string>());
     if (shell == nullptr) {

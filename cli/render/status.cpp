@@ -84,11 +84,14 @@ std::string render_status(const nlohmann::json& status, const Style& style) {
     if (const auto probed = text_at(member(status, "probe"), "text"); !probed.empty()) {
         page.row("probe", probed);
     }
+    // Errors first; they come before what is only worth knowing.
+    for (const nlohmann::json& finding : list_at(status, "findings")) {
+        const bool is_error = text_at(finding, "severity") == "error";
+        page.row(text_at(finding, "code"), tick(style, is_error ? State::Breaks : State::Warns) +
+                                               ' ' + text_at(finding, "title"));
+    }
     for (const std::string& note : texts_at(status, "notes")) {
         page.row("note", note);
-    }
-    for (const nlohmann::json& finding : list_at(status, "findings")) {
-        page.row(text_at(finding, "code"), text_at(finding, "title"));
     }
     page.command("next", text_at(status, "next"));
     return page.text();

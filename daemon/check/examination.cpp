@@ -153,6 +153,18 @@ Result<std::unique_ptr<Examination>> Examination::of(const std::string& prefix,
     return made;
 }
 
+Result<std::unique_ptr<Examination>> Examination::of(const Activation& activation,
+                                                     const facts::Host& host, bool named,
+                                                     const protocol::Caller& caller,
+                                                     Inventories& inventories) {
+    CUDAENV_TRY(auto made, of(activation.project.prefix, caller, inventories));
+    made->m_activation = activation;
+    made->m_seen.host = host;
+    made->m_depth = rules::CheckDepth::Machine;
+    made->m_is_named = named;
+    return made;
+}
+
 Result<std::unique_ptr<Examination>> Examination::of(const nlohmann::json& params,
                                                      const protocol::Caller& caller,
                                                      Machine& machine, rules::CheckDepth depth,
@@ -228,7 +240,7 @@ void Examination::look_at_cuda(const nlohmann::json& params, const protocol::Cal
 std::vector<rules::CheckFinding> Examination::findings() const {
     rules::CheckContext context{inventory(), m_claims, m_ownership};
     context.examined = m_seen.examined ? &*m_seen.examined : nullptr;
-    if (m_depth == rules::CheckDepth::Everything) {
+    if (m_depth != rules::CheckDepth::Records) {
         const auto& environment = m_activation.situation.environment;
         context.environment = environment ? &*environment : nullptr;
         context.host = m_seen.host ? &*m_seen.host : nullptr;
@@ -237,6 +249,8 @@ std::vector<rules::CheckFinding> Examination::findings() const {
             context.cuda = pin->constraint;
             context.cuda_origin = pin->origin;
         }
+    }
+    if (m_depth == rules::CheckDepth::Everything) {
         context.extensions = m_seen.extensions;
         context.library_path = m_seen.library_path;
         context.searched = m_seen.searched;

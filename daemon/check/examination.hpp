@@ -44,6 +44,12 @@ public:
     static Result<std::unique_ptr<Examination>>
     of(const nlohmann::json& params, const protocol::Caller& caller, Machine& machine,
        rules::CheckDepth depth, const GoesOn& wanted = {}, const Earlier& earlier = {});
+    // Of an environment whose activation and machine are at hand: depth Machine. `named`: the
+    // request names it.
+    static Result<std::unique_ptr<Examination>> of(const Activation& activation,
+                                                   const facts::Host& host, bool named,
+                                                   const protocol::Caller& caller,
+                                                   Inventories& inventories);
     // Of an environment whose activation is at hand: by the records.
     static Result<std::unique_ptr<Examination>> of(const std::string& prefix,
                                                    const protocol::Caller& caller,

@@ -1,3 +1,4 @@
+#include "base/shell_word.hpp"
 #include "daemon/cuda_release.hpp"
 #include "daemon/environment_of_request.hpp"
 #include "daemon/host_of_request.hpp"
@@ -109,6 +110,32 @@ activation::Situation situation_of(const nlohmann::json& params, const protocol:
     return situation;
 }
 
+// Which file the request edits, as words of a command.
+std::string place_words(const nlohmann::json& params, const std::string& prefix) {
+    if (names_environment(params)) {
+        return "-p " + shell_word(prefix) + ' ';
+    }
+    return params.value("global", false) ? "--global "
+           : params.value("here", false) ? "--here "
+                                         : "";
+}
+
+std::string next_step(const PinMeaning& meaning, const nlohmann::json& params,
+                      const std::string& prefix) {
+    const auto place = place_words(params, prefix);
+    if (!meaning.instead.empty()) {
+        return "cudaenv pin " + place + meaning.instead;
+    }
+    if (!meaning.to_remove.empty()) {
+        return "cudaenv unpin " + place + meaning.to_remove;
+    }
+    if (!meaning.possible) {
+        return "cudaenv host";
+    }
+    return meaning.nvcc_command.empty() ? "cudaenv resolve torch torchvision"
+                                        : meaning.nvcc_command;
+}
+
 Result<protocol::Reply> pin(const nlohmann::json& params, const protocol::Caller& caller,
                             Machine& machine) {
     CUDAENV_TRY(const auto arguments, arguments_of(params));
@@ -139,8 +166,7 @@ Result<protocol::Reply> pin(const nlohmann::json& params, const protocol::Caller
     }
     object["meaning"] = lines_to_json(meaning.lines);
     object["possible"] = meaning.possible;
-    object["next"] =
-        meaning.nvcc_command.empty() ? "cudaenv resolve torch torchvision" : meaning.nvcc_command;
+    object["next"] = next_step(meaning, params, loaded.prefix);
     return protocol::Reply{strict && !meaning.possible ? 1 : 0, std::move(object)};
 }
 

@@ -170,27 +170,33 @@ std::string lost_note(const protocol::Caller& caller) {
            "COMMAND` sets it for one command";
 }
 
-// What the environment's records alone prove; `cudaenv check` looks further.
-nlohmann::json findings_of(const Activation& activation, const protocol::Caller& caller,
-                           Machine& machine) {
-    nlohmann::json findings = nlohmann::json::array();
-    if (!activation.situation.environment) {
-        return findings;
-    }
-    const auto examination =
-        Examination::of(activation.project.prefix, caller, machine.inventories());
-    if (!examination) {
-        return findings;
-    }
+// What the environment's records and this machine prove, errors first; `cudaenv check` looks at
+// the files too.
+std::vector<rules::CheckFinding> chosen_findings(const Examination& examination,
+                                                 const Activation& activation) {
     const auto& ignored = activation.project.config.ignored_findings();
-    ListRoom room;
-    for (const rules::CheckFinding& found : (*examination)->findings()) {
-        if (found.finding.severity != facts::Severity::Note &&
-            std::ranges::find(ignored, found.finding.code) == ignored.end()) {
-            findings.push_back(to_json(found, (*examination)->inventory(), room));
-        }
-    }
+    auto findings = examination.findings();
+    std::erase_if(findings, [&](const rules::CheckFinding& found) {
+        return found.finding.severity == facts::Severity::Note ||
+               std::ranges::find(ignored, found.finding.code) != ignored.end();
+    });
     return findings;
+}
+
+nlohmann::json findings_to_json(const std::vector<rules::CheckFinding>& findings,
+                                const facts::Inventory& inventory) {
+    nlohmann::json list = nlohmann::json::array();
+    ListRoom room;
+    for (const rules::CheckFinding& found : findings) {
+        list.push_back(to_json(found, inventory, room));
+    }
+    return list;
+}
+
+bool has_error(const std::vector<rules::CheckFinding>& findings) {
+    return std::ranges::any_of(findings, [](const rules::CheckFinding& found) {
+        return found.finding.severity == facts::Severity::Error;
+    });
 }
 
 Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Caller& caller,
@@ -228,6 +234,29 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
                   {"cuda", host.driver->cuda ? nlohmann::json(host.driver->cuda->str())
                                              : nlohmann::json()}};
     }
+    nlohmann::json findings = nlohmann::json::array();
+    std::string next;
+    if (activation.situation.environment) {
+        const bool named = names_environment(params);
+        const auto examination =
+            Examination::of(activation, host, named, caller, machine.inventories());
+        if (examination) {
+            const auto found = chosen_findings(**examination, activation);
+            findings = findings_to_json(found, (*examination)->inventory());
+            if (std::ranges::any_of(found, [](const rules::CheckFinding& one) {
+                    return one.finding.code == "CE140";
+                })) {
+                std::erase(notes, activation.choice.framework_misfit); // the same fact
+            }
+            if (has_error(found)) {
+                next = "cudaenv check" +
+                       (named ? " -p " + shell_word(activation.project.prefix) : std::string());
+            }
+        }
+    }
+    if (next.empty()) {
+        next = next_step(activation, host, caller);
+    }
     nlohmann::json note_texts = nlohmann::json::array();
     for (const std::string& note : notes) {
         auto text = protocol::bytes_to_json(note);
@@ -248,9 +277,9 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
          {"toolkit", toolkit_to_json(activation.choice, host)},
          {"applied", is_applied(activation)},
          {"probe", kept_to_json(kept_verdict({loaded, activation.situation.base, caller}, looks))},
-         {"findings", findings_of(activation, caller, machine)},
+         {"findings", std::move(findings)},
          {"notes", std::move(note_texts)},
-         {"next", next_step(activation, host, caller)}}};
+         {"next", std::move(next)}}};
 }
 
 } // namespace

@@ -374,10 +374,11 @@ private:
             return;
         }
         const bool refuses = m_framework->name == "torch" && nvcc && nvcc->major() != cuda.major();
-        m_choice.warnings.push_back(winner.statement + "; " + printable(m_framework->name) + ' ' +
+        m_choice.framework_misfit = winner.statement + "; " + printable(m_framework->name) + ' ' +
                                     printable(m_framework->version) + " is built with CUDA " +
                                     cuda.str() +
-                                    (refuses ? " and refuses to build extensions with it" : ""));
+                                    (refuses ? " and refuses to build extensions with it" : "");
+        m_choice.warnings.push_back(m_choice.framework_misfit);
     }
 
     // Minors live together; libraries of two majors in one process are where trouble begins.

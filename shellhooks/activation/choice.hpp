@@ -51,6 +51,7 @@ struct CudaChoice {
     ToolkitMatch match = ToolkitMatch::Exact;
     bool environments_own = false;     // the toolkit lies inside the environment
     std::vector<std::string> warnings; // one line each: a disagreement, a toolkit of another minor
+    std::string framework_misfit;      // the one of them that CE140 reports too; empty: none
     // What becomes of a CUDA_HOME that was there before the hook and is not what is chosen: one
     // line, to be said once and not in each shell. Empty: there is none.
     std::string inherited;

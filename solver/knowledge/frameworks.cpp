@@ -24,6 +24,8 @@ std::vector<Framework> read_frameworks() {
         for (const auto& [release, gcc] : row.pairs("gcc_min")) {
             framework.gcc_min.emplace_back(DottedVersion::of(release), std::stoi(gcc));
         }
+        framework.same_version = row.find("same_version").value_or("");
+        framework.compared_at_import = row.find("compared_at_import").value_or("");
         framework.note = row.find("note").value_or("");
         framework.source = row.source();
         rows.push_back(std::move(framework));

@@ -28,6 +28,10 @@ struct Framework {
         repository; // where it is, for what pip cannot install by name: "github.com/NVIDIA/apex"
     // The oldest g++ that its headers compile with, from a release on, ascending: {2.2.2, 9}.
     std::vector<std::pair<DottedVersion, int>> gcc_min;
+    // The package whose version it must have exactly, whatever METADATA requires: "jaxlib".
+    std::string same_version;
+    // The package whose version its import compares, and refuses: "jaxlib".
+    std::string compared_at_import;
     std::string note;
     std::string source;
 };

@@ -266,7 +266,8 @@ def answers(daemon, case):
     else:
         said["nvcc recipe"]["expected"] = expected_recipe(cuda, prefix)
         said["nvcc recipe"]["env"] = env["remedy"]
-        said["nvcc recipe"]["status"] = status["next"]
+        if not any(finding["severity"] == "error" for finding in status["findings"]):
+            said["nvcc recipe"]["status"] = status["next"]
     same_release = next((one for one in toolkits if one["version"].startswith(cuda + ".")), None)
     if pin and "error" not in pin:
         state = expected_state(driver, gpus, cuda)
@@ -281,7 +282,11 @@ def answers(daemon, case):
         if same_release:
             said["this host can have it"]["toolkits"] = same_release["fits"]["state"] != "fails"
             said["word for the host"]["toolkits"] = same_release["fits"]["state"]
-        if used:
+        if not pin["possible"]:
+            said["toolkit of a CUDA that cannot run"]["expected"] = False
+            said["toolkit of a CUDA that cannot run"]["pin"] = any(
+                "toolkit" in text or "nvcc" in text for text in texts + [pin["next"]])
+        elif used:
             said["toolkit"]["pin"] = next(
                 (text.split(" ", 1)[1].split(" (")[0] for text in texts if text.startswith("toolkit ")), None)
             said["host compiler"]["pin"] = next(
@@ -329,6 +334,11 @@ def checked(daemon, case, said):
         return
     answer = daemon.ask("check", cwd, prefix, {}, host=str(host_file))
     codes = {finding["code"] for finding in answer["findings"]}
+    status = daemon.ask("status", cwd, prefix, {}, host=str(host_file))
+    errors = [finding["code"] for finding in status["findings"] if finding["severity"] == "error"]
+    said["driver refuses the build"]["status"] = "CE141" in errors
+    said["the next step is `cudaenv check`"]["expected"] = bool(errors)
+    said["the next step is `cudaenv check`"]["status"] = status["next"].startswith("cudaenv check -p ")
     pin_project = cwd / "build"
     pin_project.mkdir(exist_ok=True)
     (pin_project / "cudaenv.toml").write_text("")

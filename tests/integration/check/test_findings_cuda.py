@@ -247,6 +247,27 @@ class CudaFindings(FindingsTest):
             with self.subTest(capability=capability):
                 self.silent(prefix, "--driver", "575.51.03", "--gpu", capability)
 
+    def test_CE124_a_package_for_another_torch_and_status_says_so_too(self):
+        self.home.wheel("xformers", "0.0.31", {"xformers/__init__.py": ""}, ["torch==2.7.1"])
+        prefix = self.torch_env()
+        self.pip(prefix, "--no-deps", "xformers==0.0.31")
+        finding = self.only(prefix, "CE124", severity="warning", says=["xformers 0.0.31", "torch==2.7.1", "2.8.0+cu128"])
+        self.assertIn(" torch==2.8.0+cu128", finding["fix"]["command"])
+        status = json.loads(self.home.run("status", "-p", str(prefix), "--json").stdout)
+        self.assertIn("CE124", [one["code"] for one in status["findings"]])
+
+    def test_CE124_is_silent_of_what_does_not_apply(self):
+        self.home.wheel("bitsandbytes", "0.46.0", {"bitsandbytes/__init__.py": ""}, [
+            "torch<3,>=2.2", "triton==1; extra == 'old'", "torch<2; sys_platform == 'win32'", "torch<2; python_version < '3.0'"])
+        self.silent(self.torch_env("bitsandbytes"))
+
+    def test_a_driver_too_old_is_the_first_line_of_status_and_its_next_step(self):
+        prefix = self.torch_env()
+        old = ("--driver", "470.82.01", "--gpu", "8.0")
+        status = json.loads(self.home.run("status", "-p", str(prefix), *old, "--json").stdout)
+        self.assertEqual((status["findings"][0]["code"], status["findings"][0]["severity"]), ("CE141", "error"))
+        self.assertEqual(status["next"], f"cudaenv check -p {prefix}")
+
     def toolkit_env(self, pin):
         """A conda environment with torch for CUDA 12.8 and a pin, on a machine with a toolkit of that."""
         root = self.home.root / f"toolkits/cuda-{pin}"

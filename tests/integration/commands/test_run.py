@@ -223,6 +223,10 @@ class Use(CommandTest):
                                      ran.stdout.decode()], environment={"CUDAENV_CUDA": "12"}),
                    out="unset\n")
 
+    def test_a_facts_file_is_taken_as_by_any_command(self):
+        ran = self.check(self.run_cudaenv("use", "--shell", "bash", "--host", "/no/such/file", "11.3"))
+        self.assertIn(b"11.3", ran.stdout)
+
     def test_what_is_no_cuda_version_is_refused_at_the_door(self):
         for words, text in (
                 (["eleven"], '"eleven" is not a version: expected digits and dots, as in 11.3\n'),

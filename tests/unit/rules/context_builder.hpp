@@ -234,7 +234,7 @@ public:
             *m_claims,
             *m_ownership,
             depth == CheckDepth::Everything ? &m_examined : nullptr,
-            depth == CheckDepth::Everything ? environment : nullptr,
+            depth != CheckDepth::Records ? environment : nullptr,
             host,
             toolkit,
             cuda,

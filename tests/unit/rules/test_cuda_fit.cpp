@@ -122,7 +122,8 @@ TEST_CASE("a driver below the floor of the runtime's family is an error") {
         machine.host.driver->cuda = DottedVersion::of("11.4");
         const auto found = machine.env.found("CE141");
         REQUIRE(found.size() == 1);
-        CHECK(found[0].finding.fix->command == "cudaenv resolve torch --cuda 11.4");
+        // No torch is built for 11.4.
+        CHECK(found[0].finding.fix->command == "cudaenv resolve torch --cuda 11.3");
     }
     SECTION("of a runtime without a framework") {
         machine.environment.frameworks.clear();
@@ -130,6 +131,52 @@ TEST_CASE("a driver below the floor of the runtime's family is an error") {
         const auto found = machine.env.found("CE141");
         REQUIRE(found.size() == 1);
         CHECK(found[0].subject == "cudatoolkit");
+    }
+}
+
+TEST_CASE("a driver too old for JAX names the plugin, and says nothing of torch") {
+    Machine machine("0.8.2", "13");
+    machine.env.inventory.distributions.clear();
+    wheel(machine.env, "jaxlib", "0.8.2");
+    wheel(machine.env, "jax-cuda13-plugin", "0.8.2");
+    machine.environment.frameworks = {
+        {"jaxlib", "0.8.2", DottedVersion::of("13"), false, "/env/jax_cuda13_plugin"}};
+    machine.driver("550.54.15");
+    const auto found = machine.env.found("CE141");
+    REQUIRE(found.size() == 1);
+    CHECK(is_case(found[0], "", {{"build", "jax-cuda13-plugin 0.8.2"}, {"jax", "yes"}}));
+    CHECK(found[0].finding.cause.find("torch") == std::string::npos);
+    CHECK(found[0].finding.fix->command ==
+          "/env/bin/python -m pip uninstall -y jax-cuda13-plugin && /env/bin/python -m pip "
+          "install 'jax-cuda12-plugin[with-cuda]==0.8.2'");
+}
+
+TEST_CASE("a pinned CUDA whose nvcc torch refuses is one warning, with or without a toolkit") {
+    Machine machine;
+    machine.env.cuda = "11.8";
+    machine.env.cuda_origin = "/code/cudaenv.toml line 1";
+    const auto found = machine.env.found();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].finding.code == "CE140");
+    CHECK(is_case(found[0], "pin", {{"cuda", "12.8"}, {"pin", "11.8"}}));
+    CHECK(found[0].finding.fix->command == "cudaenv pin 12.8");
+    SECTION("the toolkit shows it") {
+        machine.toolkit.version = DottedVersion::of("11.8.89");
+        CHECK(machine.env.codes() == Codes{"CE140"});
+        CHECK(is_case(machine.env.found().at(0), ""));
+    }
+    SECTION("of the same major it builds") {
+        machine.env.cuda = "12.4";
+        CHECK(machine.env.codes().empty());
+    }
+    SECTION("a range or a word names no CUDA") {
+        for (const char* const pin : {"cpu", ">=11", "11.*"}) {
+            machine.env.cuda = pin;
+            CHECK(machine.env.codes().empty());
+        }
+    }
+    SECTION("at a prompt nothing is said") {
+        CHECK(machine.env.codes(CheckDepth::Records).empty());
     }
 }
 

@@ -1,0 +1,282 @@
+#include "check/rules/requirements.hpp"
+
+#include "check/rules/evidence.hpp"
+#include "check/rules/origin.hpp"
+#include "check/rules/torch_pairing.hpp"
+#include "solver/knowledge/builds.hpp"
+#include "solver/knowledge/frameworks.hpp"
+
+#include <algorithm>
+
+namespace cudaenv::rules {
+
+using specs::Requirement;
+
+namespace {
+
+// 3.11.7; 3.11 where no more is known.
+std::string python_of(const CheckContext& context) {
+    if (context.environment != nullptr && !context.environment->python.empty()) {
+        return context.environment->python;
+    }
+    const auto& conda = context.inventory.conda;
+    const auto python = std::ranges::find(conda, "python", &facts::CondaPackage::name);
+    if (python != conda.end()) {
+        return python->version;
+    }
+    for (const auto& site : context.inventory.sites) {
+        constexpr std::string_view k_python = "/python3.";
+        const auto at = site.find(k_python);
+        if (at != std::string::npos) {
+            const auto begin = at + k_python.size() - 2;
+            return site.substr(begin, site.find('/', begin) - begin);
+        }
+    }
+    return {};
+}
+
+Unmet kind_of(const facts::Distribution& requirer, const facts::Distribution& required) {
+    const auto* row = knowledge::find_framework(requirer.name);
+    if (row != nullptr && row->compared_at_import == required.name) {
+        return Unmet::ImportFails;
+    }
+    return required.name == "torch" ? Unmet::RequiresTorch : Unmet::Required;
+}
+
+std::string numbers_of(std::string_view version) {
+    auto numbers =
+        version.substr(0, std::min(version.find_first_not_of("0123456789."), version.size()));
+    while (numbers.ends_with('.')) {
+        numbers.remove_suffix(1);
+    }
+    return std::string(numbers);
+}
+
+} // namespace
+
+bool is_of_cuda_world(std::string_view name) {
+    return knowledge::find_framework(name) != nullptr ||
+           !knowledge::package_releases(name).empty() ||
+           knowledge::package_project(name) != nullptr;
+}
+
+const knowledge::PackageRelease* release_row(std::string_view name, std::string_view version) {
+    const auto wanted = knowledge::public_version(version);
+    const auto rows = knowledge::package_releases(name);
+    const auto found = std::ranges::find(rows, wanted, &knowledge::PackageRelease::version);
+    return found == rows.end() ? nullptr : &*found;
+}
+
+std::optional<specs::MarkerEnvironment> marker_environment(const CheckContext& context) {
+    auto python = python_of(context);
+    const auto release = release_of(python);
+    if (!release) {
+        return std::nullopt;
+    }
+    specs::MarkerEnvironment markers;
+    markers.python_version = release->str();
+    if (python == markers.python_version) {
+        python += ".0";
+    }
+    markers.python_full_version = python;
+    markers.implementation_version = python;
+    if (context.host != nullptr && !context.host->machine.empty()) {
+        markers.platform_machine = context.host->machine;
+    }
+    return markers;
+}
+
+const char* name_of(Unmet unmet) {
+    switch (unmet) {
+    case Unmet::Required:
+        return "required";
+    case Unmet::RequiresTorch:
+        return "torch";
+    case Unmet::ImportFails:
+        return "import-fails";
+    case Unmet::Unstated:
+        return "unstated";
+    case Unmet::SameVersion:
+        return "same-version";
+    case Unmet::Depends:
+        break;
+    }
+    return "depends";
+}
+
+Requirements::Requirements(const CheckContext& context, specs::MarkerEnvironment markers)
+    : m_context(&context), m_markers(std::move(markers)) {
+    const auto& inventory = context.inventory;
+    for (std::uint32_t i = 0; i < inventory.distributions.size(); ++i) {
+        const auto& one = inventory.distributions[i];
+        const auto owner = context.ownership.of(i).owner;
+        if (one.has_metadata && owner != Owner::System && is_of_cuda_world(one.name)) {
+            // conda's packages have a dist-info too, whose requirements conda's recipe may have
+            // changed: its own `depends` are what holds.
+            if (owner == Owner::Pip) {
+                collect(one, "");
+            }
+            collect_unstated(one, owner == Owner::Conda);
+        }
+    }
+}
+
+std::string Requirements::wanted_of(const Applied& unmet) const {
+    std::vector<std::string> clauses;
+    std::set<std::string> exact;
+    for (const auto& one : m_applied) {
+        if (one.required != unmet.required) {
+            continue;
+        }
+        for (const auto& clause : one.specifiers.clauses()) {
+            if (clause.relation() == specs::Specifier::Operator::Equal) {
+                exact.insert(clause.version());
+            }
+            if (std::ranges::find(clauses, clause.str()) == clauses.end()) {
+                clauses.push_back(clause.str());
+            }
+        }
+    }
+    if (exact.size() > 1) {
+        return {};
+    }
+    if (exact.size() == 1) {
+        const auto& version = *exact.begin();
+        const bool fits = std::ranges::all_of(m_applied, [&](const Applied& one) {
+            return one.required != unmet.required || version.ends_with('*') ||
+                   one.specifiers.contains(version, specs::Prereleases::Allowed);
+        });
+        return fits ? unmet.required->name + "==" + version : std::string();
+    }
+    std::string text = unmet.required->name;
+    for (const auto& clause : clauses) {
+        text += (&clause == clauses.data() ? "" : ",") + clause;
+    }
+    return text;
+}
+
+// The one that would be imported; nullptr where it is not installed, or in several versions,
+// which other rules report.
+const facts::Distribution* Requirements::installed(std::string_view name) const {
+    const facts::Distribution* found = nullptr;
+    for (const auto& one : m_context->inventory.distributions) {
+        if (one.name == name && one.has_metadata) {
+            if (found != nullptr && found->version != one.version) {
+                return nullptr;
+            }
+            found = found == nullptr ? &one : found;
+        }
+    }
+    if (found != nullptr) {
+        return found;
+    }
+    const auto& base = m_context->inventory.base;
+    const auto in_base = std::ranges::find(base, name, &facts::Distribution::name);
+    return in_base == base.end() ? nullptr : &*in_base;
+}
+
+// By the version of its own or, where conda gave its package another (2.0.0.post200), by that.
+bool Requirements::holds(const facts::Distribution& required,
+                         const specs::SpecifierSet& specifiers) const {
+    const auto contains = [&](std::string_view version) {
+        return specifiers.contains(version, specs::Prereleases::Allowed);
+    };
+    if (!specs::Pep440Version::parse(required.version) || contains(required.version)) {
+        return true; // a version that cannot be read proves nothing
+    }
+    const auto& all = m_context->inventory.distributions;
+    if (!all.empty() && &required >= all.data() && &required < all.data() + all.size()) {
+        const auto& owned =
+            m_context->ownership.of(static_cast<std::uint32_t>(&required - all.data()));
+        if (owned.owner == Owner::Conda && owned.conda &&
+            contains(m_context->inventory.conda[*owned.conda].version)) {
+            return true;
+        }
+    }
+    // 2.6.0a0+ecf3bae of a checkout or a vendor is on the way to 2.6.0.
+    const auto end = required.version.find_first_not_of("0123456789.");
+    return (is_own_version(required.version) || origin_of(required) != facts::Origin::Wheel) &&
+           contains(required.version.substr(0, end));
+}
+
+// `extra`: requirements of it count only where another package here requires that extra.
+void Requirements::collect(const facts::Distribution& requirer, const std::string& extra) {
+    if (!m_collected.emplace(&requirer, extra).second) {
+        return;
+    }
+    auto markers = m_markers;
+    markers.extra = extra;
+    for (const auto& text : requirer.requires_dist) {
+        auto requirement = Requirement::parse(text);
+        if (!requirement || !requirement->url.empty()) {
+            continue;
+        }
+        if (requirement->marker) {
+            const auto applies = requirement->marker->evaluate(markers);
+            if (!applies || !*applies) {
+                continue;
+            }
+        }
+        const auto* required = installed(requirement->normalized_name());
+        if (required == nullptr) {
+            continue;
+        }
+        for (const auto& name : requirement->extras) {
+            collect(*required, specs::normalize_project_name(name));
+        }
+        add(requirer, *required, std::move(*requirement), kind_of(requirer, *required));
+    }
+}
+
+void Requirements::add(const facts::Distribution& requirer, const facts::Distribution& required,
+                       Requirement requirement, Unmet kind, std::string source) {
+    const auto partners = torch_partners();
+    const bool is_pair =
+        required.name == "torch" && std::ranges::find(partners, requirer.name) != partners.end();
+    if (is_pair || requirement.specifiers.clauses().empty()) {
+        return; // the pair is CE120's
+    }
+    const auto known = [&](const Applied& one) {
+        return one.requirer == &requirer && one.required == &required &&
+               one.specifiers.str() == requirement.specifiers.str();
+    };
+    if (std::ranges::none_of(m_applied, known)) {
+        const bool met = holds(required, requirement.specifiers);
+        m_applied.push_back({&requirer, &required, required.name, std::move(requirement.specifiers),
+                             kind, std::move(source), met});
+    }
+}
+
+// The tables are of the indexes' wheels: a build from source, or conda's, may need something
+// else.
+void Requirements::collect_unstated(const facts::Distribution& requirer, bool of_conda) {
+    const auto* row = release_row(requirer.name, requirer.version);
+    if (row != nullptr && !of_conda && !is_own_version(requirer.version) &&
+        origin_of(requirer) == facts::Origin::Wheel) {
+        for (const auto& text : row->unstated) {
+            if (auto requirement = Requirement::parse(text)) {
+                if (const auto* required = installed(requirement->normalized_name())) {
+                    add(requirer, *required, std::move(*requirement), Unmet::Unstated,
+                        row->unstated_source);
+                }
+            }
+        }
+    }
+    const auto* framework = knowledge::find_framework(requirer.name);
+    if (framework == nullptr || framework->same_version.empty()) {
+        return;
+    }
+    const auto* other = installed(framework->same_version);
+    const auto numbers = numbers_of(requirer.version);
+    if (other == nullptr || numbers.empty()) {
+        return;
+    }
+    // The two compare their numbers alone.
+    if (auto requirement = Requirement::parse(other->name + "==" + numbers)) {
+        m_applied.push_back({&requirer, other, other->name, requirement->specifiers,
+                             Unmet::SameVersion, framework->source,
+                             numbers == numbers_of(other->version)});
+    }
+}
+
+} // namespace cudaenv::rules
