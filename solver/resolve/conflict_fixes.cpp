@@ -352,6 +352,8 @@ private:
             return {"another CUDA toolkit", {}, 3};
         case FactKind::Compilers:
             return compiler_to_get(unmet.bound);
+        case FactKind::Processor:
+            return {"a machine with another processor (" + unmet.code + ')', {}, 5};
         case FactKind::Glibc:
         case FactKind::CudaGiven:
             break;

@@ -112,7 +112,8 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
         if (need->bound && (!unmet.bound || *unmet.bound < *need->bound)) {
             unmet.bound = need->bound;
         }
-        if (need->kind == FactKind::Gpu && unmet.code.empty()) {
+        if ((need->kind == FactKind::Gpu || need->kind == FactKind::Processor) &&
+            unmet.code.empty()) {
             unmet.code = need->text;
         }
         std::string text;
@@ -137,6 +138,10 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
                                      asked_for(search, records, owner), need->text, fact.text)
                        : fmt::format("nvcc {} accepts {}; {}", nvcc_release(owner), need->text,
                                      fact.text);
+            break;
+        case FactKind::Processor:
+            text = fmt::format("{}; {} is for {} only", fact.text,
+                               asked_for(search, records, owner), need->text);
             break;
         case FactKind::Glibc:
         case FactKind::CudaGiven:
