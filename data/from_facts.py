@@ -28,6 +28,53 @@ CONDA_PAIRS = {"2.0.0": ("0.15.0", "2.0.0")}
 CUDATOOLKIT_IN_DEFAULTS = {"8.0", "9.0", "9.2", "10.0", "10.1", "10.2", "11.0", "11.3"}
 # From here on the lists of wheel names are complete only for some Pythons, so PyPI's own are added.
 LAST_COMPLETE_INDEX = (2, 2, 2)
+# torchaudio's wheels have no label before; all of them are on PyPI (its list of files, read 2026-11-25).
+FIRST_LABELLED_AUDIO = (0, 10)
+# The pytorch channel has no build of a newer one (repodata of conda channel pytorch, slice of 2026-11: 2.5.1, its
+# last release, ends at py3.12), while 2.5's wheels have 3.13.
+LAST_CONDA_PYTHON = (3, 12)
+# What [and-cuda] requires and the index does not have, or has for some Pythons only (its lists of files).
+AND_CUDA_FILES = "list of files of {} on the index, read 2026-11-25"
+AND_CUDA_PYTHONS = {"tensorrt==8.5.3.1": ["3.6", "3.7", "3.8", "3.9", "3.10"]}
+AND_CUDA_MISSING = ["tensorrt-libs==8.6.1"]
+# aarch64. PyPI's wheels: Pythons by their names; without CUDA up to 2.10, since every nvidia-* requirement is marked
+# platform_machine == "x86_64" or absent (METADATA of each, read 2026-11-25).
+AARCH64_METADATA = "PyPI torch {}: METADATA of its aarch64 wheels, read 2026-11-25"
+AARCH64_PYTHONS = [  # from this release on
+    ("1.8.0", "3.6 3.7 3.8 3.9"), ("1.10.2", "3.6 3.7 3.8 3.9 3.10"), ("1.11.0", "3.7 3.8 3.9 3.10"),
+    ("2.0.0", "3.8 3.9 3.10 3.11"), ("2.2.0", "3.8 3.9 3.10 3.11 3.12"), ("2.5.0", "3.9 3.10 3.11 3.12"),
+    ("2.6.0", "3.9 3.10 3.11 3.12 3.13"), ("2.9.0", "3.10 3.11 3.12 3.13 3.14"),
+    ("2.15.0", "3.11 3.12 3.13 3.14 3.15")]
+AARCH64_FIRST_CUDA_ON_PYPI = (2, 11)
+MATRIX_AARCH64 = "pytorch RELEASE.md, PyTorch CUDA Support Matrix, Linux aarch64 builds, for 2.12, 2.13 and 2.14"
+MATRIX_AARCH64_2_11 = "pytorch RELEASE.md as it stood for 2.11 (removed lines of pytorch PR 182849)"
+SBSA_12_6 = ["8.0", "9.0"]
+SBSA_13 = ["8.0", "9.0", "10.0", "11.0", "12.0"]
+# (torch, tag): (source of the file, GPUs, source of these)
+AARCH64_INDEX = {
+    ("2.6.0", "cu126"): ("two lock files that name torch-2.6.0+cu126-cp312-cp312-linux_aarch64.whl of the index",
+                         ["9.0"], "pytorch issue 148169, comment of 2025-02-28: 12.6 on aarch64 has sm_90 alone"),
+    ("2.7.0", "cu128"): ("the index page as quoted in astral-sh/uv issue 13195", ["9.0", "10.0", "12.0"],
+                         "pytorch PR 146378"),
+    ("2.8.0", "cu129"): ("torch-2.8.0+cu129-cp312-cp312-manylinux_2_28_aarch64.whl of the index, named in public "
+                         "installation scripts", None, None),
+    ("2.9.0", "cu130"): ("torch-2.9.0+cu130-cp312-cp312-manylinux_2_28_aarch64.whl of the index, named in public "
+                         "README files", None, None),
+    ("2.9.1", "cu130"): ("torch-2.9.1+cu130-cp312-cp312-manylinux_2_28_aarch64.whl of the index, named in public "
+                         "installation scripts", None, None),
+    ("2.10.0", "cu130"): ("torch-2.10.0+cu130-cp312-cp312-manylinux_2_28_aarch64.whl of the index, named in public "
+                          "documents", None, None),
+    ("2.11.0", "cu126"): (MATRIX_AARCH64_2_11, SBSA_12_6, MATRIX_AARCH64_2_11),
+    ("2.11.0", "cu128"): (MATRIX_AARCH64_2_11, ["8.0", "9.0", "10.0", "12.0"], MATRIX_AARCH64_2_11),
+    **{(number, tag): (MATRIX_AARCH64, SBSA_12_6 if tag == "cu126" else SBSA_13, MATRIX_AARCH64)
+       for number in ("2.12.0", "2.12.1", "2.13.0", "2.14.0", "2.14.1") for tag in ("cu126", "cu132")},
+}
+AARCH64_PYPI_GPUS = {"2.11": MATRIX_AARCH64_2_11, "2.12": MATRIX_AARCH64, "2.13": MATRIX_AARCH64,
+                     "2.14": MATRIX_AARCH64,
+                     "2.15": "torch 2.15.0 torch/cuda/__init__.py, PYTORCH_RELEASES_CODE_CC"}
+# From here on stable CUDA builds for aarch64 may exist: CUDA 12.4 came as nightly builds after 2.3. One that is not
+# in the lists above is unknown; an older one, and any of CUDA 11 or 12.1, there is not.
+AARCH64_FIRST = "pytorch/builder issue 1856, 2024-06: on aarch64 CUDA begins with 12.4, in nightly builds after 2.3"
 # Keys for sources that many rows share; the others are named after file and revision or first words.
 SOURCE_KEYS = {
     "Table 3 CUDA Toolkit and Corresponding": "release-notes-table-3",
@@ -285,6 +332,10 @@ class CondaPythons:
     def of(self, torch, tag):
         return sorted(self.found.get((torch, tag), []), key=version)
 
+    def bounded(self, torch, tag, wheels):
+        """As far as they are known: those read, else the wheels' up to the channel's last."""
+        return self.of(torch, tag) or [p for p in wheels if version(p) <= LAST_CONDA_PYTHON]
+
 
 def wheel_ptx(tag, is_default, torch):
     """PTX where a list was read as sm_NN only. From torch 2.7 the index's builds for CUDA 12.8 and
@@ -299,6 +350,7 @@ def torch(facts, arch_facts, wheels_facts, conda_pythons):
                   "conda package. Linux x86_64.")
     arch = {(r["torch"], r["tag"], r["kind"]): r for r in known(arch_facts["variants"])}
     wheels, partners = collections.defaultdict(list), collections.defaultdict(dict)
+    partner_pythons = collections.defaultdict(list)
     for row in known(wheels_facts["wheels"]):
         if row["package"] == "torch":
             wheels[row["version"], row["tag"]].append(row)
@@ -306,15 +358,39 @@ def torch(facts, arch_facts, wheels_facts, conda_pythons):
             label = "" if row["local"] is None else "+" + row["local"]
             held = partners[row["package"], row["version"]]
             held[row["tag"]] = max(held.get(row["tag"], ""), row["version"] + label)
+            partner_pythons[row["package"], row["version"], row["tag"]].append(f'{row["python"]}/{row["abi"]}')
     unlisted = {(r["torch"], r["tag"]): r["source"]
                 for r in arch_facts["meta"].get("variants_seen_without_arch_list", [])}
 
-    def partner(package, candidates, tag):
-        """The newest partner with a wheel of this tag, with its label."""
-        for candidate in sorted(candidates or [], key=version, reverse=True):
+    built_for = {r["torch"]: {v["tag"] for v in r["cuda_variants"] if v.get("confidence") not in ("memory", "rfc")}
+                 for r in facts["releases"]}
+    for number, tag in wheels:
+        built_for.setdefault(number, set()).add(tag)
+    released_with = {}
+    for release in facts["releases"]:  # the first torch that a partner was built for
+        for package in ("torchvision", "torchaudio"):
+            for candidate in release.get(package) or []:
+                released_with.setdefault((package, candidate), release["torch"])
+
+    def partner(package, candidates, number, tag):
+        """(version with its label, Pythons) of the newest partner for this tag; the version is the wheel's own where
+        one was seen, plain where it is PyPI's, None where there is none for this tag."""
+        candidates = sorted(candidates or [], key=version, reverse=True)
+        for candidate in candidates:
             if tag in partners[package, candidate]:
-                return partners[package, candidate][tag]
-        return None
+                complete = version(number) <= LAST_COMPLETE_INDEX
+                return (partners[package, candidate][tag],
+                        pythons(partner_pythons[package, candidate, tag]) if complete else [])
+        for candidate in candidates:
+            if package == "torchaudio" and version(candidate) < FIRST_LABELLED_AUDIO:
+                return candidate, []
+            if version(number) <= LAST_COMPLETE_INDEX:
+                continue
+            # The list of names is not complete: a label that its own torch has. Else PyPI's, if it is for several.
+            if tag in built_for.get(released_with[package, candidate], set()):
+                return f"{candidate}+{tag}", []
+            return candidate, []
+        return None, []
 
     for release in facts["releases"]:
         number = release["torch"]
@@ -338,13 +414,38 @@ def torch(facts, arch_facts, wheels_facts, conda_pythons):
         tags |= {tag for (n, tag) in wheels if n == number} | {t for (n, t) in unlisted if n == number}
         for tag in sorted(tags, key=lambda t: version(cuda_of_tag(t))):
             variant(table, release, tag, stated.get(tag, {}), arch, wheels, unlisted, conda_pythons,
-                    partner("torchvision", vision, tag), partner("torchaudio", audio, tag))
+                    partner("torchvision", vision, number, tag), partner("torchaudio", audio, number, tag))
     for row in facts["lts"]:
         if "wheels" in row:
             long_term_support(table, row)
     table.sections["releases"].sort(key=lambda r: version(r["torch"]))
     table.sections["variants"].sort(key=lambda r: (version(r["torch"]), version(r["cuda"])))
+    aarch64(table)
     return table
+
+
+def aarch64(table):
+    """Which of these builds there are for aarch64: `releases` by PyPI's wheels, `variants` with CUDA."""
+    for release in table.sections["releases"]:
+        number = release["torch"]
+        range_ = [text for first, text in AARCH64_PYTHONS if version(first) <= version(number)]
+        if range_ and not release.get("long_term_support"):
+            table.add("aarch64_releases", torch=number, python=range_[-1].split(),
+                      source=AARCH64_METADATA.format(number))
+    for row in list(table.sections["variants"]):
+        number, tag = row["torch"], row["tag"]
+        if "wheel" not in row or row.get("confidence") == "rfc" or version(number) < (2, 4):
+            continue
+        common = dict(torch=number, tag=tag)
+        file, code, code_source = AARCH64_INDEX.get((number, tag), (None, None, None))
+        if row.get("pypi_default") and version(number) >= AARCH64_FIRST_CUDA_ON_PYPI:
+            table.add("aarch64_variants", **common, pypi_default=True, sass=SBSA_13,
+                      arch_source=AARCH64_PYPI_GPUS[".".join(number.split(".")[:2])],
+                      source=AARCH64_METADATA.format(number))
+        elif file:
+            table.add("aarch64_variants", **common, sass=code, arch_source=code_source, source=file)
+        elif version(row["cuda"]) >= (12, 4):
+            table.add("aarch64_variants", **common, unknown=True, source=AARCH64_FIRST)
 
 
 def glibc_of(number, tag):
@@ -376,7 +477,10 @@ def variant(table, release, tag, stated, arch, wheels, unlisted, conda_pythons, 
                    pypi_default=default,
                    glibc=glibc_of(number, tag),
                    index="https://download.pytorch.org/whl/" + (names[0]["index"] if names else tag),
-                   wheel_torchvision=vision, wheel_torchaudio=audio)
+                   wheel_torchvision=vision[0], wheel_torchaudio=audio[0])
+        for column, (_, own) in (("torchvision_python", vision), ("torchaudio_python", audio)):
+            if own and not set(row["python"]) <= set(own):
+                row[column] = own
         row["cudnn"] = stated.get("cudnn")
         if not row["cudnn"] and wheel_arch and wheel_arch.get("cudnn_confidence") != "unknown":
             row["cudnn"], row["cudnn_source"] = wheel_arch.get("cudnn"), wheel_arch.get("cudnn_source")
@@ -398,10 +502,13 @@ def variant(table, release, tag, stated, arch, wheels, unlisted, conda_pythons, 
         else:
             pin = "cudatoolkit=" + cuda
             channels = ["pytorch"] + ([] if cuda in CUDATOOLKIT_IN_DEFAULTS else ["conda-forge"])
-        row.update(conda=pin, channels=channels, conda_python=conda_pythons.of(number, tag),
-                   conda_cudnn=conda_arch.get("cudnn"))
-        if row["conda_python"]:
+        row.update(conda=pin, channels=channels, conda_cudnn=conda_arch.get("cudnn"),
+                   conda_python=conda_pythons.bounded(number, tag, pythons(release["pypi"]["python"])))
+        if conda_pythons.of(number, tag):
             sources.append(conda_pythons.source)
+        else:
+            sources.append("Pythons of the conda build: those of the wheels up to 3.12, the last in conda channel "
+                           "pytorch (its records of 2.2.0 to 2.5.1)")
         sources.append(conda_arch.get("measured", {}).get("source", conda_arch["source"]))
         if conda_arch.get("confidence") != "unknown":
             row.update(conda_sass=conda_arch["arch"], conda_ptx=conda_arch["ptx"],
@@ -432,7 +539,9 @@ def long_term_support(table, row):
         if cuda in in_conda:
             extra = dict(conda="cudatoolkit=" + cuda, channels=[channel] + (
                 [] if cuda in CUDATOOLKIT_IN_DEFAULTS else ["nvidia"]))
+        # pytorch.org's line names the partners without a label: `torchvision==0.9.2 torchaudio==0.8.2`.
         table.add("variants", torch=number, tag=tag, cuda=cuda, python=range_, wheel="labelled",
+                  wheel_torchvision=row["torchvision"], wheel_torchaudio=row["torchaudio"],
                   index=row["index"].replace("<tag>", tag), **extra, source=[row["source"]])
 
 
@@ -446,8 +555,20 @@ def tensorflow(facts):
         sources = [row["source"]] + ([config["source"]] if config else [])
         table.add("releases", tensorflow=row["tf"], python=pythons(row["python"]),
                   cuda=config.get("cuda"), cudnn=config.get("cudnn"), package=config.get("package"),
-                  tested=config.get("tf"), and_cuda=row.get("and_cuda"), source=sources)
+                  tested=config.get("tf"), and_cuda=row.get("and_cuda"), **obtainable(row), source=sources)
     return table
+
+
+def obtainable(row):
+    """Whether pip can install [and-cuda]: what the index lacks of it, or the Pythons for which it has all."""
+    for requirement in row.get("and_cuda") or []:
+        source = AND_CUDA_FILES.format(requirement.partition("==")[0])
+        if requirement in AND_CUDA_MISSING:
+            return {"and_cuda_missing": requirement, "and_cuda_source": source}
+        if requirement in AND_CUDA_PYTHONS:
+            range_ = [p for p in pythons(row["python"]) if p in AND_CUDA_PYTHONS[requirement]]
+            return {"and_cuda_python": range_, "and_cuda_source": source}
+    return {}
 
 
 def cudnn(facts):

@@ -112,7 +112,9 @@ PROJECTS = {
                                ("2.3", None, None)]),
     "torchvision": Project(),
     "torchaudio": Project(),
-    "torchtext": Project(note="0.18, for torch 2.3, is the last release.",
+    "torchtext": Project(unstated=[("0.18", "torch==2.3.*", "pytorch/text#2272 and #2283: with torch 2.4 and newer "
+                                                            "the import fails with an undefined symbol")],
+                         note="0.18, for torch 2.3, is the last release.",
                          source="github.com/pytorch/text README: development is stopped; torchtext 0.18.0: METADATA"),
     "torchdata": Project(),
     "torchcodec": Project(),

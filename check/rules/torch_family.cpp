@@ -74,7 +74,10 @@ facts::Arguments partner_fix(const CheckContext& context, const FamilyMember& pa
         return unknown;
     }
     words.push_back(partner.name + "==" + *exact);
-    words.insert(words.end(), {"--index-url", variant->wheel_index});
+    // A partner without a label, where torch has one, is PyPI's.
+    const bool from_pypi = variant->wheel_has_local_label && exact->find('+') == std::string::npos;
+    words.insert(words.end(),
+                 {from_pypi ? "--extra-index-url" : "--index-url", variant->wheel_index});
     return with(pip_install(context, partner.distribution, words));
 }
 

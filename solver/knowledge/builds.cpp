@@ -342,17 +342,37 @@ bool has_channel(std::string_view channel) {
     });
 }
 
-const TorchRelease* release_before(std::string_view version) {
-    return torch_release(version.substr(0, version.find_first_not_of("0123456789.")));
+DottedVersion release_numbers(std::string_view version) {
+    const auto numbers =
+        DottedVersion::parse(version.substr(0, version.find_first_not_of("0123456789.")));
+    return numbers ? *numbers : DottedVersion();
 }
 
-const TorchVariant* torch_variant(std::string_view version, std::string_view tag) {
-    const TorchRelease* const release = torch_release(version);
-    if (release == nullptr) {
+const TorchRelease* release_before(std::string_view version) {
+    return torch_release(release_numbers(version).str());
+}
+
+const TorchVariant* torch_variant(std::string_view version, std::string_view tag,
+                                  std::string_view machine) {
+    const auto wanted = DottedVersion::parse(public_version(version));
+    const auto releases = torch_releases(machine);
+    const auto release =
+        wanted ? std::ranges::find(releases, *wanted, &TorchRelease::torch) : releases.end();
+    if (release == releases.end()) {
         return nullptr;
     }
     const auto found = std::ranges::find(release->variants, tag, &TorchVariant::tag);
     return found == release->variants.end() ? nullptr : &*found;
+}
+
+std::string wheel_version(const TorchVariant& variant, std::string_view name,
+                          std::string_view version) {
+    if (name == "torchvision" || name == "torchaudio") {
+        const auto& wheel =
+            name == "torchvision" ? variant.wheel_torchvision : variant.wheel_torchaudio;
+        return wheel.value_or(std::string(version));
+    }
+    return std::string(version) + (variant.wheel_has_local_label ? '+' + variant.tag : "");
 }
 
 std::vector<const Architectures*> code_of_torch(const facts::FrameworkBuild& build) {

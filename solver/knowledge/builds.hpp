@@ -63,11 +63,19 @@ std::string cuda_tag(const DottedVersion& cuda);
 
 // The row of torch's table for a version, local label aside; nullptr where it has none.
 const TorchRelease* torch_release(std::string_view version);
-const TorchVariant* torch_variant(std::string_view version, std::string_view tag);
+// The numbers that a version begins with: 1.12.0 of "1.12.0a0" and of "1.12.0"; empty without any.
+DottedVersion release_numbers(std::string_view version);
 // The release that a build from source leads to: 1.12.0 of 1.12.0a0; nullptr where there is none.
 const TorchRelease* release_before(std::string_view version);
 // Whether the tables hold builds of that conda channel.
 bool has_channel(std::string_view channel);
+// `machine`: see torch_releases().
+const TorchVariant* torch_variant(std::string_view version, std::string_view tag,
+                                  std::string_view machine = "x86_64");
+// The version that the wheel's file has, for torch or a partner of this build: "0.13.1+cu113". The
+// index that it is taken from has no other.
+std::string wheel_version(const TorchVariant& variant, std::string_view name,
+                          std::string_view version);
 // The device code of an installed torch, by its table: its wheel's, or conda's where its version
 // has no tag. Empty where it is unknown, as for a build from source.
 std::vector<const Architectures*> code_of_torch(const facts::FrameworkBuild& build);

@@ -117,10 +117,12 @@ struct TorchVariant {
     std::optional<DottedVersion>
         glibc; // the oldest that the wheel runs on, where its tag asks for more than 2.17
     std::string wheel_index; // https://download.pytorch.org/whl/cu113
-    // Partners' wheels of the same tag as their names have it, "0.13.1+cu113"; none = not seen
-    // there.
+    // Partners' wheels for it with the versions that their names have: "0.13.1+cu113"; "0.7.0"
+    // where they have no label, as PyPI's; none = there is no wheel for this build.
     std::optional<std::string> wheel_torchvision;
     std::optional<std::string> wheel_torchaudio;
+    std::vector<DottedVersion> torchvision_pythons; // where fewer than torch's; empty = as torch's
+    std::vector<DottedVersion> torchaudio_pythons;
     bool conda = false;        // there is a conda build
     std::string conda_toolkit; // "cudatoolkit" or "pytorch-cuda", whichever it pins CUDA with;
                                // for 1.0.0 a metapackage, "cuda90"
@@ -129,6 +131,10 @@ struct TorchVariant {
     std::optional<std::string> conda_cudnn;   // "8.3.2", where known
     std::vector<std::string> conda_channels;  // pytorch, nvidia, ... in the order for -c
     std::string confidence; // of the variant's existence: empty, or "rfc" (announced, not seen)
+    // Of torch_releases() for another processor. `other_processor`: this build is for x86-64 alone.
+    // `processor_unknown`: whether it exists for this processor is not known.
+    bool other_processor = false;
+    bool processor_unknown = false;
     std::vector<std::string> sources;
 };
 
@@ -143,17 +149,24 @@ struct TorchRelease {
     std::string note;               // what is odd about it; usually empty
     std::vector<DottedVersion> pythons;
     std::vector<TorchVariant> variants; // CUDA ascending
+    bool other_processor = false;       // no wheel at all for this processor, not even for the CPU
     std::string source;
 };
-std::span<const TorchRelease> torch_releases(); // ascending
+// Ascending. `machine`: as uname names the processor; empty = x86_64. For another one the same
+// releases and builds, with what holds there: on aarch64 few builds have CUDA, and the default
+// index has builds without it up to 2.10; elsewhere there are no wheels.
+std::span<const TorchRelease> torch_releases(std::string_view machine = "x86_64");
 
 struct TensorflowRelease {
     DottedVersion tensorflow;
     std::vector<DottedVersion> pythons;
     std::optional<DottedVersion> cuda;
     std::optional<DottedVersion> cudnn;
-    bool and_cuda_extra = false;       // pip install tensorflow[and-cuda]
+    // pip install tensorflow[and-cuda]; false also where the index lacks what the extra requires.
+    bool and_cuda_extra = false;
     std::vector<std::string> and_cuda; // what that extra requires, "nvidia-cudnn-cu12==9.3.0.75"
+    std::vector<DottedVersion> and_cuda_pythons; // for which all of it exists; empty: as `pythons`
+    std::string and_cuda_missing;                // "tensorrt-libs==8.6.1"; empty: nothing
     std::string package; // "tensorflow", or "tensorflow-gpu" up to 1.15; empty = unknown
     std::string source;
 };

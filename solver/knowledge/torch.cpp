@@ -43,6 +43,8 @@ TorchVariant read_variant(const Row& row) {
         variant.glibc = row.find_version("glibc");
         variant.wheel_torchvision = row.find("wheel_torchvision");
         variant.wheel_torchaudio = row.find("wheel_torchaudio");
+        variant.torchvision_pythons = row.versions("torchvision_python");
+        variant.torchaudio_pythons = row.versions("torchaudio_python");
         variant.pythons = row.versions("python");
         variant.cudnn = row.find("cudnn");
         variant.wheel_architectures = architectures(row, variant.cuda, "");
@@ -157,10 +159,80 @@ std::vector<TorchRelease> read_torch() {
     return releases;
 }
 
+// conda-forge has builds for other processors, whose list was not read; of the rest only x86-64's
+// exist (the pytorch channel is of linux-64).
+void keep_elsewhere(TorchVariant& variant) {
+    const bool forge =
+        !variant.wheel && variant.conda_channels == std::vector<std::string>{"conda-forge"};
+    variant.other_processor = !forge;
+    variant.processor_unknown = forge;
+    variant.wheel_is_default = false;
+}
+
+// What `row` says of a build's wheel for aarch64. Partners are named without a label there: most of
+// their wheels have none, and the one index is the only one that is asked.
+void take_wheel(const Row& row, const TorchRelease& release, TorchVariant& variant) {
+    variant.wheel_is_default = row.flag("pypi_default");
+    variant.wheel_has_local_label = false;
+    variant.wheel_torchvision = release.torchvision;
+    variant.wheel_torchaudio = release.torchaudio;
+    variant.torchvision_pythons.clear();
+    variant.torchaudio_pythons.clear();
+    variant.processor_unknown = row.flag("unknown");
+    variant.wheel_architectures = architectures(row, variant.cuda, "");
+    variant.pythons = release.pythons;
+    variant.sources = row.sources("source");
+}
+
+// A processor without wheels: every build is x86-64's alone.
+std::vector<TorchRelease> without_wheels() {
+    const auto x86 = torch_releases();
+    std::vector<TorchRelease> releases(x86.begin(), x86.end());
+    for (TorchRelease& release : releases) {
+        release.other_processor = true;
+        std::ranges::for_each(release.variants, keep_elsewhere);
+    }
+    return releases;
+}
+
+// As without wheels, until a row says otherwise.
+std::vector<TorchRelease> read_aarch64() {
+    std::vector<TorchRelease> releases = without_wheels();
+    const auto release_of = [&](const Row& row) -> TorchRelease& {
+        return *std::ranges::find(releases, row.version("torch"), &TorchRelease::torch);
+    };
+    read_table("torch", [&](std::string_view section, const Row& row) {
+        if (section == "aarch64_releases") {
+            TorchRelease& release = release_of(row);
+            release.other_processor = false;
+            release.pythons = row.versions("python");
+            release.source = row.source();
+        }
+    });
+    read_table("torch", [&](std::string_view section, const Row& row) {
+        if (section == "aarch64_variants") {
+            TorchRelease& release = release_of(row);
+            TorchVariant& variant =
+                *std::ranges::find(release.variants, row.text("tag"), &TorchVariant::tag);
+            variant.other_processor = false;
+            take_wheel(row, release, variant);
+        }
+    });
+    return releases;
+}
+
 } // namespace
 
-std::span<const TorchRelease> torch_releases() {
+std::span<const TorchRelease> torch_releases(std::string_view machine) {
     static const std::vector<TorchRelease> releases = read_torch();
+    if (machine == "aarch64" || machine == "arm64") {
+        static const std::vector<TorchRelease> aarch64 = read_aarch64();
+        return aarch64;
+    }
+    if (!machine.empty() && machine != "x86_64") {
+        static const std::vector<TorchRelease> none = without_wheels();
+        return none;
+    }
     return releases;
 }
 

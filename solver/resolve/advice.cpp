@@ -94,10 +94,11 @@ void advise_measured(const Attempt& attempt, Outcome& outcome) {
          std::move(evidence));
 }
 
-const knowledge::TorchVariant* torch_build(const Records& records) {
+const knowledge::TorchVariant* torch_build(const Attempt& attempt, const Records& records) {
     for (const specs::PackageRecord* const record : records) {
         if (record->name == "torch") {
-            return knowledge::torch_variant(record->version, record->build);
+            return knowledge::torch_variant(record->version, record->build,
+                                            attempt.world->host().machine);
         }
     }
     return nullptr;
@@ -146,7 +147,7 @@ void advise_gpus(const Attempt& attempt, const Records& records, Outcome& outcom
     if (!outcome.cuda) {
         return;
     }
-    const auto* const variant = torch_build(records);
+    const auto* const variant = torch_build(attempt, records);
     const knowledge::Architectures* code = nullptr;
     if (variant != nullptr) {
         const auto& list = attempt.manager == Manager::Conda ? variant->conda_architectures
@@ -327,12 +328,20 @@ void advise_cpu(const Attempt& attempt, const Records& records, Outcome& outcome
 void advise(const Request& request, const Attempt& attempt, const Records& records,
             Outcome& outcome) {
     const facts::Host& host = attempt.world->host();
-    if (!host.machine.empty() && host.machine != "x86_64" && attempt.catalogue && outcome.cuda) {
+    const auto* const torch = attempt.catalogue ? torch_build(attempt, records) : nullptr;
+    const bool elsewhere =
+        torch != nullptr && outcome.cuda && !host.machine.empty() && host.machine != "x86_64";
+    // No list of conda's builds for other processors was read.
+    const bool listed = elsewhere && !torch->processor_unknown && attempt.manager == Manager::Pip;
+    if (elsewhere && !listed) {
         warn(outcome, "CE213", {{"machine", host.machine}});
     }
     advise_driver(attempt, outcome);
     advise_measured(attempt, outcome);
     advise_gpus(attempt, records, outcome);
+    if (listed) {
+        outcome.runs.push_back({"CUDA build for " + host.machine, Answer::Yes});
+    }
     advise_build(request, attempt, records, outcome);
     advise_libc(attempt, outcome);
     advise_cpu(attempt, records, outcome);

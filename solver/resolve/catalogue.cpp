@@ -42,6 +42,10 @@ std::uint64_t preference(const facts::Host& host, const DottedVersion& cuda, boo
     return (is_default ? 50000U : 0U) + number;
 }
 
+bool is_x86(const facts::Host& host) {
+    return host.machine.empty() || host.machine == "x86_64";
+}
+
 } // namespace
 
 Catalogue::Catalogue(World& world, Manager manager) : m_world(world), m_manager(manager) {
@@ -50,10 +54,47 @@ Catalogue::Catalogue(World& world, Manager manager) : m_world(world), m_manager(
     add_tensorflow(world, manager);
 }
 
+namespace {
+
+// The versions of cuDNN and NCCL that pip can install: those that are pinned anywhere, and those
+// whose wheels are in the table of packages.
+void add_pinned(std::set<std::string>& cudnns, std::set<std::string>& nccls) {
+    const auto take = [&](std::string_view name, const std::string& version) {
+        const std::string_view library = library_of(name);
+        if (library == "cudnn") {
+            cudnns.insert(version);
+        } else if (library == "nccl") {
+            nccls.insert(version);
+        }
+    };
+    for (const std::string& name : knowledge::package_names()) {
+        for (const knowledge::PackageRelease& release : knowledge::package_releases(name)) {
+            take(name, release.version);
+            if (name != "torch") {
+                continue;
+            }
+            for (const std::string& text : release.requirements) {
+                if (const auto pin = exact_pin(text)) {
+                    take(pin->first, pin->second);
+                }
+            }
+        }
+    }
+    for (const auto& release : knowledge::tensorflow_releases()) {
+        for (const std::string& text : release.and_cuda) {
+            if (const auto pin = exact_pin(text)) {
+                take(pin->first, pin->second);
+            }
+        }
+    }
+}
+
+} // namespace
+
 void Catalogue::add_basics(World& world) {
     std::set<std::string> pythons;
     std::set<std::string> cudnns;
-    for (const auto& release : knowledge::torch_releases()) {
+    for (const auto& release : knowledge::torch_releases(world.host().machine)) {
         for (const auto& python : release.pythons) {
             pythons.insert(python.str());
         }
@@ -79,6 +120,10 @@ void Catalogue::add_basics(World& world) {
             cudnns.insert(release.cudnn->str());
         }
     }
+    std::set<std::string> nccls = {"0"};
+    if (m_manager == Manager::Pip) {
+        add_pinned(cudnns, nccls);
+    }
     const auto plain = [&](std::string name, std::string version) {
         specs::PackageRecord record;
         record.name = std::move(name);
@@ -90,22 +135,6 @@ void Catalogue::add_basics(World& world) {
     }
     for (const std::string& cudnn : cudnns) {
         add(plain("cudnn", cudnn));
-    }
-    std::set<std::string> nccls = {"0"};
-    const auto add_nccl = [&](std::string_view spec) {
-        if (spec.starts_with(" ==") || spec.starts_with("==")) {
-            nccls.insert(std::string(spec.substr(spec.find_first_of("0123456789"))));
-        }
-    };
-    for (const auto& release : knowledge::torch_releases()) {
-        add_nccl(torch_requirement(release.torch, "nvidia-nccl-"));
-    }
-    for (const auto& release : knowledge::tensorflow_releases()) {
-        for (const std::string& text : release.and_cuda) {
-            if (text.starts_with("nvidia-nccl-")) {
-                add_nccl(std::string_view(text).substr(std::min(text.find("=="), text.size())));
-            }
-        }
     }
     for (const std::string& nccl : nccls) {
         add(plain("nccl", nccl));
@@ -123,11 +152,20 @@ void Catalogue::add_basics(World& world) {
 
 void Catalogue::add_torch(World& world, Manager manager) {
     const knowledge::Framework* const torch_row = knowledge::find_framework("torch");
-    for (const auto& release : knowledge::torch_releases()) {
-        const auto with_partners = [&](specs::PackageRecord torch) {
+    // Where a CUDA build is asked for, what exists for x86-64 alone says so.
+    const std::string processors =
+        world.host().machine == "aarch64" ? "x86_64" : "x86_64 and aarch64";
+    for (const auto& release : knowledge::torch_releases(world.host().machine)) {
+        const auto with_partners = [&](specs::PackageRecord torch,
+                                       const knowledge::TorchVariant* variant) {
             const std::string exactly = fmt::format("torch =={} {}", torch.version, torch.build);
-            const auto partner = [&](const char* name, const std::optional<std::string>& version) {
-                if (!version) {
+            const bool from_conda = manager == Manager::Conda;
+            const bool index_alone =
+                !from_conda && variant != nullptr && !variant->wheel_is_default;
+            const auto partner = [&](const char* name, const std::optional<std::string>& version,
+                                     const std::optional<std::string>& wheel,
+                                     const std::vector<DottedVersion>& pythons) {
+                if (!version || (index_alone && !wheel)) {
                     return;
                 }
                 specs::PackageRecord record;
@@ -136,14 +174,24 @@ void Catalogue::add_torch(World& world, Manager manager) {
                 record.build = torch.build;
                 record.build_number = torch.build_number;
                 record.depends = {exactly};
+                if (!from_conda && !pythons.empty()) {
+                    record.depends.push_back(python_spec(pythons));
+                } else if (std::string own = wheel_pythons(name, *version, world.host());
+                           !from_conda && !own.empty()) {
+                    record.depends.push_back(std::move(own));
+                }
                 add(std::move(record));
             };
-            const bool from_conda = manager == Manager::Conda;
-            partner("torchvision", from_conda && release.conda_torchvision
-                                       ? release.conda_torchvision
-                                       : release.torchvision);
-            partner("torchaudio", from_conda && release.conda_torchaudio ? release.conda_torchaudio
-                                                                         : release.torchaudio);
+            static const knowledge::TorchVariant k_none;
+            const knowledge::TorchVariant& wheels = variant == nullptr ? k_none : *variant;
+            partner("torchvision",
+                    from_conda && release.conda_torchvision ? release.conda_torchvision
+                                                            : release.torchvision,
+                    wheels.wheel_torchvision, wheels.torchvision_pythons);
+            partner("torchaudio",
+                    from_conda && release.conda_torchaudio ? release.conda_torchaudio
+                                                           : release.torchaudio,
+                    wheels.wheel_torchaudio, wheels.torchaudio_pythons);
             add(std::move(torch));
         };
         for (const auto& variant : release.variants) {
@@ -162,6 +210,11 @@ void Catalogue::add_torch(World& world, Manager manager) {
             record.depends = {World::k_cuda_build,
                               fmt::format("cuda {}.*", variant.cuda.major_minor())};
             const bool from_conda = manager == Manager::Conda;
+            const bool forge = variant.conda_channels == std::vector<std::string>{"conda-forge"};
+            // The pytorch channel is of x86-64; conda-forge is not, and its list was not read.
+            if (from_conda ? !forge && !is_x86(world.host()) : variant.other_processor) {
+                record.depends.push_back(world.x86_dependency(processors));
+            }
             const auto& own = from_conda ? variant.conda_pythons : variant.pythons;
             const auto& pythons = !own.empty()               ? own
                                   : !variant.pythons.empty() ? variant.pythons
@@ -201,43 +254,46 @@ void Catalogue::add_torch(World& world, Manager manager) {
             if (!from_conda && variant.glibc) {
                 record.depends.push_back(fmt::format("__glibc >={}", variant.glibc->str()));
             }
-            with_partners(std::move(record));
+            with_partners(std::move(record), &variant);
         }
         specs::PackageRecord cpu;
         cpu.name = "torch";
         cpu.version = release.torch.str();
         cpu.build = "cpu";
         cpu.depends = {World::k_cpu_build};
+        if (release.other_processor || (manager == Manager::Conda && !is_x86(world.host()))) {
+            cpu.depends.push_back(world.x86_dependency(processors));
+        }
         if (!release.pythons.empty()) {
             cpu.depends.push_back(python_spec(release.pythons));
         }
         const bool any_conda = std::any_of(release.variants.begin(), release.variants.end(),
                                            [](const auto& variant) { return variant.conda; });
         if (manager == Manager::Pip || any_conda) {
-            with_partners(std::move(cpu));
+            with_partners(std::move(cpu), nullptr);
         }
     }
 }
 
 namespace {
 
-// What `tensorflow[and-cuda]` requires, where it says so: since 2.20 ranges, before exact versions.
-// Else what the release is built for.
+// What `tensorflow[and-cuda]` requires, where it says so and can be installed: since 2.20 ranges,
+// before exact versions. Else what the release is built for.
 void add_tensorflow_libraries(const knowledge::TensorflowRelease& release,
                               std::vector<std::string>& depends) {
     std::string cuda = fmt::format("cuda {}.*", release.cuda->major_minor());
     std::string cudnn = release.cudnn ? fmt::format("cudnn {}.*", release.cudnn->str()) : "";
     for (const std::string& text : release.and_cuda) {
         const auto requirement = specs::Requirement::parse(text);
-        if (!requirement) {
+        if (!requirement || !release.and_cuda_extra) {
             continue;
         }
         const std::string name = requirement->normalized_name();
         std::string spec = requirement->specifiers.str();
         std::erase(spec, ' ');
-        if (name.starts_with("nvidia-cudnn-")) {
+        if (library_of(name) == "cudnn") {
             cudnn = "cudnn " + spec;
-        } else if (name.starts_with("nvidia-nccl-")) {
+        } else if (library_of(name) == "nccl") {
             depends.push_back("nccl " + spec);
         } else if (name.starts_with("nvidia-cuda-runtime-") && !spec.starts_with("==")) {
             cuda = fmt::format("cuda >={},<{}", release.cuda->major_minor(),
@@ -270,10 +326,16 @@ void Catalogue::add_tensorflow(World& world, Manager manager) {
         if (!release.cuda) {
             continue;
         }
+        if (!is_x86(world.host())) {
+            record.depends.push_back(world.x86_dependency("x86_64")); // its others are CPU builds
+        }
         record.build =
             "cu" + std::to_string(release.cuda->major()) + std::to_string(release.cuda->minor());
         record.build_number = preference(world.host(), *release.cuda, true);
         record.depends.emplace_back(World::k_cuda_build);
+        if (release.and_cuda_extra && !release.and_cuda_pythons.empty()) {
+            record.depends.push_back(python_spec(release.and_cuda_pythons));
+        }
         add_tensorflow_libraries(release, record.depends);
         // No list of GPUs is published for any release: what its CUDA's libraries do not serve, it
         // does not.

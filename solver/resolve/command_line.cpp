@@ -53,7 +53,7 @@ bool is_kept(const Attempt& attempt, const specs::PackageRecord& record) {
 // A torch that is installed now and compiled against NumPy 1, where the request does not name NumPy.
 bool needs_numpy_1(const Attempt& attempt, const specs::PackageRecord& torch) {
     return !is_kept(attempt, torch) &&
-           DottedVersion::of(torch.version) < DottedVersion::of("2.3") &&
+           knowledge::release_numbers(torch.version) < DottedVersion::of("2.3") &&
            !is_asked(attempt, "numpy");
 }
 
@@ -161,6 +161,11 @@ struct PipGroup {
     std::vector<std::string> options;
 };
 
+const knowledge::TorchVariant* wheels_of(const Attempt& attempt,
+                                         const specs::PackageRecord& torch) {
+    return knowledge::torch_variant(torch.version, torch.build, attempt.world->host().machine);
+}
+
 // pip takes an installed torch of the same version for what is asked, whatever its label.
 bool replaces_same_version(const Request& request, const specs::PackageRecord& torch) {
     return std::ranges::any_of(request.environment.installed, [&](const Installed& one) {
@@ -191,15 +196,9 @@ std::vector<PipGroup> torch_groups(const Request& request, const Attempt& attemp
                               {"--no-build-isolation", "--no-deps"}});
             continue;
         }
-        const auto* const variant = knowledge::torch_variant(torch->version, torch->build);
-        const auto seen = variant == nullptr || record == torch ? std::nullopt
-                          : record->name == "torchvision"       ? variant->wheel_torchvision
-                                                                : variant->wheel_torchaudio;
-        const std::string extras = extras_of(attempt, name);
         group.requirements.push_back(
-            seen && source.index
-                ? fmt::format("{}{}=={}", name, extras, *seen)
-                : fmt::format("{}{}=={}{}", name, extras, record->version, source.label));
+            fmt::format("{}{}=={}", name, extras_of(attempt, name),
+                        pip_version(source, attempt, records, *record)));
     }
     if (group.requirements.empty()) {
         return groups;
@@ -326,7 +325,7 @@ TorchSource torch_source(const Request& request, const Attempt& attempt, const R
         return {replaces_same_version(request, *torch) ? "+cpu" : "",
                 knowledge::PipIndex{"https://download.pytorch.org/whl/cpu", false}};
     }
-    const auto* const variant = knowledge::torch_variant(torch->version, torch->build);
+    const auto* const variant = wheels_of(attempt, *torch);
     const bool stays = is_kept(attempt, *torch);
     // A partner beside a torch that stays comes from its index, whatever the default index has by
     // now; and so does what only differs by its label from what is installed.
@@ -335,7 +334,26 @@ TorchSource torch_source(const Request& request, const Attempt& attempt, const R
         return {};
     }
     const std::string label = variant->wheel_has_local_label ? '+' + variant->tag : "";
-    return {label, knowledge::PipIndex{variant->wheel_index, !label.empty() && !stays}};
+    // A partner without a label, beside a torch that has one, is the default index's.
+    const bool from_both = std::ranges::any_of(records, [&](const auto* record) {
+        return (record->name == "torchvision" || record->name == "torchaudio") &&
+               !is_kept(attempt, *record) &&
+               knowledge::wheel_version(*variant, record->name, record->version).find('+') ==
+                   std::string::npos;
+    });
+    return {label,
+            knowledge::PipIndex{variant->wheel_index, !label.empty() && (!stays || from_both)}};
+}
+
+std::string pip_version(const TorchSource& source, const Attempt& attempt, const Records& records,
+                        const specs::PackageRecord& record) {
+    if (record.build == "source" || !source.index) {
+        return record.version;
+    }
+    const auto* const torch = named(records, "torch");
+    const auto* const variant = torch == nullptr ? nullptr : wheels_of(attempt, *torch);
+    return variant == nullptr ? record.version + source.label
+                              : knowledge::wheel_version(*variant, record.name, record.version);
 }
 
 std::string resolve_command(const Request& request, std::span<const Channel* const> channels) {

@@ -27,6 +27,10 @@ struct TorchSource {
     std::optional<knowledge::PipIndex> index;
 };
 TorchSource torch_source(const Request& request, const Attempt& attempt, const Records& records);
+// The version that pip is asked for from there: "2.4.1+cu124", or "0.7.0" of a partner whose wheels
+// have no label.
+std::string pip_version(const TorchSource& source, const Attempt& attempt, const Records& records,
+                        const specs::PackageRecord& record);
 
 // What carries an answer out, in order.
 std::vector<std::string> install_commands(const Request& request, const Attempt& attempt,

@@ -356,6 +356,8 @@ private:
         case FactKind::Compilers:
             return compiler_to_get(unmet.bound, unmet.at_least ? knowledge::GccBound::OrNewer
                                                                : knowledge::GccBound::OrOlder);
+        case FactKind::Processor:
+            return {"a machine with another processor (" + unmet.code + ')', {}, 5};
         case FactKind::Glibc:
         case FactKind::CudaGiven:
             break;

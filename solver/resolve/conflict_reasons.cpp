@@ -114,7 +114,8 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
             unmet.bound = need->bound;
             unmet.at_least = need->at_least;
         }
-        if (need->kind == FactKind::Gpu && unmet.code.empty()) {
+        if ((need->kind == FactKind::Gpu || need->kind == FactKind::Processor) &&
+            unmet.code.empty()) {
             unmet.code = need->text;
         }
         std::string text;
@@ -139,6 +140,10 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
                                      asked_for(search, records, owner), need->text, fact.text)
                        : fmt::format("nvcc {} accepts {}; {}", nvcc_release(owner), need->text,
                                      fact.text);
+            break;
+        case FactKind::Processor:
+            text = fmt::format("{}; {} is for {} only", fact.text,
+                               asked_for(search, records, owner), need->text);
             break;
         case FactKind::Glibc:
         case FactKind::CudaGiven:

@@ -24,15 +24,46 @@ std::string conda_spec(const specs::Requirement& requirement) {
     return spec.empty() ? std::string() : ' ' + spec;
 }
 
-// A requirement as a spec of the catalogue; empty where it says nothing there. A marker that is
-// left of the Python decides for some versions of it only: what may not hold is not required.
-std::string spec_of(const std::string& text, const std::function<bool(std::string_view)>& known) {
+// A requirement as specs of the catalogue: the package and each of its extras; none where it says
+// nothing there. A marker that is left of the Python decides for some versions of it only: what may
+// not hold is not required.
+void add_specs_of(const std::string& text, const std::function<bool(std::string_view)>& known,
+                  std::vector<std::string>& specs) {
     const auto requirement = specs::Requirement::parse(text);
     if (!requirement || requirement->marker || !requirement->url.empty()) {
-        return {};
+        return;
     }
     const std::string name = requirement->normalized_name();
-    return known(name) ? name + conda_spec(*requirement) : std::string();
+    const std::string spec = conda_spec(*requirement);
+    if (const std::string_view library = library_of(name); !library.empty()) {
+        specs.push_back(std::string(library) + spec);
+    } else if (known(name)) {
+        specs.push_back(name + spec);
+    }
+    for (const std::string& extra : requirement->extras) {
+        if (const std::string full = extra_name(name, specs::normalize_project_name(extra));
+            known(full)) {
+            specs.push_back(full + spec);
+        }
+    }
+}
+
+// What the binary needs and METADATA omits. It narrows a requirement that is there; alone it only
+// forbids other versions, since nothing installs the package.
+void add_unstated(const knowledge::PackageRelease& release,
+                  const std::function<bool(std::string_view)>& known,
+                  specs::PackageRecord& record) {
+    for (const std::string& text : release.unstated) {
+        std::vector<std::string> specs;
+        add_specs_of(text, known, specs);
+        for (std::string& spec : specs) {
+            const std::string name = spec.substr(0, spec.find(' '));
+            const bool required = std::ranges::any_of(record.depends, [&](const auto& one) {
+                return one == name || one.starts_with(name + ' ');
+            });
+            (required ? record.depends : record.constrains).push_back(std::move(spec));
+        }
+    }
 }
 
 // "3.11" of "cp311", "3.8" of "cp38-abi3"; empty for py3 and for builds without the GIL.
@@ -108,15 +139,43 @@ void add_extra_records(std::string_view package, std::string_view extra,
         record.version = release.version;
         record.depends = {fmt::format("{} =={}", package, release.version)};
         for (const std::string& text : found->requirements) {
-            if (std::string spec = spec_of(text, known); !spec.empty()) {
-                record.depends.push_back(std::move(spec));
-            }
+            add_specs_of(text, known, record.depends);
         }
         out.push_back(std::move(record));
     }
 }
 
 } // namespace
+
+std::string_view library_of(std::string_view distribution) {
+    return distribution.starts_with("nvidia-cudnn-cu")  ? "cudnn"
+           : distribution.starts_with("nvidia-nccl-cu") ? "nccl"
+                                                        : std::string_view();
+}
+
+std::optional<std::pair<std::string, std::string>> exact_pin(std::string_view requirement) {
+    const auto parsed = specs::Requirement::parse(requirement);
+    if (!parsed) {
+        return std::nullopt;
+    }
+    std::string spec = parsed->specifiers.str();
+    std::erase(spec, ' ');
+    if (!spec.starts_with("==") || spec.find_first_of(",*") != std::string::npos) {
+        return std::nullopt;
+    }
+    return std::pair(parsed->normalized_name(), spec.substr(2));
+}
+
+std::string wheel_pythons(std::string_view name, std::string_view version,
+                          const facts::Host& host) {
+    for (const knowledge::PackageRelease& release : knowledge::package_releases(name)) {
+        const auto* const wheels = release.version == version ? wheels_for(release, host) : nullptr;
+        if (wheels != nullptr) {
+            return python_spec(release, wheels);
+        }
+    }
+    return {};
+}
 
 std::string extra_name(std::string_view package, std::string_view extra) {
     return fmt::format("{}{}{}", package, k_extra, extra);
@@ -190,10 +249,9 @@ void package_records(std::string_view name, World& world,
             }
         }
         for (const std::string& text : release.requirements) {
-            if (std::string spec = spec_of(text, known); !spec.empty()) {
-                record.depends.push_back(std::move(spec));
-            }
+            add_specs_of(text, known, record.depends);
         }
+        add_unstated(release, known, record);
         if (!release.cudas.empty()) {
             std::string cuda = "cuda ";
             for (const DottedVersion& one : release.cudas) {

@@ -6,8 +6,10 @@
 #include "solver/resolve/world.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cudaenv::resolve {
@@ -24,6 +26,13 @@ bool has_package(std::string_view name);
 void package_records(std::string_view name, World& world,
                      const std::function<bool(std::string_view)>& known,
                      std::vector<specs::PackageRecord>& out);
+// "cudnn" of nvidia-cudnn-cu12, "nccl" of nvidia-nccl-cu12: what the catalogue calls the library
+// that a distribution of NVIDIA's contains. Empty for any other name.
+std::string_view library_of(std::string_view distribution);
+// Name and version of a requirement on one version: "nvidia-nccl-cu12==2.21.5".
+std::optional<std::pair<std::string, std::string>> exact_pin(std::string_view requirement);
+// The Pythons of a release's wheels for this host's processor, as a spec; empty: not known.
+std::string wheel_pythons(std::string_view name, std::string_view version, const facts::Host& host);
 // What the wheels of a torch release require of the package whose name begins so, as the end of a
 // spec: " ==3.2.0" of "triton", " ==2.21.5" of "nvidia-nccl-". Empty where it is not known.
 std::string torch_requirement(const DottedVersion& torch, std::string_view name);

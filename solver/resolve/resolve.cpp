@@ -23,7 +23,6 @@ namespace cudaenv::resolve {
 
 namespace {
 
-
 struct Answer {
     Attempt attempt;
     Records records;
@@ -126,6 +125,31 @@ bool is_built_here(const Request& request, const specs::PackageRecord& torch) {
     });
 }
 
+// As far as the request or a chosen package decides it: 9.1.0.70 of "==9.1.0.70", 8.9 of "8.9.*".
+std::optional<std::string> pinned_version(const specs::PackageRecord& record,
+                                          const Answer& answer) {
+    if (!answer.attempt.catalogue || chosen(record, answer.attempt).asked) {
+        return record.version;
+    }
+    std::optional<std::string> pinned;
+    for (const specs::PackageRecord* const other : answer.records) {
+        for (const std::string& dependency : other->depends) {
+            const auto spec = std::string_view(dependency);
+            if (!spec.starts_with(record.name + ' ')) {
+                continue;
+            }
+            const auto version = spec.substr(record.name.size() + 1);
+            if (version == "==" + record.version) {
+                return record.version;
+            }
+            if (version.ends_with(".*") && version.find_first_of("<>=!|,") == version.npos) {
+                pinned = std::string(version.substr(0, version.size() - 2));
+            }
+        }
+    }
+    return pinned;
+}
+
 void describe_packages(const Request& request, const Answer& answer, Outcome& outcome) {
     const auto* torch = static_cast<const specs::PackageRecord*>(nullptr);
     for (const specs::PackageRecord* const record : answer.records) {
@@ -146,8 +170,9 @@ void describe_packages(const Request& request, const Answer& answer, Outcome& ou
         if (record->name == "python") {
             outcome.python = record->version;
         }
+        // A version that nothing pins is whatever pip finds newest on that day.
         if (record->name == "cudnn") {
-            outcome.cudnn = record->version;
+            outcome.cudnn = pinned_version(*record, answer);
         }
         if (!answer.attempt.catalogue) {
             if (const auto cuda = runtime_of(*record)) {
@@ -171,9 +196,12 @@ void describe_packages(const Request& request, const Answer& answer, Outcome& ou
         if (answer.attempt.manager == Manager::Pip && row != nullptr && row->table == "torch") {
             // Up to 1.x some wheels carry no label although their index is a CUDA one.
             const TorchSource source = torch_source(request, answer.attempt, answer.records);
-            package.version += record->build == "source" ? "" : source.label;
+            package.version = pip_version(source, answer.attempt, answer.records, *record);
+            const bool from_index =
+                source.index &&
+                (source.label.empty() || package.version.find('+') != std::string::npos);
             package.channel = record->build == "source" ? row->repository
-                              : source.index            ? source.index->url
+                              : from_index              ? source.index->url
                                                         : "PyPI";
             if (record == torch && is_built_here(request, *torch)) {
                 package.channel.clear();

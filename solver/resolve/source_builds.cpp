@@ -121,7 +121,7 @@ std::string page_of_wheels(const knowledge::PackageProject& project,
     if (torch == nullptr || project.elsewhere.find("{torch_minor}") == std::string::npos) {
         return {};
     }
-    const std::string minor = DottedVersion::of(torch->version).major_minor();
+    const std::string minor = knowledge::release_numbers(torch->version).major_minor();
     const auto builds = std::ranges::find(project.elsewhere_builds, minor,
                                           &std::pair<std::string, std::vector<std::string>>::first);
     if (builds == project.elsewhere_builds.end() ||
@@ -161,7 +161,7 @@ SourceBuilds source_builds(const Request& request, const Attempt& attempt, const
     const specs::PackageRecord* const torch = named(records, "torch");
     const specs::PackageRecord* const cuda = named(records, "cuda");
     if (torch != nullptr) {
-        builds.torch = DottedVersion::of(torch->version);
+        builds.torch = knowledge::release_numbers(torch->version);
     }
     bool needs_nvcc = false;
     for (const specs::PackageRecord* const record : records) {

@@ -26,6 +26,7 @@ std::string gpu_name(std::size_t index) {
     return fmt::format("__cudaenv_gpu{}", index);
 }
 
+constexpr const char* k_x86 = "x86_64";
 constexpr const char* k_driver = "__cudaenv_driver";
 constexpr const char* k_driver_cuda = "__cudaenv_driver_cuda";
 constexpr const char* k_runtime = "__cudaenv_runtime";
@@ -74,7 +75,13 @@ void World::add_system() {
         m_host.kernel.substr(0, m_host.kernel.find_first_not_of("0123456789."));
     m_records.push_back(virtual_record("__linux", kernel.empty() ? "0" : kernel, "0"));
     m_records.push_back(
-        virtual_record("__archspec", "1", m_host.machine.empty() ? "x86_64" : m_host.machine));
+        virtual_record("__archspec", "1", m_host.machine.empty() ? k_x86 : m_host.machine));
+    if (!m_host.machine.empty() && m_host.machine != k_x86) {
+        m_records.push_back(virtual_record("__archspec", "1", std::string(k_x86) + "_assumed"));
+        assume({FactKind::Processor, -1, "__fact_processor",
+                fmt::format("this machine is {}", m_host.machine), "uname"},
+               {fmt::format("__archspec 1 {}", m_host.machine)}, {});
+    }
     if (m_host.glibc) {
         m_records.push_back(virtual_record("__glibc", m_host.glibc->str(), "0"));
         m_records.push_back(virtual_record("__glibc", "99", "assumed"));
@@ -393,6 +400,12 @@ std::vector<std::string> World::compiler_constraints(int oldest_gcc, const std::
                   true};
     m_needs.emplace(spec, std::move(need));
     return {std::move(spec)};
+}
+
+std::string World::x86_dependency(const std::string& processors) {
+    std::string spec = fmt::format("__archspec * {}*", k_x86);
+    m_needs.emplace(spec, HostNeed{FactKind::Processor, -1, processors, std::nullopt, {}});
+    return spec;
 }
 
 std::vector<std::string> World::library_constraints(const DottedVersion& cuda) {

@@ -20,7 +20,7 @@
 
 namespace cudaenv::resolve {
 
-enum class FactKind { Driver, Gpu, Glibc, Toolkits, Compilers, CudaGiven };
+enum class FactKind { Driver, Gpu, Glibc, Processor, Toolkits, Compilers, CudaGiven };
 
 struct Assumption {
     FactKind kind = FactKind::Driver;
@@ -75,6 +75,9 @@ public:
     // The constraint of code whose headers need a g++ of that major or newer; empty where nothing
     // is built.
     std::vector<std::string> compiler_constraints(int oldest_gcc, const std::string& source);
+    // The dependency of a build that exists for x86-64 alone; `processors`: in words, what the
+    // whole package has builds for.
+    std::string x86_dependency(const std::string& processors);
     // Constraints for nvcc, and for what rests on the libraries of that release alone: the GPUs
     // that they serve.
     std::vector<std::string> library_constraints(const DottedVersion& cuda);

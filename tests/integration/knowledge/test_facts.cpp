@@ -266,6 +266,58 @@ TEST_CASE("torch: architectures, labels and Pythons agree with the facts they co
     }
 }
 
+TEST_CASE("every wheel of torch and its partners that a command can name exists on its index") {
+    const json wheels = facts("torch-wheels");
+    std::set<std::string> names;
+    for (const json& row : wheels["wheels"]) {
+        names.insert(text_of(row["package"]) + "==" + text_of(row["version"]) +
+                     (row["local"].is_null() ? "" : "+" + text_of(row["local"])) + " " +
+                     text_of(row["tag"]));
+    }
+    // The lists are whole copies of the index up to here; later ones lack names.
+    const DottedVersion last_complete = DottedVersion::of("2.2.2");
+    std::map<std::string, std::set<std::string>> tags; // of a torch release
+    for (const knowledge::TorchRelease& release : knowledge::torch_releases()) {
+        for (const knowledge::TorchVariant& variant : release.variants) {
+            tags[release.torch.str()].insert(variant.tag);
+        }
+    }
+    std::size_t checked = 0;
+    for (const knowledge::TorchRelease& release : knowledge::torch_releases()) {
+        for (const knowledge::TorchVariant& variant : release.variants) {
+            if (!variant.wheel || release.long_term_support) {
+                continue; // an index of its own, which no list has
+            }
+            const auto check = [&](const std::string& name,
+                                   const std::optional<std::string>& version) {
+                if (!version) {
+                    return;
+                }
+                const std::string& text = *version;
+                CAPTURE(variant.torch.str(), variant.tag, name, text);
+                const bool labelled = text.find('+') != std::string::npos;
+                if (names.contains(name + "==" + text + " " + variant.tag)) {
+                    ++checked;
+                } else if (release.torch <= last_complete) {
+                    // PyPI's, without a label.
+                    CHECK_FALSE(labelled);
+                    CHECK(name == "torchaudio");
+                    CHECK(DottedVersion::of(text) < DottedVersion::of("0.10"));
+                } else if (labelled && name == "torchaudio" &&
+                           release.torch > DottedVersion::of("2.11.0")) {
+                    // The last torchaudio, of torch 2.11, has no label that came later.
+                    CHECK(tags["2.11.0"].contains(variant.tag));
+                }
+            };
+            check("torch",
+                  variant.torch.str() + (variant.wheel_has_local_label ? "+" + variant.tag : ""));
+            check("torchvision", variant.wheel_torchvision);
+            check("torchaudio", variant.wheel_torchaudio);
+        }
+    }
+    CHECK(checked > 250);
+}
+
 TEST_CASE("TensorFlow, cuDNN and toolkit components hold the facts' rows") {
     Entries a;
     Entries b;

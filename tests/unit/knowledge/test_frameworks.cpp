@@ -22,6 +22,12 @@ TEST_CASE("TensorFlow releases ascend and carry the CUDA and cuDNN they were tes
     CHECK(of("2.18.0").and_cuda_extra);
     CHECK(std::ranges::count(of("2.18.0").and_cuda, "nvidia-cudnn-cu12==9.3.0.75") == 1);
     CHECK_FALSE(of("2.13.0").and_cuda_extra);
+    // tensorrt 8.5.3.1 has wheels up to Python 3.10; tensorrt-libs 8.6.1 is not on the index.
+    CHECK(of("2.14.1").and_cuda_extra);
+    CHECK(of("2.14.1").and_cuda_pythons.back().str() == "3.10");
+    CHECK_FALSE(of("2.15.0").and_cuda_extra);
+    CHECK(of("2.15.0").and_cuda_missing == "tensorrt-libs==8.6.1");
+    CHECK(of("2.15.1").and_cuda_extra);
     CHECK(of("1.15.0").package == "tensorflow-gpu");
     CHECK(of("2.18.0").pythons.front().str() == "3.9");
     CHECK(of("2.18.0").pythons.back().str() == "3.12");

@@ -156,6 +156,7 @@ TEST_CASE("a binary built against NumPy 1 requires it, though METADATA does not 
     CHECK(release("torch", "2.1.2").unstated == std::vector<std::string>{"numpy<2"});
     CHECK(release("torch", "2.3.0").unstated.empty());
     CHECK(release("jaxlib", "0.4.26").unstated.empty());
+    CHECK(release("torchtext", "0.18.0").unstated == std::vector<std::string>{"torch==2.3.*"});
 }
 
 TEST_CASE("the CUDA and the least GPU of a build come from its METADATA, its record or documents") {

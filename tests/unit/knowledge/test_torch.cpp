@@ -1,3 +1,4 @@
+#include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/knowledge.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -282,6 +283,62 @@ TEST_CASE(
                     CHECK(std::ranges::count(bound->sass, gpu) == 1);
                 }
             }
+        }
+    }
+}
+
+TEST_CASE("partners' wheels: torchaudio has labels from 0.10 on, and Pythons of its own") {
+    CHECK(variant("1.7.0", "cu110").wheel_torchvision == "0.8.1+cu110");
+    CHECK(variant("1.7.0", "cu110").wheel_torchaudio == "0.7.0");
+    CHECK(variant("1.10.0", "cu113").wheel_torchaudio == "0.10.0+cu113");
+    CHECK(variant("2.12.1", "cu132").wheel_torchaudio == "2.11.0");
+    CHECK(variant("2.12.1", "cu130").wheel_torchaudio == "2.11.0+cu130");
+    CHECK_FALSE(variant("1.0.0", "cu80").wheel_torchvision);
+    CHECK(wheel_version(variant("1.7.0", "cu110"), "torch", "1.7.0") == "1.7.0+cu110");
+    CHECK(wheel_version(variant("1.7.0", "cu110"), "torchaudio", "0.7.0") == "0.7.0");
+    CHECK(joined(variant("1.13.1", "cu116").pythons) == "3.7 3.8 3.9 3.10 3.11");
+    CHECK(joined(variant("1.13.1", "cu116").torchvision_pythons) == "3.7 3.8 3.9 3.10");
+    CHECK(variant("1.12.1", "cu116").torchvision_pythons.empty());
+}
+
+TEST_CASE("the pytorch channel ends at Python 3.12") {
+    CHECK(joined(variant("2.5.1", "cu121").pythons) == "3.9 3.10 3.11 3.12 3.13");
+    for (const TorchRelease& torch : torch_releases()) {
+        for (const TorchVariant& each : torch.variants) {
+            const bool pytorch = std::ranges::count(each.conda_channels, "pytorch") == 1;
+            CAPTURE(each.torch.str(), each.tag);
+            CHECK((!pytorch || each.conda_pythons.back() <= DottedVersion::of("3.12")));
+        }
+    }
+}
+
+TEST_CASE("aarch64 has CUDA builds on an index from 2.6 on, on PyPI from 2.11 on") {
+    const auto on = [](const char* version, const char* tag) {
+        return torch_variant(version, tag, "aarch64");
+    };
+    CHECK(on("2.1.0", "cu121")->other_processor);
+    CHECK(on("2.6.0", "cu118")->other_processor);
+    CHECK(on("2.6.0", "cu124")->processor_unknown);
+    CHECK_FALSE(on("2.6.0", "cu124")->wheel_is_default);
+    CHECK(on("2.6.0", "cu124")->wheel_architectures->derived);
+    CHECK_FALSE(on("2.6.0", "cu126")->other_processor);
+    CHECK_FALSE(on("2.6.0", "cu126")->processor_unknown);
+    CHECK(joined(on("2.6.0", "cu126")->wheel_architectures->sass) == "9.0");
+    CHECK(on("2.11.0", "cu130")->wheel_is_default);
+    CHECK(joined(on("2.15.0", "cu132")->wheel_architectures->sass) == "8.0 9.0 10.0 11.0 12.0");
+    CHECK(torch_variant("2.11.0", "cu130", "")->pythons ==
+          torch_variant("2.11.0", "cu130")->pythons);
+    for (const TorchRelease& torch : torch_releases("aarch64")) {
+        CHECK(torch.other_processor ==
+              (torch.torch < DottedVersion::of("1.8.0") || torch.long_term_support));
+    }
+}
+
+TEST_CASE("no processor but x86-64 and aarch64 has torch wheels") {
+    for (const TorchRelease& torch : torch_releases("ppc64le")) {
+        CHECK(torch.other_processor);
+        for (const TorchVariant& each : torch.variants) {
+            CHECK((each.other_processor || !each.wheel));
         }
     }
 }

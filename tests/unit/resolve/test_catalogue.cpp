@@ -1,0 +1,184 @@
+// What the embedded catalogue says can be installed exists: names of wheels, Pythons, processors,
+// and what packages require of one another.
+#include "hosts.hpp"
+#include "solver/resolve/resolve.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace cudaenv;
+using Catch::Matchers::ContainsSubstring;
+using test::HostBuilder;
+using test::words_of;
+
+namespace {
+
+struct Ask {
+    std::vector<std::string> specs;
+    std::string cuda = {};
+    std::string python = {};
+    resolve::ManagerChoice manager = resolve::ManagerChoice::Pip;
+};
+
+resolve::Outcome outcome_of(const Ask& ask, const facts::Host& host) {
+    resolve::Request request;
+    for (const std::string& spec : ask.specs) {
+        request.specs.push_back({spec, "argument 1"});
+    }
+    if (!ask.cuda.empty()) {
+        request.pins.push_back({"cuda", ask.cuda, "--cuda"});
+    }
+    if (!ask.python.empty()) {
+        request.pins.push_back({"python", ask.python, "--python"});
+    }
+    request.manager = ask.manager;
+    auto outcome = resolve::resolve(request, host, {});
+    REQUIRE(outcome);
+    return *std::move(outcome);
+}
+
+facts::Host h100() {
+    return HostBuilder().driver("550.54.15").gpu("NVIDIA H100 80GB HBM3", "9.0").host();
+}
+
+facts::Host grace_hopper() {
+    auto host = HostBuilder().driver("560.35.03").gpu("NVIDIA GH200 480GB", "9.0").host();
+    host.machine = "aarch64";
+    return host;
+}
+
+std::string version_of(const resolve::Outcome& outcome, const std::string& name) {
+    for (const auto& package : outcome.packages) {
+        if (package.name == name) {
+            return package.version;
+        }
+    }
+    return "absent";
+}
+
+} // namespace
+
+TEST_CASE("TensorFlow with CUDA is a release whose [and-cuda] pip can install") {
+    const auto newest = outcome_of({{"tensorflow"}}, h100());
+    INFO(words_of(newest));
+    REQUIRE(newest.solved());
+    CHECK(version_of(newest, "tensorflow") == "2.17.1");
+    CHECK(newest.cudnn == "8.9.7.29");
+    for (const char* const version : {"2.15.1", "2.16.2", "2.17.0", "2.18.1", "2.19.1", "2.21.0"}) {
+        const auto outcome =
+            outcome_of({{"tensorflow[and-cuda]==" + std::string(version)}}, h100());
+        INFO(version << '\n' << words_of(outcome));
+        REQUIRE(outcome.solved());
+        CHECK_THAT(words_of(outcome),
+                   ContainsSubstring("'tensorflow[and-cuda]==" + std::string(version)));
+    }
+}
+
+TEST_CASE("TensorFlow 2.14's [and-cuda] is for Python 3.10 and older, 2.15.0's for none") {
+    const auto older = outcome_of({{"tensorflow==2.14.1"}}, h100());
+    INFO(words_of(older));
+    REQUIRE(older.solved());
+    CHECK(older.python == "3.10");
+    CHECK_FALSE(outcome_of({{"tensorflow==2.14.1"}, "11.8", "3.11"}, h100()).solved());
+    const auto without = outcome_of({{"tensorflow==2.15.0"}}, h100());
+    CHECK_THAT(words_of(without), !ContainsSubstring("and-cuda"));
+}
+
+TEST_CASE("a partner's wheel is named with the version that its file has") {
+    const auto a100 = HostBuilder().driver("450.80.02").gpu("NVIDIA A100", "8.0").host();
+    const std::string first =
+        words_of(outcome_of({{"torch==1.7.0", "torchvision", "torchaudio"}, "11.0"}, a100));
+    CHECK_THAT(first, ContainsSubstring("torchvision==0.8.1+cu110 torchaudio==0.7.0 "));
+    CHECK_THAT(first, ContainsSubstring("package torchaudio 0.7.0\n"));
+    const auto t4 = HostBuilder().driver("595.50").gpu("Tesla T4", "7.5").host();
+    const std::string last = words_of(outcome_of({{"torch==2.12.1", "torchaudio"}, "13.2"}, t4));
+    CHECK_THAT(last, ContainsSubstring("torch==2.12.1+cu132 torchaudio==2.11.0 "));
+}
+
+TEST_CASE("the Python is one that the partner has a wheel for") {
+    const auto laptop = HostBuilder().driver("515.65.01").gpu("GeForce RTX 3060", "8.6").host();
+    for (const char* const partner : {"torchvision", "torchaudio"}) {
+        const auto outcome = outcome_of({{"torch==1.13.1", partner}, "11.6"}, laptop);
+        INFO(words_of(outcome));
+        REQUIRE(outcome.solved());
+        CHECK(outcome.python == "3.10");
+    }
+    CHECK(outcome_of({{"torch==1.13.1"}, "11.6"}, laptop).python == "3.11");
+}
+
+TEST_CASE("the pytorch channel has nothing for Python 3.13: pip answers there") {
+    const auto outcome =
+        outcome_of({{"torch"}, "12.1", "3.13", resolve::ManagerChoice::Auto}, h100());
+    const std::string words = words_of(outcome);
+    INFO(words);
+    REQUIRE(outcome.solved());
+    CHECK_THAT(words, ContainsSubstring("torch==2.5.1+cu121"));
+    CHECK_THAT(words, !ContainsSubstring("python=3.13"));
+}
+
+TEST_CASE("on aarch64 a build that exists for x86-64 alone is no answer") {
+    const auto outcome = outcome_of({{"torch==2.1.0"}, "12.1"}, grace_hopper());
+    const std::string words = words_of(outcome);
+    INFO(words);
+    REQUIRE_FALSE(outcome.solved());
+    CHECK_THAT(words, ContainsSubstring("this machine is aarch64"));
+    CHECK_THAT(words, ContainsSubstring("x86_64"));
+}
+
+TEST_CASE("on aarch64 known CUDA builds come from the one index that has them") {
+    const auto outcome = outcome_of({{"torch==2.6.0", "torchvision"}, "12.6"}, grace_hopper());
+    const std::string words = words_of(outcome);
+    INFO(words);
+    REQUIRE(outcome.solved());
+    CHECK_THAT(words, ContainsSubstring("torch==2.6.0 torchvision==0.21.0 --index-url "
+                                        "https://download.pytorch.org/whl/cu126"));
+    CHECK_THAT(words, !ContainsSubstring("CE213"));
+}
+
+TEST_CASE("on aarch64 a build that nobody listed is unknown, and gets no tick") {
+    const auto outcome = outcome_of({{"torch==2.6.0"}, "12.4"}, grace_hopper());
+    const std::string words = words_of(outcome);
+    INFO(words);
+    REQUIRE(outcome.solved());
+    CHECK_THAT(words, ContainsSubstring("CE213"));
+    for (const auto& verdict : outcome.runs) {
+        CHECK((verdict.text.find("sm_90") == std::string::npos ||
+               verdict.answer != knowledge::Answer::Yes));
+    }
+}
+
+TEST_CASE("a processor without torch wheels is said in one line, with no command") {
+    auto host = HostBuilder().driver("450.80.02").gpu("Tesla V100", "7.0").host();
+    host.machine = "ppc64le";
+    const auto outcome = outcome_of({{"torch"}}, host);
+    const std::string words = words_of(outcome);
+    INFO(words);
+    REQUIRE_FALSE(outcome.solved());
+    CHECK_THAT(words, ContainsSubstring("this machine is ppc64le"));
+    CHECK(outcome.commands.empty());
+}
+
+TEST_CASE("JAX and torch agree on cuDNN, whose version is said where one of them pins it") {
+    const auto both = outcome_of({{"jax[cuda12]", "torch"}}, h100());
+    const std::string words = words_of(both);
+    INFO(words);
+    REQUIRE(both.solved());
+    REQUIRE(both.cudnn);
+    const auto alone = outcome_of({{"jax[cuda12]"}}, h100());
+    REQUIRE(alone.solved());
+    CHECK_FALSE(alone.cudnn);
+    // jax-cuda12-plugin[with-cuda] 0.12 requires cuDNN 9.8 or newer, torch 2.6.0 has 9.1.0.70.
+    const auto clash = outcome_of({{"jax[cuda12]==0.12.0.1", "torch==2.6.0"}, "12.4"}, h100());
+    CHECK_FALSE(clash.solved());
+}
+
+TEST_CASE("torchtext 0.18 is for torch 2.3") {
+    const auto fits = outcome_of({{"torch==2.3.0", "torchtext"}}, h100());
+    INFO(words_of(fits));
+    REQUIRE(fits.solved());
+    CHECK(version_of(fits, "torchtext") == "0.18.0");
+    const auto clash = outcome_of({{"torch==2.6.0", "torchtext"}}, h100());
+    INFO(words_of(clash));
+    REQUIRE_FALSE(clash.solved());
+    CHECK_THAT(words_of(clash), ContainsSubstring("2.3"));
+}
