@@ -7,6 +7,8 @@
 #include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/frameworks.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 
 namespace cudaenv::daemon {
@@ -29,6 +31,23 @@ std::string setting_of(std::string_view text, std::string_view key) {
 std::optional<DottedVersion> version_at(std::string_view text) {
     const auto parsed = DottedVersion::parse(text.substr(0, text.find_first_not_of("0123456789.")));
     return parsed ? std::optional(*parsed) : std::nullopt;
+}
+
+// The project that an environment belongs to: pixi's manifest, by conda-meta/pixi; the directory of
+// uv.lock beside `.venv`.
+std::string project_of_environment(host::FileSystem& files, const std::string& prefix, bool conda) {
+    constexpr std::size_t k_most_bytes = std::size_t{64} << 10U;
+    if (conda) {
+        const auto text = files.read_file(prefix + "/conda-meta/pixi", k_most_bytes);
+        const auto record = text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
+        return record.is_object() ? record.value("manifest_path", std::string()) : std::string();
+    }
+    constexpr std::string_view k_venv = "/.venv";
+    if (!prefix.ends_with(k_venv)) {
+        return {};
+    }
+    std::string directory = prefix.substr(0, prefix.size() - k_venv.size());
+    return files.exists(directory + "/uv.lock") ? directory : std::string();
 }
 
 std::string label_of(const facts::FrameworkBuild& framework) {
@@ -62,6 +81,7 @@ resolve::KnownEnvironment known_environment(const std::string& prefix, const fac
     }
     known.target = knowledge::target_of(host, conda ? Target::Kind::Conda : Target::Kind::Venv,
                                         prefix, !setting_of(configuration, "uv").empty());
+    known.target.project = project_of_environment(files, prefix, conda);
     known.shown = shown_name_of(prefix, caller);
     std::vector<std::string> of_conda;
     for (const std::string& text : installed_in(prefix)) {

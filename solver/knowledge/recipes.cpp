@@ -157,6 +157,16 @@ Target target_of(const facts::Host& host, const std::optional<facts::Environment
 
 std::string conda_install(const Target& target, std::span<const std::string> specs,
                           std::span<const std::string> channels) {
+    if (target.is_pixis()) {
+        const std::string manifest = " --manifest-path " + shell_word(target.project);
+        std::string add;
+        for (const std::string& channel : channels) {
+            if (channel != "conda-forge") {
+                add += "pixi workspace channel add" + manifest + ' ' + shell_word(channel) + " && ";
+            }
+        }
+        return joined(add + "pixi add" + manifest, specs);
+    }
     std::string command = target.conda;
     if (target.kind == Target::Kind::Conda) {
         command += " install";
@@ -175,6 +185,15 @@ std::string conda_install(const Target& target, std::span<const std::string> spe
 std::string pip_install(const Target& target, std::span<const std::string> requirements,
                         const std::optional<PipIndex>& index,
                         std::span<const std::string> options) {
+    // A build without isolation is not a dependency that these projects can be given.
+    if (!target.project.empty() && options.empty()) {
+        const std::string project = shell_word(target.project);
+        const std::string command =
+            joined(target.is_pixis() ? "pixi add --manifest-path " + project + " --pypi"
+                                     : "uv add --project " + project,
+                   requirements);
+        return command + (index ? " --index " + index->url : "");
+    }
     std::string command;
     if (target.has_uv) {
         command = "uv pip install";

@@ -33,6 +33,11 @@ struct Target {
     std::vector<std::string> toolkit_directories{}; // toolkits.directories of the configuration
     std::string home{};
     std::string create_name{"cudaenv"}; // of the conda environment that a command creates
+    // A project of uv (its directory) or pixi (its manifest) that the environment belongs to: what
+    // is installed past it is undone by the next sync.
+    std::string project{};
+
+    [[nodiscard]] bool is_pixis() const { return !project.empty() && kind == Kind::Conda; }
 };
 // conda's own by its record of kinds; `uv`: the environment is uv's.
 Target target_of(const facts::Host& host, Target::Kind kind, std::string prefix, bool uv = false);

@@ -8,6 +8,7 @@
 #include "solver/knowledge/recipes.hpp"
 #include "solver/resolve/package_records.hpp"
 #include "solver/resolve/source_builds.hpp"
+#include "solver/specs/requirement.hpp"
 
 #include <fmt/format.h>
 
@@ -72,7 +73,10 @@ Destination pip_destination(const Request& request, const Records& records) {
     Destination destination{request.environment.target, {}};
     if (!request.environment.exists()) {
         const std::string python = python_of(records);
-        destination.first = {"python" + (python.empty() ? "3" : python) + " -m venv .venv"};
+        // venv came with Python 3.3.
+        destination.first = {python.starts_with('2')
+                                 ? "virtualenv -p python" + python + " .venv"
+                                 : "python" + (python.empty() ? "3" : python) + " -m venv .venv"};
         destination.target.kind = knowledge::Target::Kind::Venv;
         destination.target.prefix = ".venv";
     }
@@ -238,6 +242,23 @@ void add_source_builds(const SourceBuilds& builds, const knowledge::Target& targ
     }
 }
 
+// What METADATA omits, so that pip would not hold to it: "transformers<4.54.0" of vllm 0.9.
+void add_unstated(const Attempt& attempt, const Records& records,
+                  const specs::PackageRecord& record, std::vector<std::string>& requirements) {
+    for (const knowledge::PackageRelease& release : knowledge::package_releases(record.name)) {
+        for (const std::string& text : release.unstated) {
+            const auto requirement = specs::Requirement::parse(text);
+            const std::string name = requirement ? requirement->normalized_name() : std::string();
+            const bool torchs = knowledge::find_framework(name) != nullptr;
+            if (release.version == record.version && requirement && !torchs &&
+                !is_asked(attempt, name) && named(records, name) == nullptr &&
+                std::ranges::find(requirements, text) == requirements.end()) {
+                requirements.push_back(text);
+            }
+        }
+    }
+}
+
 std::vector<std::string> pip_catalogue_commands(const Request& request, const Attempt& attempt,
                                                 const Records& records) {
     const Destination destination = pip_destination(request, records);
@@ -274,6 +295,7 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
             is_asked(attempt, record->name) && !is_built) {
             others.requirements.push_back(record->name + extras_of(attempt, record->name) +
                                           "==" + record->version);
+            add_unstated(attempt, records, *record, others.requirements);
         }
     }
     others.requirements.insert(others.requirements.end(), attempt.question.unknown.begin(),

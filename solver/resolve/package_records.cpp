@@ -48,12 +48,25 @@ void add_specs_of(const std::string& text, const std::function<bool(std::string_
     }
 }
 
+// Of some packages only the newest releases are listed: an older one that is required is not here.
+bool is_listed(const std::string& text) {
+    const auto requirement = specs::Requirement::parse(text);
+    const auto releases = requirement ? knowledge::package_releases(requirement->normalized_name())
+                                      : std::span<const knowledge::PackageRelease>();
+    return releases.empty() || std::ranges::any_of(releases, [&](const auto& release) {
+               return requirement->specifiers.contains(release.version);
+           });
+}
+
 // What the binary needs and METADATA omits. It narrows a requirement that is there; alone it only
 // forbids other versions, since nothing installs the package.
 void add_unstated(const knowledge::PackageRelease& release,
                   const std::function<bool(std::string_view)>& known,
                   specs::PackageRecord& record) {
     for (const std::string& text : release.unstated) {
+        if (!is_listed(text)) {
+            continue; // the command names it
+        }
         std::vector<std::string> specs;
         add_specs_of(text, known, specs);
         for (std::string& spec : specs) {
@@ -260,7 +273,10 @@ void package_records(std::string_view name, World& world,
             record.depends.push_back(std::move(cuda));
             record.depends.emplace_back(World::k_cuda_build);
             if (release.cudas.size() == 1) {
-                record.constrains = world.library_constraints(release.cudas.front());
+                for (std::string& constraint :
+                     world.library_constraints(release.cudas.front())) {
+                    record.constrains.push_back(std::move(constraint));
+                }
             }
         }
         if (release.least_gpu) {

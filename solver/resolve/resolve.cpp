@@ -319,28 +319,35 @@ std::vector<Manager> managers_of(const Request& request) {
             return {installed.manager}; // partners come from where it came from
         }
     }
-    return {Manager::Pip, Manager::Conda};
+    return environment.target.kind == knowledge::Target::Kind::Conda
+               ? std::vector{Manager::Conda, Manager::Pip}
+               : std::vector{Manager::Pip, Manager::Conda};
 }
 
 // The catalogue's answer from whichever manager has the newer one; std::nullopt: there is none.
 Result<std::optional<Outcome>> answer_in_catalogue(const Request& request, const facts::Host& host,
                                                    Outcome outcome) {
     const auto managers = managers_of(request);
+    const bool conda_first = managers.front() == Manager::Conda;
     std::optional<Answer> best;
     for (const WorldOptions& world : worlds_to_try(request, host, true)) {
+        std::optional<Error> unknown; // what only one manager has (TensorFlow's wheels)
         for (const Manager manager : managers) {
             auto tried = answer_in(world, request, host, {}, manager);
-            // What only one manager has (TensorFlow's wheels) is no mistake while the other may
-            // answer.
-            if (!tried && tried.error().code == "no-such-package" && manager != managers.front()) {
+            if (!tried && tried.error().code == "no-such-package" && managers.size() > 1) {
+                if (unknown) {
+                    return tl::unexpected(*std::move(unknown));
+                }
+                unknown = std::move(tried).error();
                 continue;
             }
             CUDAENV_TRY(auto answer, std::move(tried));
-            // The newer answer; of two equal ones conda's, which includes Python and toolkit, where
-            // a conda is here.
-            if (answer && (!best || first_version(*answer) > first_version(*best) ||
-                           (first_version(*answer) == first_version(*best) &&
-                            request.environment.target.has_conda))) {
+            // In a conda environment conda's; else the newer one, and of two equal ones conda's,
+            // which includes Python and toolkit, where a conda is here.
+            if (answer && (!best || (!conda_first &&
+                                     (first_version(*answer) > first_version(*best) ||
+                                      (first_version(*answer) == first_version(*best) &&
+                                       request.environment.target.has_conda))))) {
                 best = std::move(answer);
             }
         }
@@ -412,9 +419,15 @@ Result<Attempt> whole_attempt(const Request& request, const facts::Host& host) {
     AttemptOptions options;
     options.world = worlds_to_try(request, host, true).back();
     options.world.known_code = true; // a build that may not serve the GPU mends nothing
-    options.manager = managers_of(request).front();
     options.narrowing = Narrowing::None;
-    return make_attempt(request, host, {}, options);
+    const auto managers = managers_of(request);
+    options.manager = managers.front();
+    auto attempt = make_attempt(request, host, {}, options);
+    if (!attempt && attempt.error().code == "no-such-package" && managers.size() > 1) {
+        options.manager = managers.back();
+        attempt = make_attempt(request, host, {}, options);
+    }
+    return attempt;
 }
 
 Result<std::string> first_reason(const Request& request, const facts::Host& host) {
