@@ -318,6 +318,38 @@ void alone(const ConflictSearch& search, const Item& item, std::vector<Reason>& 
          {item.text}});
 }
 
+// What one wish requires against what an answer without it holds: two requirements of one thing, by
+// the wish's best build and by a package of the answer, however far down.
+std::optional<Reason> clash_of(const ConflictSearch& search, const Records& records,
+                               const Item& item) {
+    const auto& attempt = search.attempt();
+    const auto candidates = attempt.universe->matching(item.demand);
+    if (candidates.empty()) {
+        return std::nullopt;
+    }
+    for (const std::string& mine : requirements_of(*candidates.front())) {
+        const std::string name = mine.substr(0, mine.find(' '));
+        const auto held = std::ranges::find(records, name, [](const auto* one) -> const auto& {
+            return one->name;
+        });
+        if (is_virtual(name) || held == records.end() ||
+            attempt.universe->matches(**held, mine)) {
+            continue;
+        }
+        for (const specs::PackageRecord* const record : records) {
+            for (const std::string& yours : requirements_of(*record)) {
+                if (yours.starts_with(name + ' ')) {
+                    return Reason{fmt::format("{} {}; {} {}", display(*candidates.front(), attempt),
+                                              need_text(mine), display(*record, attempt),
+                                              need_text(yours)),
+                                  {fmt::format("{} ({})", item.text, item.origin)}};
+                }
+            }
+        }
+    }
+    return std::nullopt;
+}
+
 // Two wishes whose best builds require two versions of one thing.
 std::optional<Reason> shared_need(const ConflictSearch& search, const Item& one,
                                   const Item& other) {
@@ -385,6 +417,16 @@ std::vector<Reason> reasons_of(const ConflictSearch& search, const Core& core) {
     for (std::size_t i = 0; i < items.size() && reasons.empty(); ++i) {
         for (std::size_t j = i + 1; j < items.size() && reasons.empty(); ++j) {
             if (auto reason = shared_need(search, *items[i], *items[j])) {
+                reasons.push_back(*std::move(reason));
+            }
+        }
+    }
+    for (const std::size_t i : core.elements) {
+        if (!reasons.empty() || search.elements()[i].item == nullptr || !search.may_solve()) {
+            continue;
+        }
+        if (const auto records = search.solve_around(core, i)) {
+            if (auto reason = clash_of(search, *records, *search.elements()[i].item)) {
                 reasons.push_back(*std::move(reason));
             }
         }

@@ -146,7 +146,8 @@ Result<std::optional<Outcome>> answer_in_environment(Request& request, const Ask
         for (const Installed* const one : candidates) {
             bool stays = false;
             std::string why;
-            for (const Stays how : {Stays::Build, Stays::Version, Stays::Package}) {
+            for (const Stays how :
+                 {Stays::Build, Stays::Version, Stays::Label, Stays::Package}) {
                 request.kept.push_back({*one, how});
                 CUDAENV_TRY(auto with, asking.answer(request));
                 if (with) {

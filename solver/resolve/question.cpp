@@ -360,12 +360,20 @@ Item item_of(const Kept& kept) {
     item.relaxed = installed.name;
     item.in_environment = true;
     item.demand = installed.name;
-    if (kept.stays != Stays::Package) {
-        item.demand += " ==" + installed.version;
-    }
-    if (kept.stays == Stays::Build) {
+    const std::string label = installed.label.empty() ? "" : ' ' + installed.label;
+    switch (kept.stays) {
+    case Stays::Build:
         item.kept = true;
-        item.demand += installed.label.empty() ? "" : ' ' + installed.label;
+        item.demand += " ==" + installed.version + label;
+        break;
+    case Stays::Version:
+        item.demand += " ==" + installed.version;
+        break;
+    case Stays::Label:
+        item.demand += label.empty() ? "" : " *" + label;
+        break;
+    case Stays::Package:
+        break;
     }
     return item;
 }

@@ -43,9 +43,9 @@ struct Installed {
     }
 };
 
-// What of an installed package stays: the very build; its version, in a build for another CUDA; or
-// only that it is installed.
-enum class Stays { Build, Version, Package };
+// What of an installed package stays: the very build; its version, in a build for another CUDA; its
+// CUDA, in another version; or only that it is installed.
+enum class Stays { Build, Version, Label, Package };
 struct Kept {
     Installed installed;
     Stays stays = Stays::Build;

@@ -571,6 +571,9 @@ Result<Outcome> resolve_in_catalogue(Request request, const facts::Host& host, O
         answered->commands.clear();
         answered->alternatives.clear();
     }
+    if (!answered->cuda && std::ranges::any_of(answered->packages, &ChosenPackage::framework)) {
+        answered->runs.push_back({"CPU build: no GPU is used", knowledge::Answer::Yes});
+    }
     const auto& target = request.environment.target;
     if (request.manager == ManagerChoice::Conda && !target.has_conda &&
         !answered->commands.empty()) {

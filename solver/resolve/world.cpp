@@ -453,13 +453,6 @@ std::optional<DottedVersion> runtime_of(const specs::PackageRecord& record) {
     return DottedVersion::of(version->major_minor());
 }
 
-bool is_framework(std::string_view name) {
-    // Not xgboost and its like: a CPU build of those beside a CUDA torch is what people mean.
-    const knowledge::Framework* const known = knowledge::find_framework(name);
-    return known != nullptr && known->family != "cupy" && known->name != "jax" &&
-           (known->role == "framework" || known->table == "torch");
-}
-
 // Which GPUs a pytorch build of a channel has code for: its own row where there is one, else what
 // its toolkit can make.
 void World::add_device_code(specs::PackageRecord& record) {
@@ -493,7 +486,9 @@ void World::amend(std::vector<specs::PackageRecord>& records) {
     if (records.empty()) {
         return;
     }
-    const bool framework = is_framework(records.front().name);
+    // Not xgboost and its like: a CPU build of those beside a CUDA torch is what people mean.
+    const auto* const row = knowledge::find_framework(records.front().name);
+    const bool framework = row != nullptr && row->cpu_build;
     const auto is_cuda_build = [](const specs::PackageRecord& record) {
         return knowledge::build_by_conda(record.build, record.depends).kind ==
                knowledge::BuildKind::Cuda;

@@ -128,7 +128,5 @@ bool is_virtual(std::string_view name);
 // The CUDA of a channel record that is a CUDA runtime (cudatoolkit, cuda-version, cuda-cudart,
 // ...).
 std::optional<DottedVersion> runtime_of(const specs::PackageRecord& record);
-// Frameworks that exist as CUDA and as CPU builds under one name in conda's channels.
-bool is_framework(std::string_view conda_name);
 
 } // namespace cudaenv::resolve
