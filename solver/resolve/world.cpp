@@ -493,10 +493,15 @@ void World::amend(std::vector<specs::PackageRecord>& records) {
         return knowledge::build_by_conda(record.build, record.depends).kind ==
                knowledge::BuildKind::Cuda;
     };
-    // Where CUDA is named, a channel that has only CPU builds has no answer.
+    const auto is_cpu_build = [](const specs::PackageRecord& record) {
+        return knowledge::build_by_conda(record.build, record.depends).kind ==
+               knowledge::BuildKind::Cpu;
+    };
+    // Where CUDA is named, a channel of builds that say CPU has no answer.
+    const bool only_cpu = framework && m_options.cuda_named &&
+                          std::all_of(records.begin(), records.end(), is_cpu_build);
     const bool has_both =
-        framework && (m_options.cuda_named ||
-                      std::any_of(records.begin(), records.end(), is_cuda_build));
+        framework && (only_cpu || std::any_of(records.begin(), records.end(), is_cuda_build));
     for (specs::PackageRecord& record : records) {
         if (const auto cuda = runtime_of(record)) {
             if (is_known_release(*cuda)) {

@@ -99,10 +99,12 @@ TEST_CASE("a usage error names the word and what would be right") {
     CHECK(complaint({"host", "-z"}).starts_with("\"-z\" is not an option of cudaenv host"));
 }
 
-TEST_CASE("an option that is hidden is understood and not offered") {
-    CHECK(invocation({"resolve", "x", "--index", "u"}).params["index"] ==
-          std::vector<std::string>{"u"});
-    CHECK(help_of(*find_command("resolve")).find("--index") == std::string::npos);
+TEST_CASE("pip's names of an option are understood and not offered") {
+    for (const char* const name : {"--index", "--index-url", "--extra-index-url", "-f"}) {
+        CHECK(invocation({"resolve", "x", name, "u"}).params["index"] ==
+              std::vector<std::string>{"u"});
+    }
+    CHECK(help_of(*find_command("resolve")).find("--index-url") == std::string::npos);
 }
 
 TEST_CASE("every command has help with an example, and help comes before any complaint") {

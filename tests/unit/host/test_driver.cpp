@@ -121,7 +121,7 @@ TEST_CASE("one name, two chips: without a driver, the PCI id shows which GTX 860
     CHECK(newer.gpus[0].compute_capability == ComputeCapability{5, 0});
     CHECK(newer.gpus[0].pci_device == "0x1392");
     CHECK(newer.gpus[0].name == "GeForce GTX 860M");
-    CHECK(newer.driver_absent.find("nouveau drives the card") != std::string::npos);
+    CHECK(newer.driver_absent.find("the GPU uses nouveau") != std::string::npos);
     CHECK(newer.driver_absent.find("up to 580") != std::string::npos);
     FakeDisk kepler;
     add_card(kepler, "0000:01:00.0", "119A");

@@ -116,7 +116,7 @@ TEST_CASE("a driver below the floor of the runtime's family is an error") {
                        {"floor", "525.60.13"},
                        {"driver", "470.199.02"}}));
         CHECK(finding.evidence[0].path == "/env/torch/version.py");
-        CHECK(finding.evidence[1].text == "driver 470.199.02");
+        CHECK(finding.evidence[1].text == "driver 470.199.02 gives CUDA 11.4");
     }
     SECTION("by what the driver itself says") {
         machine.host.driver->cuda = DottedVersion::of("11.4");
@@ -209,7 +209,7 @@ TEST_CASE("a driver above the floor and below the toolkit's own minimum is a war
         REQUIRE(found.size() == 1);
         CHECK(found[0].finding.code == "CE142");
         CHECK(found[0].finding.severity == facts::Severity::Warning);
-        CHECK(is_case(found[0], "driver-version", {{"driver", "550.54.15"}}));
+        CHECK(is_case(found[0], "driver-cuda", {{"driver", "driver 550.54.15"}}));
     }
     SECTION("by what the driver itself says") {
         machine.host.driver->cuda = DottedVersion::of("12.4");
