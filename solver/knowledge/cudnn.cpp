@@ -92,8 +92,9 @@ std::optional<CudnnFloor> cudnn_floor(std::string_view cudnn) {
             continue;
         }
         // 9.10.2.21 is the matrix's 9.10.2.
-        const bool same = std::ranges::equal(
-            release.cudnn.parts(), version->parts() | std::views::take(release.cudnn.parts().size()));
+        const bool same =
+            std::ranges::equal(release.cudnn.parts(),
+                               version->parts() | std::views::take(release.cudnn.parts().size()));
         before = before || same || release.cudnn < *version;
         if (before) {
             floor = {*release.least_gpu, release.source};

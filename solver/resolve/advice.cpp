@@ -303,7 +303,10 @@ void advise_tensorflow(const Request& request, const Attempt& attempt, const Rec
     const knowledge::Target& target = request.environment.target;
     const bool beside = target.kind == Kind::Venv || target.conda == "pixi";
     outcome.warnings.push_back(knowledge::finding(
-        "CE230", !target.has_conda ? "missing" : beside ? "beside" : "together",
+        "CE230",
+        !target.has_conda ? "missing"
+        : beside          ? "beside"
+                          : "together",
         {{"version", release->tensorflow.str()},
          {"cuda", release->cuda->major_minor()},
          {"cudnn", release->cudnn ? release->cudnn->major_minor() : std::string()},

@@ -187,9 +187,9 @@ std::vector<PipGroup> torch_groups(const Request& request, const Attempt& attemp
                               {"--no-build-isolation", "--no-deps"}});
             continue;
         }
-        group.requirements.push_back(
-            fmt::format("{}{}=={}", name, extras_of(attempt, records, name),
-                        pip_version(source, attempt, records, *record)));
+        group.requirements.push_back(fmt::format("{}{}=={}", name,
+                                                 extras_of(attempt, records, name),
+                                                 pip_version(source, attempt, records, *record)));
     }
     if (group.requirements.empty()) {
         return groups;

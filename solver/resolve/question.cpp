@@ -263,8 +263,8 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
     }
     const std::string lower = to_lower_ascii(text);
     const bool names_gpu = name.starts_with("cuda") || name == "cudnn" || name == "nccl" ||
-                           !library_of(name).empty() || name == "pytorch-cuda" || name.ends_with("-gpu") ||
-                           lower.starts_with("tensorflow-gpu") ||
+                           !library_of(name).empty() || name == "pytorch-cuda" ||
+                           name.ends_with("-gpu") || lower.starts_with("tensorflow-gpu") ||
                            lower.starts_with("pytorch-gpu") || name.starts_with("cupy");
     if (names_gpu || contains(rest, "cuda") || contains(rest, "gpu") ||
         local_tag.starts_with("cu")) {
@@ -343,10 +343,10 @@ Result<void> check_extras(const Item& item) {
         const std::string name = specs::normalize_project_name(extra);
         const auto begins = first_with_extra(item.name, name);
         if (pin && begins && is_before(pin->second, *begins)) {
-            auto error = bad_input("no-such-extra",
-                                   fmt::format("{} {} has no extra \"{}\"", item.name, pin->second,
-                                               extra),
-                                   fmt::format("the extra begins with {}", *begins));
+            auto error =
+                bad_input("no-such-extra",
+                          fmt::format("{} {} has no extra \"{}\"", item.name, pin->second, extra),
+                          fmt::format("the extra begins with {}", *begins));
             error.value().path = item.origin;
             return error;
         }

@@ -203,9 +203,9 @@ SourceBuilds source_builds(const Request& request, const Attempt& attempt, const
         }
         one.build = knowledge::package_build(record->name, builds.torch);
         one.requirement =
-            one.build != nullptr ? one.build->requirement
-                                 : record->name + extras_of(attempt, records, record->name) +
-                                       "==" + record->version;
+            one.build != nullptr
+                ? one.build->requirement
+                : record->name + extras_of(attempt, records, record->name) + "==" + record->version;
         if (project->needs("--no-build-isolation")) {
             one.options.emplace_back("--no-build-isolation");
         }

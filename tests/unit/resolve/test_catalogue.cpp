@@ -259,8 +259,8 @@ TEST_CASE("a named wheel of NCCL or cuDNN is that library, for one CUDA major") 
 }
 
 TEST_CASE("JAX's plugin has the version of jaxlib") {
-    CHECK_FALSE(outcome_of({.specs = {"jaxlib==0.4.30", "jax-cuda12-plugin==0.4.31"}}, h100())
-                    .solved());
+    CHECK_FALSE(
+        outcome_of({.specs = {"jaxlib==0.4.30", "jax-cuda12-plugin==0.4.31"}}, h100()).solved());
     CHECK(outcome_of({.specs = {"jaxlib==0.4.31", "jax-cuda12-plugin==0.4.31"}}, h100()).solved());
 }
 
