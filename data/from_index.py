@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Writes packages.json: what the CUDA world's Python packages require, release by release.
 
-    python3 data/from_index.py [NAME ...] [--all] [--cache DIR] [--out FILE]
+    python3 data/from_index.py [NAME ...] [--all] [--offline] [--cache DIR] [--out FILE]
 
 It asks the index that pip is configured for, through pip's own session (index, proxy, certificates,
 credentials), for the names of PROJECTS below and no others: one request at a time, the list of files of
 each name, and of each release only the METADATA at the end of one wheel (range requests; pip's lazy
 wheel) or the PKG-INFO at the start of an sdist. Releases that the table already has are not read again,
 since a release does not change; their list of wheels is renewed. `--all` reads all of them, which a
-change to PROJECTS needs.
+change to PROJECTS needs that concerns METADATA (extras, gpu_text). What PROJECTS itself says of a release (gpu,
+cuda, unstated, since) is written anew into every row; with `--offline` that is all that happens.
 `--cache DIR` keeps METADATA between runs. With NAMEs, only these are renewed.
 
 Uses pip's internals: tried with pip 23.2 and 26.3. Python 3.9 or newer.
@@ -42,7 +43,8 @@ SOURCE_KEYS.update({
     "docs/bitsandbytes": "bitsandbytes", "docs.vllm.ai": "vllm", "vllm-project/vllm": "vllm-gpu",
     "onnxruntime.ai": "onnxruntime", "docs.jax.dev": "jax", "torch/_inductor": "inductor",
     "transformer-engine of the same": "transformer-engine", "pytorch_geometric": "pyg",
-    "numpy/numpy#26191": "numpy-26191", "pytorch#132179": "torch-132179"})
+    "numpy/numpy#26191": "numpy-26191", "meta-pytorch/torchcodec": "torchcodec",
+    "flash-attention README.md, Requirements": "flash-attn", "pytorch#132179": "torch-132179"})
 SINCE = "2022-11-01"  # releases before are left out
 # What a marker is evaluated for. Variables that are not here (python_version, ...) stay in the marker.
 LINUX = {"os_name": "posix", "sys_platform": "linux", "platform_system": "Linux",
@@ -59,7 +61,8 @@ class Project:
     """How one name is read.
 
     every: "release", or "minor" for the newest patch of each minor. newest: at most so many of these.
-    listed: False where the index does not have it.
+    listed: False where the index does not have it. since: releases before are placeholders.
+    undecided: pattern of requirements that a build decides, whatever PKG-INFO has.
     extras: pattern of the extras that are kept. needs: what a build needs. tools: distributions that a build
     without isolation imports, to be installed before. exact_nvcc: its build refuses an nvcc of another minor.
     gpu_text: (pattern in METADATA's description, compute capability); the first that is found counts.
@@ -67,9 +70,10 @@ class Project:
     capability; CUDA that it is built for; a requirement. The last that begins at or before a version counts.
     """
 
-    def __init__(self, every="release", newest=None, listed=True, extras=None, needs=(), tools=(), gpu_text=(), gpu=(),
-                 cuda=(), unstated=(), **facts):
+    def __init__(self, every="release", newest=None, listed=True, since="0", extras=None, needs=(), tools=(),
+                 gpu_text=(), gpu=(), cuda=(), unstated=(), undecided=None, **facts):
         self.every, self.newest, self.listed, self.extras = every, newest, listed, extras
+        self.since, self.undecided = Version(since), undecided
         self.needs, self.tools, self.facts = list(needs), list(tools), facts
         self.gpu_text, self.gpu, self.cuda, self.unstated = gpu_text, gpu, cuda, unstated
 
@@ -104,6 +108,8 @@ AMPERE = [(r"NVIDIA Ampere GPU architecture generations and later", "8.0")]
 AMPERE_OF_CORE = [("0", "8.0", "transformer-engine of the same version: METADATA")]
 LOOKS_FOR_WHEEL = ("The index has the source only. Its setup.py first looks for a wheel of the same torch, CUDA, "
                    "Python and C++ ABI among the project's releases, and builds where there is none.")
+TORCHCODEC = "github.com/meta-pytorch/torchcodec @78ed5ad8 README.md, compatibility table"
+CUPY = "docs.cupy.dev/en/stable/install.html; cupy-cuda12x 14.2.0: METADATA, extra ctk"
 JAX = "docs.jax.dev/en/latest/installation.html"
 ONNX = "onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html, requirements"
 VLLM_GPU = "github.com/vllm-project/vllm @0487d5c2 docs/getting_started/installation/gpu.cuda.inc.md"
@@ -117,10 +123,16 @@ PROJECTS = {
                          note="0.18, for torch 2.3, is the last release.",
                          source="github.com/pytorch/text README: development is stopped; torchtext 0.18.0: METADATA"),
     "torchdata": Project(),
-    "torchcodec": Project(),
+    "torchcodec": Project(unstated=[("0.0.3", "torch==2.4.*", TORCHCODEC), ("0.1", "torch==2.5.*", TORCHCODEC),
+                                    ("0.2", "torch==2.6.*", TORCHCODEC), ("0.3", "torch==2.7.*", TORCHCODEC),
+                                    ("0.6", "torch==2.8.*", TORCHCODEC), ("0.8", "torch==2.9.*", TORCHCODEC),
+                                    ("0.10", "torch==2.10.*", TORCHCODEC), ("0.11", "torch==2.11.*", TORCHCODEC),
+                                    ("0.12", "torch>=2.11", TORCHCODEC)]),
     "torchao": Project(every="minor"),
     "torch-tensorrt": Project(),
-    "jax": Project(extras=r"cuda.*"),
+    "jax": Project(extras=r"cuda.*", cuda_extras=["cuda13", "cuda12"],
+                   machine_libraries={"cuda12-local": "CUDA 12 and cuDNN 9", "cuda13-local": "CUDA 13 and cuDNN 9"},
+                   note="Without an extra it is a CPU build.", source=JAX),
     "jaxlib": Project(extras=r"cuda.*",
                       unstated=[("0", "numpy<2", "numpy/numpy#26191: JAX 0.4.26 is the first built against NumPy 2"),
                                 ("0.4.26", None, None)]),
@@ -129,10 +141,10 @@ PROJECTS = {
     "jax-cuda13-plugin": Project(extras=r"with[-_]cuda", gpu=[("0", "7.5", JAX)]),
     "jax-cuda13-pjrt": Project(),
     "flax": Project(every="minor"),
-    "cupy-cuda11x": Project(extras="ctk"),
-    "cupy-cuda12x": Project(extras="ctk"),
-    "cupy-cuda13x": Project(extras="ctk"),
-    "cupy": Project(needs=["nvcc", "CUDA_PATH"],
+    **{f"cupy-cuda{cuda}": Project() for cuda in ("102", "110", "111", "112", "113", "114", "115", "116", "117")},
+    **{f"cupy-cuda{cuda}x": Project(extras="ctk", cuda_extras=["ctk"], without_extras="toolkit", source=CUPY)
+       for cuda in ("11", "12", "13")},
+    "cupy": Project(needs=["nvcc", "CUDA_PATH"], wheels=["cupy-cuda13x", "cupy-cuda12x", "cupy-cuda11x"],
                     note="The index has the source only; cupy-cuda11x, -cuda12x and -cuda13x are its wheels.",
                     source="docs.cupy.dev/en/stable/install.html"),
     "triton": Project(gpu=[("2.0", "7.0", "torch/_inductor: Triton only supports devices of CUDA Capability >= 7.0")],
@@ -141,6 +153,8 @@ PROJECTS = {
     "xformers": Project(needs=TORCH_BUILD, tools=TOOLS),
     "flash-attn": Project(newest=64, needs=TORCH_BUILD, tools=TOOLS + ["psutil"],
                           gpu_text=[(r"Turing(,| or) Ampere", "7.5"), (r"(?m)^1\. Ampere", "8.0")],
+                          gpu=[("2", "8.0", "github.com/Dao-AILab/flash-attention README.md, Requirements: "
+                                            "FlashAttention-2 with CUDA supports Ampere, Ada and Hopper")],
                           elsewhere="https://github.com/Dao-AILab/flash-attention/releases", note=LOOKS_FOR_WHEEL,
                           source="flash-attn 2.8.3: PKG-INFO and setup.py"),
     "flashinfer-python": Project(every="minor"),
@@ -149,16 +163,18 @@ PROJECTS = {
                                  ("0.48", "6.0", "huggingface.co/docs/bitsandbytes/v0.48.1/installation")],
                             note="LLM.int8() needs 7.5 or newer.",
                             source="huggingface.co/docs/bitsandbytes/v0.50.0/installation"),
-    "transformer-engine": Project(extras=r"pytorch|jax|core.*", needs=TORCH_BUILD + ["cudnn"],
+    "transformer-engine": Project(since="0.1", extras=r"pytorch|jax|core.*", cuda_extras=["pytorch", "jax"],
+                                  needs=TORCH_BUILD + ["cudnn"],
                                   tools=TOOLS + ["pybind11"], gpu_text=AMPERE),
-    "transformer-engine-cu12": Project(gpu_text=AMPERE),
-    "transformer-engine-cu13": Project(gpu_text=AMPERE),
+    "transformer-engine-cu12": Project(since="0.1", gpu_text=AMPERE),
+    "transformer-engine-cu13": Project(since="0.1", gpu_text=AMPERE),
     "transformer-engine-torch": Project(
-        needs=TORCH_BUILD + ["cudnn"], tools=TOOLS + ["pybind11"], gpu=AMPERE_OF_CORE,
+        since="0.1", undecided=r"transformer-engine-cu1\d", needs=TORCH_BUILD + ["cudnn"], tools=TOOLS + ["pybind11"], gpu=AMPERE_OF_CORE,
         note="Source only. Its build decides which core it requires: transformer-engine-cu12 or -cu13, of the same "
              "version, by the CUDA that it finds; PKG-INFO names that of the machine that packed it.",
         source="docs.nvidia.com/deeplearning/transformer-engine-releases/release-2.14/user-guide/installation.html"),
-    "transformer-engine-jax": Project(newest=8, needs=["nvcc", "jax", "--no-build-isolation", "MAX_JOBS", "cudnn"],
+    "transformer-engine-jax": Project(newest=8, undecided=r"transformer-engine-cu1\d",
+                                      needs=["nvcc", "jax", "--no-build-isolation", "MAX_JOBS", "cudnn"],
                                       tools=TOOLS + ["pybind11"],
                                       gpu=AMPERE_OF_CORE),
     "vllm": Project(
@@ -214,6 +230,7 @@ PROJECTS = {
     "keras": Project(every="minor"),
     "onnxruntime-gpu": Project(extras="cuda|cudnn", cuda=[("1.11", "11.4", ONNX), ("1.13", "11.6", ONNX),
                                                           ("1.15", "11.8", ONNX), ("1.19", "12", ONNX)],
+                               cuda_extras=["cuda,cudnn"], without_extras="libraries",
                                note="cuDNN 8 up to 1.18, cuDNN 9 from 1.19.", source=ONNX),
     "numba": Project(every="minor"),
     "numba-cuda": Project(every="minor", newest=12, extras=r"cu1.*"),
@@ -469,6 +486,9 @@ def cudas(name, required, names, build):
     libraries = {m[1] for n in names for m in [re.search(r"bitsandbytes_cuda(\d\d\d)\.so$", n)] if m}
     if libraries:
         return sorted((n[:2] + "." + n[2:] for n in libraries), key=lambda v: list(map(int, v.split("."))))
+    minor = re.search(r"-cuda(\d\d)(\d)$", name)
+    if minor:
+        return [f"{minor[1]}.{minor[2]}"]
     named = re.search(r"-cu(?:da)?(1\d)(?:x|-|$)", name)
     if named:
         return [named[1]]
@@ -507,22 +527,36 @@ def read_release(index, name, project, version, links, today):
         source += " and cpp_lib.json"
     else:
         gpu = next((found for pattern, found in project.gpu_text if re.search(pattern, text)), None)
+    cuda = cudas(name, required + [l for e in extras.values() for l in e.split("\n")], names, build)
+    return {"python": metadata.get("Requires-Python"), "requires": required, "extras": extras or None,
+            "cuda": cuda, "gpu": gpu, "source": f"{source}, read {today}"}
+
+
+def with_documented(row, project):
+    """The row with what PROJECTS says of its release; METADATA's word counts before."""
+    version = Version(row["version"])
+    of_metadata = {k: row.get(k) if not row.get(f"{k}_source") else None for k in ("gpu", "cuda")}
+    gpu, cuda = of_metadata["gpu"], of_metadata["cuda"]
+    gpu_source = cuda_source = None
     if not gpu:
         gpu, gpu_source = documented(project.gpu, version)
-    cuda, cuda_source = cudas(name, required + [l for e in extras.values() for l in e.split("\n")], names, build), None
     if not cuda:
         cuda, cuda_source = documented(project.cuda, version)
     unstated, unstated_source = documented(project.unstated, version)
-    return {"python": metadata.get("Requires-Python"), "requires": required, "extras": extras or None,
-            "cuda": [cuda] if isinstance(cuda, str) else cuda, "cuda_source": cuda_source,
-            "gpu": gpu, "gpu_source": gpu_source, "unstated": [unstated] if unstated else None,
-            "unstated_source": unstated_source,
-            "source": f"{source}, read {today}"}
+    if project.undecided:
+        row["requires"] = [text for text in row.get("requires") or [] if not re.match(project.undecided, text)]
+    row = {**row, "cuda": [cuda] if isinstance(cuda, str) else cuda, "cuda_source": cuda_source,
+           "gpu": gpu, "gpu_source": gpu_source, "unstated": [unstated] if isinstance(unstated, str) else unstated,
+           "unstated_source": unstated_source}
+    order = ("name", "version", "python", "requires", "extras", "cuda", "cuda_source", "gpu", "gpu_source", "unstated",
+             "unstated_source", "wheels", "build", "source")
+    return {key: row[key] for key in order if row.get(key)}
 
 
 def chosen(files, project):
     """Final releases since SINCE, or of each minor the newest; of another project's name the newest."""
-    versions = sorted(v for v in files if not v.is_prerelease or project.facts.get("other_project"))
+    versions = sorted(v for v in files
+                      if v >= project.since and (not v.is_prerelease or project.facts.get("other_project")))
     if project.facts.get("other_project"):
         return versions[-1:]
     recent = [v for v in versions if max(date for _, date in files[v]) >= SINCE
@@ -567,6 +601,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these names")
     parser.add_argument("--all", action="store_true", help="read again what the table has")
+    parser.add_argument("--offline", action="store_true", help="ask no index: keep the rows, with PROJECTS' facts")
     parser.add_argument("--cache", type=pathlib.Path, help="directory that keeps METADATA")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parent / "packages.json")
     options = parser.parse_args()
@@ -589,13 +624,14 @@ def main():
         for name, project in PROJECTS.items():
             if not project.listed:
                 rows = []
-            elif not options.names or name in options.names:
+            elif not options.offline and (not options.names or name in options.names):
                 rows = read_project(index, name, project, known, options.all, today)
                 print(f"{name}: {len(rows)}", file=sys.stderr, flush=True)
             else:
                 rows = [row for (held_name, _), row in known.items() if held_name == name]
             for row in rows:
-                table.add("releases", **row)
+                if Version(row["version"]) >= project.since:
+                    table.add("releases", **with_documented(row, project))
             if project.needs or project.facts:
                 source = project.facts.get("source", f"{name}: METADATA; torch/utils/cpp_extension.py "
                                                      "(ninja, MAX_JOBS)")

@@ -3,6 +3,7 @@
 #include "solver/knowledge/table.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 namespace cudaenv::knowledge {
 
@@ -33,6 +34,12 @@ void add_matrix_row(std::vector<CudnnRelease>& releases, const Row& row) {
         }
     }
     release.soname = row.text("soname");
+    for (const std::string& text : row.list("compute_capabilities")) {
+        const auto capability = ComputeCapability::parse(text);
+        if (capability && (!release.least_gpu || *capability < *release.least_gpu)) {
+            release.least_gpu = *capability;
+        }
+    }
     release.source = row.source();
     const DottedVersion first = row.version("cudnn");
     for (DottedVersion& version : run_of(first, row.find_version("last").value_or(first))) {
@@ -74,6 +81,29 @@ std::span<const CudnnRelease> cudnn_releases() {
         return matrix;
     }();
     return releases;
+}
+
+std::optional<CudnnFloor> cudnn_floor(std::string_view cudnn) {
+    const auto version = DottedVersion::parse(cudnn);
+    std::optional<CudnnFloor> floor;
+    bool before = false;
+    for (const CudnnRelease& release : cudnn_releases()) {
+        if (!version || !release.least_gpu) {
+            continue;
+        }
+        // 9.10.2.21 is the matrix's 9.10.2.
+        const bool same =
+            std::ranges::equal(release.cudnn.parts(),
+                               version->parts() | std::views::take(release.cudnn.parts().size()));
+        before = before || same || release.cudnn < *version;
+        if (before) {
+            floor = {*release.least_gpu, release.source};
+        }
+        if (same || *version < release.cudnn) {
+            break;
+        }
+    }
+    return floor;
 }
 
 } // namespace cudaenv::knowledge

@@ -181,9 +181,18 @@ struct CudnnRelease {
     std::vector<std::pair<DottedVersion, DottedVersion>> min_drivers; // CUDA -> driver
     std::vector<std::string> distributions;                           // PyPI: "nvidia-cudnn-cu12"
     std::string soname;                                               // libcudnn.so.8
+    std::optional<ComputeCapability> least_gpu;                       // none: its list was not read
     std::string source;
 };
 std::span<const CudnnRelease> cudnn_releases(); // ascending
+
+// The oldest GPU that a cuDNN serves. Between two releases whose lists were read the newer list
+// counts; before the first of them nothing is known.
+struct CudnnFloor {
+    ComputeCapability least_gpu;
+    std::string source;
+};
+std::optional<CudnnFloor> cudnn_floor(std::string_view cudnn);
 
 // PyPI component versions of a toolkit release, "nvidia-cublas-cu11" -> "11.11.3.6".
 struct ToolkitComponents {

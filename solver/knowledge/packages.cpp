@@ -86,6 +86,10 @@ PackageProject read_project(const Row& row) {
         }
         project.elsewhere_builds.emplace_back(torch, std::move(read));
     }
+    project.cuda_extras = row.list("cuda_extras");
+    project.without_extras = row.find("without_extras").value_or("");
+    project.wheels = row.list("wheels");
+    project.machine_libraries = row.pairs("machine_libraries");
     project.note = row.find("note").value_or("");
     project.source = row.source();
     return project;

@@ -75,6 +75,17 @@ struct PackageProject {
     // Of such a page, which builds it has: torch's minor and tags, "2.4" -> cu118, cu121, cu124.
     // Empty: not known. A minor that is not listed has none, or is newer than the source.
     std::vector<std::pair<std::string, std::vector<std::string>>> elsewhere_builds;
+    // Sets of extras of which one belongs to an answer with CUDA, the best first: "cuda13",
+    // "cuda,cudnn". Empty: its wheels use CUDA as they are.
+    std::vector<std::string> cuda_extras;
+    // What takes the place of such an extra. Nothing: a release without one does not use CUDA.
+    // "toolkit": a toolkit of its CUDA major on this machine. "libraries": others' CUDA libraries,
+    // for releases that have no such extra.
+    std::string without_extras;
+    // Projects whose wheels are this one, compiled: "cupy-cuda12x" of "cupy".
+    std::vector<std::string> wheels;
+    // What an extra takes from this machine: "cuda12-local" -> "CUDA 12 and cuDNN 9".
+    std::vector<std::pair<std::string, std::string>> machine_libraries;
     std::string note;
     std::string source;
 };

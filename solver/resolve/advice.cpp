@@ -6,7 +6,10 @@
 #include "solver/knowledge/findings.hpp"
 #include "solver/knowledge/recipes.hpp"
 #include "solver/knowledge/toolkits.hpp"
+#include "solver/resolve/command_line.hpp"
+#include "solver/resolve/package_records.hpp"
 #include "solver/resolve/source_builds.hpp"
+#include "solver/specs/requirement.hpp"
 
 #include <fmt/format.h>
 
@@ -289,6 +292,112 @@ void advise_build(const Request& request, const Attempt& attempt, const Records&
     }
 }
 
+// TensorFlow before 2.14 loads CUDA and cuDNN from the loader's path, wherever they are installed.
+void advise_tensorflow(const Request& request, const Attempt& attempt, const Records& records,
+                       Outcome& outcome) {
+    using Kind = knowledge::Target::Kind;
+    const auto* const release = tensorflow_without_libraries(attempt, records);
+    if (release == nullptr) {
+        return;
+    }
+    const knowledge::Target& target = request.environment.target;
+    const bool beside = target.kind == Kind::Venv || target.conda == "pixi";
+    outcome.warnings.push_back(knowledge::finding(
+        "CE230",
+        !target.has_conda ? "missing"
+        : beside          ? "beside"
+                          : "together",
+        {{"version", release->tensorflow.str()},
+         {"cuda", release->cuda->major_minor()},
+         {"cudnn", release->cudnn ? release->cudnn->major_minor() : std::string()},
+         {"conda", target.conda}}));
+    outcome.warnings.back().evidence = {{release->source, 0, {}}};
+}
+
+void advise_older_release(const Attempt& attempt, const specs::PackageRecord& record,
+                          Outcome& outcome) {
+    const auto releases = knowledge::package_releases(record.name);
+    const auto chosen =
+        std::ranges::find(releases, record.version, &knowledge::PackageRelease::version);
+    if (chosen == releases.end() || !releases.back().least_gpu) {
+        return;
+    }
+    const ComputeCapability floor = *releases.back().least_gpu;
+    for (const knowledge::NamedGpu& gpu : knowledge::gpus_of(attempt.world->host())) {
+        if (gpu.capability && *gpu.capability < floor &&
+            (!chosen->least_gpu || *chosen->least_gpu <= *gpu.capability)) {
+            warn(outcome, "CE229",
+                 {{"name", record.name},
+                  {"version", record.version},
+                  {"newest", releases.back().version},
+                  {"gpu", gpu.name},
+                  {"sm", gpu.capability->sm()},
+                  {"floor", floor.sm()}},
+                 {{releases.back().least_gpu_source.empty() ? releases.back().source
+                                                            : releases.back().least_gpu_source,
+                   0,
+                   {}}});
+            return;
+        }
+    }
+}
+
+// cuDNN drops GPUs in minor releases, and pip takes the newest that a range allows.
+void advise_cudnn(const Attempt& attempt, const Records& records, Outcome& outcome) {
+    const std::string pin = attempt.catalogue ? cudnn_pin(attempt, records) : std::string();
+    const auto split_at = pin.find("==");
+    if (split_at == std::string::npos) {
+        return;
+    }
+    const auto releases = knowledge::package_releases(pin.substr(0, split_at));
+    const auto floor = knowledge::cudnn_floor(releases.back().version);
+    for (const knowledge::NamedGpu& gpu : knowledge::gpus_of(attempt.world->host())) {
+        if (floor && gpu.capability && *gpu.capability < floor->least_gpu) {
+            warn(outcome, "CE226",
+                 {{"gpu", gpu.name},
+                  {"sm", gpu.capability->sm()},
+                  {"newest", releases.back().version},
+                  {"cudnn", pin.substr(split_at + 2)},
+                  {"pin", pin}},
+                 {{floor->source, 0, {}}});
+            return;
+        }
+    }
+}
+
+// A wheel under another name than the one that was asked for; libraries that an extra takes from
+// this machine; a release that is older because newer ones do not serve a GPU here.
+void advise_packages(const Attempt& attempt, const Records& records, Outcome& outcome) {
+    if (!attempt.catalogue || attempt.manager != Manager::Pip) {
+        return;
+    }
+    for (const Item& item : attempt.question.items) {
+        const auto found = std::ranges::find(records, item.name, &specs::PackageRecord::name);
+        const auto* const project = knowledge::package_project(item.name);
+        if (found == records.end() || item.in_environment) {
+            continue;
+        }
+        const specs::PackageRecord& record = **found;
+        if (const auto* const wheel = wheel_of(record, records)) {
+            warn(outcome, "CE227", {{"name", item.name}, {"wheel", wheel->name}},
+                 {{project->source, 0, {}}});
+        }
+        for (const std::string& extra : item.extras) {
+            if (project == nullptr) {
+                break;
+            }
+            for (const auto& [name, libraries] : project->machine_libraries) {
+                if (name == specs::normalize_project_name(extra)) {
+                    warn(outcome, "CE228",
+                         {{"name", item.name}, {"extra", extra}, {"libraries", libraries}},
+                         {{project->source, 0, {}}});
+                }
+            }
+        }
+        advise_older_release(attempt, record, outcome);
+    }
+}
+
 // Wheels for manylinux are built against glibc.
 void advise_libc(const Attempt& attempt, Outcome& outcome) {
     const facts::Host& host = attempt.world->host();
@@ -343,6 +452,9 @@ void advise(const Request& request, const Attempt& attempt, const Records& recor
         outcome.runs.push_back({"CUDA build for " + host.machine, Answer::Yes});
     }
     advise_build(request, attempt, records, outcome);
+    advise_tensorflow(request, attempt, records, outcome);
+    advise_cudnn(attempt, records, outcome);
+    advise_packages(attempt, records, outcome);
     advise_libc(attempt, outcome);
     advise_cpu(attempt, records, outcome);
     for (const std::string& unreadable : attempt.universe->unreadable()) {

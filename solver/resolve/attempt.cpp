@@ -1,5 +1,6 @@
 #include "solver/resolve/attempt.hpp"
 
+#include "base/text.hpp"
 #include "solver/knowledge/frameworks.hpp"
 #include "solver/resolve/package_records.hpp"
 
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace cudaenv::resolve {
 
@@ -63,9 +65,21 @@ void add_named_versions(Attempt& attempt) {
         const bool known = std::ranges::any_of(records, [&](const auto& record) {
             return record.version == version || record.version.starts_with(version + '.');
         });
-        if (!known) {
-            attempt.catalogue->add_plain(item.name, version);
+        if (known) {
+            continue;
         }
+        const std::string_view library = library_of(item.name);
+        if (library.empty()) {
+            attempt.catalogue->add_plain(item.name, version);
+            continue;
+        }
+        std::vector<std::string> depends = {fmt::format("{} =={}", library, version)};
+        if (!records.empty()) { // of one CUDA major, whatever the release
+            std::ranges::copy_if(records.back().depends, std::back_inserter(depends),
+                                 [](const auto& spec) { return spec.starts_with("cuda "); });
+        }
+        attempt.catalogue->add_plain(item.name, version, std::move(depends));
+        attempt.catalogue->add_plain(std::string(library), version);
     }
 }
 
@@ -122,6 +136,27 @@ std::vector<std::string> nearest_to(const Item& item, std::span<const Channel* c
 }
 
 } // namespace
+
+std::string extras_of(const Attempt& attempt, const Records& records, std::string_view name) {
+    std::set<std::string> extras;
+    for (const Item& item : attempt.question.items) {
+        if (item.name == name) {
+            extras.insert(item.extras.begin(), item.extras.end());
+        }
+    }
+    for (const specs::PackageRecord* const record : records) {
+        if (record->name == cuda_extra_name(name)) {
+            for (const std::string_view extra : split(record->build, ',')) {
+                if (!extra.empty()) {
+                    extras.emplace(extra);
+                }
+            }
+        }
+    }
+    return extras.empty()
+               ? std::string()
+               : '[' + join(std::vector<std::string>(extras.begin(), extras.end()), ",") + ']';
+}
 
 Result<Attempt> make_attempt(const Request& request, const facts::Host& host,
                              std::span<const Channel* const> channels,

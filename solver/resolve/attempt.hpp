@@ -42,6 +42,9 @@ struct AttemptOptions {
     Narrowing narrowing = Narrowing::Tight;
 };
 
+// "[cuda12]" of a package: the extras that were asked for, and those that its CUDA comes by.
+std::string extras_of(const Attempt& attempt, const Records& records, std::string_view name);
+
 Result<Attempt> make_attempt(const Request& request, const facts::Host& host,
                              std::span<const Channel* const> channels,
                              const AttemptOptions& options);

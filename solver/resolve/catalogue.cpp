@@ -134,7 +134,11 @@ void Catalogue::add_basics(World& world) {
         add(plain("python", python));
     }
     for (const std::string& cudnn : cudnns) {
-        add(plain("cudnn", cudnn));
+        specs::PackageRecord record = plain("cudnn", cudnn);
+        if (const auto floor = knowledge::cudnn_floor(cudnn)) {
+            record.constrains = world.least_gpu_constraints(floor->least_gpu, floor->source);
+        }
+        add(std::move(record));
     }
     for (const std::string& nccl : nccls) {
         add(plain("nccl", nccl));
@@ -368,8 +372,10 @@ void Catalogue::add_built_torch(const Installed& torch) {
     m_named.push_back(std::move(record));
 }
 
-void Catalogue::add_plain(const std::string& name, const std::string& version) {
+void Catalogue::add_plain(const std::string& name, const std::string& version,
+                          std::vector<std::string> depends) {
     specs::PackageRecord record;
+    record.depends = std::move(depends);
     record.name = name;
     record.version = version;
     m_named.push_back(std::move(record));

@@ -30,7 +30,8 @@ public:
 
     // A version that the tables lack and the user names: conda or pip has it, or says that it has
     // not.
-    void add_plain(const std::string& name, const std::string& version);
+    void add_plain(const std::string& name, const std::string& version,
+                   std::vector<std::string> depends = {});
     // A torch of the environment that is no release of an index: built from source, a vendor's, a
     // nightly. The partners of the release that it comes from are compiled against it.
     void add_built_torch(const Installed& torch);

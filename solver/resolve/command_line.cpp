@@ -32,19 +32,6 @@ bool is_asked(const Attempt& attempt, std::string_view name) {
     });
 }
 
-// "[cuda12]", as it was asked for.
-std::string extras_of(const Attempt& attempt, std::string_view name) {
-    std::set<std::string> extras;
-    for (const Item& item : attempt.question.items) {
-        if (item.name == name) {
-            extras.insert(item.extras.begin(), item.extras.end());
-        }
-    }
-    return extras.empty()
-               ? std::string()
-               : '[' + join(std::vector<std::string>(extras.begin(), extras.end()), ",") + ']';
-}
-
 bool is_kept(const Attempt& attempt, const specs::PackageRecord& record) {
     return std::ranges::any_of(attempt.question.items, [&](const Item& item) {
         return item.kept && item.name == record.name;
@@ -200,9 +187,9 @@ std::vector<PipGroup> torch_groups(const Request& request, const Attempt& attemp
                               {"--no-build-isolation", "--no-deps"}});
             continue;
         }
-        group.requirements.push_back(
-            fmt::format("{}{}=={}", name, extras_of(attempt, name),
-                        pip_version(source, attempt, records, *record)));
+        group.requirements.push_back(fmt::format("{}{}=={}", name,
+                                                 extras_of(attempt, records, name),
+                                                 pip_version(source, attempt, records, *record)));
     }
     if (group.requirements.empty()) {
         return groups;
@@ -220,6 +207,40 @@ const knowledge::TensorflowRelease* tensorflow_release(const specs::PackageRecor
     const auto row = std::ranges::find_if(
         releases, [&](const auto& release) { return release.tensorflow.str() == record.version; });
     return row == releases.end() ? nullptr : &*row;
+}
+
+// conda has not each cuDNN; a newer one of the same major serves.
+std::string cudnn_spec(const DottedVersion& cudnn) {
+    return fmt::format("cudnn>={},<{}", cudnn.major_minor(), cudnn.major() + 1);
+}
+
+// CUDA and cuDNN from conda, for wheels that contain neither: in one environment with Python and
+// the wheels where there is no environment yet, else beside them.
+void add_conda_libraries(const Request& request, const Records& records,
+                         const knowledge::TensorflowRelease& release, Destination& destination,
+                         std::vector<std::string>& before) {
+    const knowledge::Target target = conda_destination(request, records);
+    if (!target.has_conda) {
+        return;
+    }
+    std::vector<std::string> specs;
+    if (release.cudnn) {
+        specs.push_back(cudnn_spec(*release.cudnn));
+    }
+    const bool together = !request.environment.exists() && target.conda != "pixi";
+    if (together) {
+        specs.push_back("python=" + python_of(records));
+        specs.emplace_back("pip");
+    }
+    std::string command = knowledge::runtime_recipe(*release.cuda, target, specs).command;
+    if (!together) {
+        before.push_back(std::move(command));
+        return;
+    }
+    destination.first = {std::move(command), target.conda + " activate " + target.create_name};
+    destination.target.kind = knowledge::Target::Kind::Conda;
+    destination.target.active = true;
+    destination.target.prefix.clear();
 }
 
 // After everything that they are compiled against.
@@ -261,7 +282,7 @@ void add_unstated(const Attempt& attempt, const Records& records,
 
 std::vector<std::string> pip_catalogue_commands(const Request& request, const Attempt& attempt,
                                                 const Records& records) {
-    const Destination destination = pip_destination(request, records);
+    Destination destination = pip_destination(request, records);
     std::vector<std::string> before;
     auto groups = torch_groups(request, attempt, records);
     PipGroup others;
@@ -274,15 +295,8 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
             cuda && row != nullptr && !row->package.empty() ? row->package : "tensorflow";
         others.requirements.push_back(
             fmt::format("{}{}=={}", package, extra ? "[and-cuda]" : "", tensorflow->version));
-        if (cuda && !extra && row != nullptr && row->cuda && destination.target.has_conda) {
-            // Before 2.14 its wheels contain no CUDA: the libraries come from conda.
-            std::vector<std::string> specs;
-            if (row->cudnn) {
-                specs.push_back("cudnn=" + row->cudnn->major_minor());
-            }
-            before.push_back(
-                knowledge::runtime_recipe(*row->cuda, conda_destination(request, records), specs)
-                    .command);
+        if (tensorflow_without_libraries(attempt, records) != nullptr) {
+            add_conda_libraries(request, records, *row, destination, before);
         }
     }
     const SourceBuilds built = source_builds(request, attempt, records);
@@ -292,11 +306,15 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
                 return std::ranges::find(*list, record->name, &SourceBuild::name) != list->end();
             });
         if (has_package(record->name) && !is_extra(record->name) && !is_kept(attempt, *record) &&
-            is_asked(attempt, record->name) && !is_built) {
-            others.requirements.push_back(record->name + extras_of(attempt, record->name) +
+            (is_asked(attempt, record->name) || is_wheel_of_asked(attempt, *record, records)) &&
+            wheel_of(*record, records) == nullptr && !is_built) {
+            others.requirements.push_back(record->name + extras_of(attempt, records, record->name) +
                                           "==" + record->version);
             add_unstated(attempt, records, *record, others.requirements);
         }
+    }
+    if (std::string pin = cudnn_pin(attempt, records); !pin.empty()) {
+        others.requirements.push_back(std::move(pin));
     }
     others.requirements.insert(others.requirements.end(), attempt.question.unknown.begin(),
                                attempt.question.unknown.end());
@@ -337,6 +355,49 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
 }
 
 } // namespace
+
+const knowledge::TensorflowRelease* tensorflow_without_libraries(const Attempt& attempt,
+                                                                 const Records& records) {
+    const auto* const tensorflow = named(records, "tensorflow");
+    if (!attempt.catalogue || attempt.manager != Manager::Pip || tensorflow == nullptr ||
+        tensorflow->build == "cpu" || is_kept(attempt, *tensorflow)) {
+        return nullptr;
+    }
+    const auto* const row = tensorflow_release(*tensorflow);
+    return row != nullptr && row->cuda && !row->and_cuda_extra ? row : nullptr;
+}
+
+bool is_wheel_of_asked(const Attempt& attempt, const specs::PackageRecord& wheel,
+                       const Records& records) {
+    return std::ranges::any_of(records, [&](const specs::PackageRecord* record) {
+        return wheel_of(*record, records) == &wheel && is_asked(attempt, record->name);
+    });
+}
+
+std::string cudnn_pin(const Attempt& attempt, const Records& records) {
+    const auto* const cudnn = named(records, "cudnn");
+    const auto* const cuda = named(records, "cuda");
+    if (attempt.manager != Manager::Pip || cudnn == nullptr || cuda == nullptr ||
+        is_asked(attempt, "cudnn")) {
+        return {};
+    }
+    const std::string exactly = "cudnn ==" + cudnn->version;
+    const bool pinned = std::ranges::any_of(records, [&](const auto* record) {
+        return std::ranges::find(record->depends, exactly) != record->depends.end();
+    });
+    const std::string name =
+        "nvidia-cudnn-cu" + std::to_string(DottedVersion::of(cuda->version).major());
+    const auto releases = knowledge::package_releases(name);
+    if (pinned || releases.empty()) {
+        return {};
+    }
+    const auto floor = knowledge::cudnn_floor(releases.back().version);
+    const bool refused =
+        floor && std::ranges::any_of(attempt.world->host().gpus, [&](const facts::Gpu& gpu) {
+            return gpu.compute_capability && *gpu.compute_capability < floor->least_gpu;
+        });
+    return refused ? name + "==" + cudnn->version : std::string();
+}
 
 TorchSource torch_source(const Request& request, const Attempt& attempt, const Records& records) {
     const auto* const torch = named(records, "torch");

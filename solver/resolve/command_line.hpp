@@ -2,6 +2,7 @@
 // Pure text.
 #pragma once
 
+#include "solver/knowledge/knowledge.hpp"
 #include "solver/resolve/attempt.hpp"
 #include "solver/resolve/outcome.hpp"
 
@@ -33,6 +34,19 @@ std::string pip_version(const TorchSource& source, const Attempt& attempt, const
                         const specs::PackageRecord& record);
 
 // What carries an answer out, in order.
+// cupy-cuda12x, where cupy is what was asked for.
+bool is_wheel_of_asked(const Attempt& attempt, const specs::PackageRecord& wheel,
+                       const Records& records);
+
+// The TensorFlow of an answer whose wheels contain no CUDA libraries and have no extra with them
+// (before 2.14); nullptr: another one, or none.
+const knowledge::TensorflowRelease* tensorflow_without_libraries(const Attempt& attempt,
+                                                                 const Records& records);
+
+// "nvidia-cudnn-cu12==9.10.2.21", where the answer's packages leave cuDNN open and the newest does
+// not serve a GPU of this machine; empty where pip's own choice will do.
+std::string cudnn_pin(const Attempt& attempt, const Records& records);
+
 std::vector<std::string> install_commands(const Request& request, const Attempt& attempt,
                                           const Records& records);
 

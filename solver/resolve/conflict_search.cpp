@@ -48,7 +48,14 @@ std::optional<Records> ConflictSearch::solve_with(std::size_t element,
                                                   const std::string& demand) const {
     std::vector<std::string> demands;
     for (std::size_t i = 0; i < m_elements.size(); ++i) {
-        demands.push_back(i == element ? demand : m_elements[i].demand);
+        // A package and its extra are one wish.
+        const Item* const item = m_elements[i].item;
+        const Item* const replaced = m_elements[element].item;
+        const bool same_wish = item != nullptr && replaced != nullptr && item != replaced &&
+                               item->kind == replaced->kind && item->text == replaced->text;
+        if (!same_wish) {
+            demands.push_back(i == element ? demand : m_elements[i].demand);
+        }
     }
     return m_attempt.universe->solve(demands);
 }

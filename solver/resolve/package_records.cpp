@@ -17,6 +17,9 @@ namespace {
 // No normalized name has an underscore.
 constexpr std::string_view k_extra = "_extra_";
 
+// The extra that stands for whichever brings CUDA; no normalized name has an underscore.
+constexpr std::string_view k_any_cuda = "any_cuda";
+
 // PEP 440's clauses as conda's: "<2,>=1.21", "==0.4.*". conda knows no "===".
 std::string conda_spec(const specs::Requirement& requirement) {
     std::string spec = requirement.specifiers.str();
@@ -158,7 +161,99 @@ void add_extra_records(std::string_view package, std::string_view extra,
     }
 }
 
+bool has_toolkit_of(const knowledge::PackageRelease& release, const facts::Host& host) {
+    return std::ranges::any_of(host.toolkits, [&](const facts::Toolkit& toolkit) {
+        return toolkit.version &&
+               std::ranges::any_of(release.cudas, [&](const DottedVersion& cuda) {
+                   return cuda.major() == toolkit.version->major();
+               });
+    });
+}
+
+bool has_extras(const knowledge::PackageRelease& release, std::string_view set) {
+    return std::ranges::all_of(split(set, ','), [&](std::string_view extra) {
+        return std::ranges::find(release.extras, extra, &knowledge::PackageExtra::name) !=
+               release.extras.end();
+    });
+}
+
+void add_cuda_extra_records(std::string_view package, const World& world,
+                            std::vector<specs::PackageRecord>& out) {
+    const knowledge::PackageProject* const project = knowledge::package_project(package);
+    if (project == nullptr) {
+        return;
+    }
+    for (const knowledge::PackageRelease& release : knowledge::package_releases(package)) {
+        specs::PackageRecord plain;
+        plain.name = cuda_extra_name(package);
+        plain.version = release.version;
+        plain.depends = {fmt::format("{} =={}", package, release.version)};
+        bool any = false;
+        std::uint64_t rank = project->cuda_extras.size();
+        for (const std::string& set : project->cuda_extras) {
+            if (has_extras(release, set)) {
+                specs::PackageRecord record = plain;
+                record.build = set;
+                record.build_number = rank;
+                for (const std::string_view extra : split(set, ',')) {
+                    record.depends.push_back(
+                        fmt::format("{} =={}", extra_name(package, extra), release.version));
+                }
+                out.push_back(std::move(record));
+                any = true;
+            }
+            --rank;
+        }
+        const bool here =
+            project->without_extras == "toolkit" && has_toolkit_of(release, world.host());
+        if (here) {
+            plain.build_number = project->cuda_extras.size() + 1;
+        } else if (!any && project->without_extras.empty()) {
+            plain.depends.emplace_back(World::k_cpu_build);
+        }
+        if (here || !any) {
+            out.push_back(std::move(plain));
+        }
+    }
+}
+
+// A project of source alone whose wheels have names of their own: each of them, and the source
+// where there is none.
+void add_wheels_of(const knowledge::PackageProject& project,
+                   std::vector<specs::PackageRecord>& out) {
+    for (const std::string& name : project.wheels) {
+        const auto* const wheels = knowledge::package_project(name);
+        for (const knowledge::PackageRelease& release : knowledge::package_releases(name)) {
+            specs::PackageRecord record;
+            record.name = project.name;
+            record.version = release.version;
+            record.build = name;
+            record.depends = {fmt::format("{} =={}", name, release.version)};
+            if (wheels != nullptr && !wheels->cuda_extras.empty()) {
+                record.depends.push_back(
+                    fmt::format("{} =={}", cuda_extra_name(name), release.version));
+            }
+            out.push_back(std::move(record));
+        }
+    }
+}
+
 } // namespace
+
+std::string cuda_extra_name(std::string_view package) {
+    return extra_name(package, k_any_cuda);
+}
+
+const specs::PackageRecord* wheel_of(const specs::PackageRecord& record,
+                                     const std::vector<const specs::PackageRecord*>& records) {
+    const auto* const project = knowledge::package_project(record.name);
+    if (project == nullptr ||
+        std::ranges::find(project->wheels, record.build) == project->wheels.end()) {
+        return nullptr;
+    }
+    const auto found = std::ranges::find(records, record.build, &specs::PackageRecord::name);
+    return found == records.end() ? nullptr : *found;
+}
 
 std::string_view library_of(std::string_view distribution) {
     return distribution.starts_with("nvidia-cudnn-cu")  ? "cudnn"
@@ -196,8 +291,9 @@ std::string extra_name(std::string_view package, std::string_view extra) {
 
 std::string shown_name(std::string_view name) {
     const auto at = name.find(k_extra);
-    return at == std::string_view::npos
-               ? std::string(name)
+    return at == std::string_view::npos ? std::string(name)
+           : name.substr(at + k_extra.size()) == k_any_cuda
+               ? std::string(name.substr(0, at))
                : fmt::format("{}[{}]", name.substr(0, at), name.substr(at + k_extra.size()));
 }
 
@@ -208,6 +304,10 @@ bool is_extra(std::string_view name) {
 bool has_package(std::string_view name) {
     if (const auto at = name.find(k_extra); at != std::string_view::npos) {
         const auto extra = name.substr(at + k_extra.size());
+        if (extra == k_any_cuda) {
+            const auto* const project = knowledge::package_project(name.substr(0, at));
+            return project != nullptr && !project->cuda_extras.empty();
+        }
         return has_package(name.substr(0, at)) &&
                std::ranges::any_of(knowledge::package_releases(name.substr(0, at)),
                                    [&](const auto& release) {
@@ -227,7 +327,13 @@ void package_records(std::string_view name, World& world,
                      const std::function<bool(std::string_view)>& known,
                      std::vector<specs::PackageRecord>& out) {
     if (const auto at = name.find(k_extra); at != std::string_view::npos) {
-        add_extra_records(name.substr(0, at), name.substr(at + k_extra.size()), known, out);
+        const auto package = name.substr(0, at);
+        const auto extra = name.substr(at + k_extra.size());
+        if (extra == k_any_cuda) {
+            add_cuda_extra_records(package, world, out);
+        } else {
+            add_extra_records(package, extra, known, out);
+        }
         return;
     }
     const knowledge::PackageProject* const project = knowledge::package_project(name);
@@ -244,6 +350,10 @@ void package_records(std::string_view name, World& world,
         out.push_back(std::move(record));
         return;
     }
+    if (project != nullptr) {
+        add_wheels_of(*project, out);
+    }
+    const auto* const framework = knowledge::find_framework(name);
     for (const knowledge::PackageRelease& release : knowledge::package_releases(name)) {
         const auto* const wheels = wheels_for(release, world.host());
         if (wheels == nullptr && !release.wheels.empty()) {
@@ -253,6 +363,17 @@ void package_records(std::string_view name, World& world,
         record.name = std::string(name);
         record.version = release.version;
         record.build = wheels == nullptr ? "source" : "";
+        if (project != nullptr && !project->wheels.empty()) {
+            record.track_features = {"source"}; // after every wheel
+        }
+        if (framework != nullptr && !framework->same_version.empty()) {
+            record.constrains.push_back(
+                fmt::format("{} =={}", framework->same_version, release.version));
+        }
+        // A wheel of cuDNN or NCCL is that library, for one CUDA major.
+        if (const std::string_view library = library_of(name); !library.empty()) {
+            record.depends.push_back(fmt::format("{} =={}", library, release.version));
+        }
         if (std::string python = python_spec(release, wheels); !python.empty()) {
             record.depends.push_back(std::move(python));
         }
@@ -273,8 +394,7 @@ void package_records(std::string_view name, World& world,
             record.depends.push_back(std::move(cuda));
             record.depends.emplace_back(World::k_cuda_build);
             if (release.cudas.size() == 1) {
-                for (std::string& constraint :
-                     world.library_constraints(release.cudas.front())) {
+                for (std::string& constraint : world.library_constraints(release.cudas.front())) {
                     record.constrains.push_back(std::move(constraint));
                 }
             }

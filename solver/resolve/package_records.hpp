@@ -20,6 +20,13 @@ bool is_extra(std::string_view name);
 // "jax[cuda12]" of an extra; any other name as it is.
 std::string shown_name(std::string_view name);
 
+// Of a package whose CUDA comes by an extra: what an answer with CUDA must hold where the request
+// names no extra. Its records are the sets of extras that do, each as a build: "cuda12".
+std::string cuda_extra_name(std::string_view package);
+// The record whose wheel this one stands for: cupy-cuda12x of cupy; nullptr: it stands for itself.
+const specs::PackageRecord* wheel_of(const specs::PackageRecord& record,
+                                     const std::vector<const specs::PackageRecord*>& records);
+
 // False for names that the tables of torch and TensorFlow have.
 bool has_package(std::string_view name);
 // `known`: which names the catalogue has; requirements on others are left out.

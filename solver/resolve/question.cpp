@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 namespace cudaenv::resolve {
@@ -262,8 +263,8 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
     }
     const std::string lower = to_lower_ascii(text);
     const bool names_gpu = name.starts_with("cuda") || name == "cudnn" || name == "nccl" ||
-                           name == "pytorch-cuda" || name.ends_with("-gpu") ||
-                           lower.starts_with("tensorflow-gpu") ||
+                           !library_of(name).empty() || name == "pytorch-cuda" ||
+                           name.ends_with("-gpu") || lower.starts_with("tensorflow-gpu") ||
                            lower.starts_with("pytorch-gpu") || name.starts_with("cupy");
     if (names_gpu || contains(rest, "cuda") || contains(rest, "gpu") ||
         local_tag.starts_with("cu")) {
@@ -306,9 +307,31 @@ Result<Item> read_pin(const pins::Pin& pin, Vocabulary vocabulary) {
     return item;
 }
 
+// The first release with an extra that exists beside no record of its own, TensorFlow's; nothing
+// for all others, whose records say it.
+std::optional<std::string> first_with_extra(const std::string& package, const std::string& extra) {
+    if (has_package(extra_name(package, extra))) {
+        return std::nullopt;
+    }
+    for (const auto& release : knowledge::package_releases(package)) {
+        if (std::ranges::find(release.extras, extra, &knowledge::PackageExtra::name) !=
+            release.extras.end()) {
+            return release.version;
+        }
+    }
+    return std::nullopt;
+}
+
+bool is_before(const std::string& version, const std::string& other) {
+    const auto one = DottedVersion::parse(version);
+    const auto two = DottedVersion::parse(other);
+    return one && two && *one < *two;
+}
+
 // The tables have the extras that bring CUDA: one that is not among them installs a CPU build.
 Result<void> check_extras(const Item& item) {
     std::vector<std::string> known;
+    const auto pin = exact_pin(item.demand);
     for (const auto& release : knowledge::package_releases(item.name)) {
         for (const auto& extra : release.extras) {
             if (std::ranges::find(known, extra.name) == known.end()) {
@@ -318,6 +341,15 @@ Result<void> check_extras(const Item& item) {
     }
     for (const std::string& extra : item.extras) {
         const std::string name = specs::normalize_project_name(extra);
+        const auto begins = first_with_extra(item.name, name);
+        if (pin && begins && is_before(pin->second, *begins)) {
+            auto error =
+                bad_input("no-such-extra",
+                          fmt::format("{} {} has no extra \"{}\"", item.name, pin->second, extra),
+                          fmt::format("the extra begins with {}", *begins));
+            error.value().path = item.origin;
+            return error;
+        }
         if (known.empty() || !contains(name, "cuda") ||
             std::ranges::find(known, name) != known.end()) {
             continue;
@@ -376,6 +408,26 @@ Item item_of(const Kept& kept) {
         break;
     }
     return item;
+}
+
+// Where CUDA is wanted and comes by an extra, and the request names none.
+void add_cuda_extras(std::span<const Channel* const> channels, Question& question) {
+    std::vector<Item> items;
+    for (Item& item : question.items) {
+        const std::string name = cuda_extra_name(item.name);
+        if (item.kind == Item::Kind::Spec && !item.in_environment && item.extras.empty() &&
+            has_name(channels, name)) {
+            Item more = item;
+            more.demand = name + item.demand.substr(item.name.size());
+            more.name = name;
+            more.relaxed = more.relaxed.empty() ? "" : name;
+            more.build_relaxed.clear();
+            more.siblings.clear();
+            items.push_back(std::move(more));
+        }
+        items.push_back(std::move(item));
+    }
+    question.items = std::move(items);
 }
 
 } // namespace
@@ -466,6 +518,9 @@ Result<Question> read_question(const Request& request, const facts::Host& host,
         named_gpu || (host.driver.has_value() && (!host.gpus.empty() || unknown_gpu));
     question.cuda_named = question.cuda_asked;
     question.cuda_asked = !question.cpu_asked && (question.cuda_asked || usable_gpu);
+    if (vocabulary == Vocabulary::Catalogue && question.cuda_asked) {
+        add_cuda_extras(channels, question);
+    }
     return question;
 }
 

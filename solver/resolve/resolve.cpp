@@ -4,6 +4,7 @@
 #include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/findings.hpp"
 #include "solver/knowledge/frameworks.hpp"
+#include "solver/knowledge/packages.hpp"
 #include "solver/knowledge/toolkits.hpp"
 #include "solver/pins/pins.hpp"
 #include "solver/resolve/advice.hpp"
@@ -191,7 +192,11 @@ void describe_packages(const Request& request, const Answer& answer, Outcome& ou
             !chosen(*record, answer.attempt).asked) {
             continue; // inside the build; named by `cudnn`
         }
+        if (wheel_of(*record, answer.records) != nullptr) {
+            continue; // the wheel's own record is what is installed
+        }
         ChosenPackage package = chosen(*record, answer.attempt);
+        package.asked = package.asked || is_wheel_of_asked(answer.attempt, *record, answer.records);
         const auto* const row = knowledge::find_framework(record->name);
         if (answer.attempt.manager == Manager::Pip && row != nullptr && row->table == "torch") {
             // Up to 1.x some wheels carry no label although their index is a CUDA one.
@@ -491,7 +496,9 @@ bool is_compiled_here(const Request& request) {
     return std::ranges::any_of(request.specs, [](const Wanted& wanted) {
         const auto ask = specs::Ask::parse(wanted.text);
         const auto* const row = ask ? knowledge::find_framework(ask->name()) : nullptr;
-        return row != nullptr && row->from_source;
+        const auto* const project = ask ? knowledge::package_project(ask->name()) : nullptr;
+        return row != nullptr && row->from_source &&
+               (project == nullptr || project->wheels.empty());
     });
 }
 

@@ -4,6 +4,7 @@
 #include "solver/knowledge/fit.hpp"
 #include "solver/knowledge/frameworks.hpp"
 #include "solver/knowledge/toolkits.hpp"
+#include "solver/resolve/package_records.hpp"
 
 #include <algorithm>
 #include <ranges>
@@ -23,6 +24,22 @@ const specs::PackageRecord* named(const Records& records, std::string_view name)
 bool is_wanted(const Attempt& attempt, std::string_view name) {
     return std::ranges::any_of(attempt.question.items, [&](const Item& item) {
         return item.name == name && !item.kept && item.kind == Item::Kind::Spec;
+    });
+}
+
+// An extra of its own that was asked for is compiled here: transformer-engine-torch of
+// transformer-engine[pytorch].
+bool brings_source(const specs::PackageRecord& package, const Records& records) {
+    return std::ranges::any_of(records, [&](const specs::PackageRecord* extra) {
+        if (!is_extra(extra->name) || !extra->name.starts_with(extra_name(package.name, ""))) {
+            return false;
+        }
+        return std::ranges::any_of(records, [&](const specs::PackageRecord* part) {
+            return part->build == "source" &&
+                   std::ranges::any_of(extra->depends, [&](const std::string& spec) {
+                       return spec.starts_with(part->name + ' ');
+                   });
+        });
     });
 }
 
@@ -166,7 +183,8 @@ SourceBuilds source_builds(const Request& request, const Attempt& attempt, const
     bool needs_nvcc = false;
     for (const specs::PackageRecord* const record : records) {
         const auto* const project = knowledge::package_project(record->name);
-        if (record->build != "source" || project == nullptr || !is_wanted(attempt, record->name) ||
+        const bool compiled = record->build == "source" || brings_source(*record, records);
+        if (!compiled || project == nullptr || !is_wanted(attempt, record->name) ||
             !(project->needs("nvcc") || project->needs("--no-build-isolation"))) {
             continue;
         }
@@ -185,7 +203,9 @@ SourceBuilds source_builds(const Request& request, const Attempt& attempt, const
         }
         one.build = knowledge::package_build(record->name, builds.torch);
         one.requirement =
-            one.build != nullptr ? one.build->requirement : record->name + "==" + record->version;
+            one.build != nullptr
+                ? one.build->requirement
+                : record->name + extras_of(attempt, records, record->name) + "==" + record->version;
         if (project->needs("--no-build-isolation")) {
             one.options.emplace_back("--no-build-isolation");
         }

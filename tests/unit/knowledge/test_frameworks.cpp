@@ -86,3 +86,16 @@ TEST_CASE("of the PyPI distributions only CUDA 13's nvcc carries a compiler that
     }
     CHECK(with_nvcc == std::vector<std::string>{"nvidia-cuda-nvcc"});
 }
+
+TEST_CASE("the GPUs that a cuDNN serves follow the support matrix") {
+    const auto floor = [](const char* cudnn) {
+        const auto found = cudnn_floor(cudnn);
+        return found ? found->least_gpu.str() : std::string("unknown");
+    };
+    CHECK(floor("8.1.0") == "unknown");
+    CHECK(floor("9.1.0.70") == "5.0");
+    CHECK(floor("9.10.1.4") == "5.0");
+    CHECK(floor("9.10.2.21") == "5.0");
+    CHECK(floor("9.11.0.98") == "7.5");
+    CHECK(floor("9.28.0.12") == "7.5");
+}

@@ -6,6 +6,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <algorithm>
+
 using namespace cudaenv;
 using Catch::Matchers::ContainsSubstring;
 using test::HostBuilder;
@@ -181,4 +183,130 @@ TEST_CASE("torchtext 0.18 is for torch 2.3") {
     INFO(words_of(clash));
     REQUIRE_FALSE(clash.solved());
     CHECK_THAT(words_of(clash), ContainsSubstring("2.3"));
+}
+
+TEST_CASE("JAX comes with the extra that brings CUDA, where a GPU is here") {
+    const auto outcome = outcome_of({.specs = {"jax"}}, h100());
+    REQUIRE(outcome.solved());
+    CHECK_THAT(outcome.commands.back(), ContainsSubstring("'jax[cuda12]=="));
+    CHECK(outcome.cuda->major() == 12);
+}
+
+TEST_CASE("JAX without a GPU, or with --cpu, comes without an extra") {
+    const auto outcome = outcome_of({.specs = {"jax"}}, HostBuilder().host());
+    REQUIRE(outcome.solved());
+    CHECK_THAT(outcome.commands.back(), ContainsSubstring("jax=="));
+    resolve::Request request;
+    request.specs.push_back({"jax", "argument 1"});
+    request.cpu = true;
+    const auto cpu = resolve::resolve(request, h100(), {});
+    REQUIRE(cpu);
+    CHECK_THAT(cpu->commands.back(), ContainsSubstring("jax=="));
+}
+
+TEST_CASE("an extra that the request names is the only one") {
+    const auto outcome = outcome_of({.specs = {"jax[cuda12-local]"}}, h100());
+    REQUIRE(outcome.solved());
+    CHECK_THAT(outcome.commands.back(), ContainsSubstring("'jax[cuda12-local]=="));
+    CHECK(std::ranges::count(outcome.warnings, "CE228", &facts::Finding::code) == 1);
+}
+
+TEST_CASE("a JAX whose CUDA extras are not on the index is no answer for a GPU") {
+    const auto outcome = outcome_of({.specs = {"jax==0.4.20"}}, h100());
+    CHECK_FALSE(outcome.solved());
+}
+
+TEST_CASE("onnxruntime-gpu comes with the libraries that its wheel lacks") {
+    const auto outcome = outcome_of({.specs = {"onnxruntime-gpu"}}, h100());
+    REQUIRE(outcome.solved());
+    CHECK_THAT(outcome.commands.back(), ContainsSubstring("'onnxruntime-gpu[cuda,cudnn]=="));
+}
+
+TEST_CASE("CuPy takes the toolkit that is here, else the extra ctk") {
+    const auto without = outcome_of({.specs = {"cupy-cuda12x"}}, h100());
+    CHECK_THAT(without.commands.back(), ContainsSubstring("'cupy-cuda12x[ctk]=="));
+    const auto host =
+        HostBuilder().driver("550.54.15").gpu("H100", "9.0").toolkit("12.4.131").host();
+    const auto with = outcome_of({.specs = {"cupy-cuda12x"}}, host);
+    CHECK_THAT(with.commands.back(), ContainsSubstring("cupy-cuda12x=="));
+}
+
+TEST_CASE("cupy is installed as the wheel of the CUDA") {
+    const auto outcome = outcome_of({.specs = {"cupy"}, .cuda = "12.4"}, h100());
+    REQUIRE(outcome.solved());
+    CHECK_THAT(outcome.commands.back(), ContainsSubstring("cupy-cuda12x"));
+    CHECK(version_of(outcome, "cupy") == "absent");
+    CHECK(std::ranges::count(outcome.warnings, "CE227", &facts::Finding::code) == 1);
+}
+
+TEST_CASE("a GPU that the newest cuDNN dropped keeps the last one that serves it") {
+    const auto pascal =
+        HostBuilder().driver("580.95.05").gpu("NVIDIA GeForce GTX 1080 Ti", "6.1").host();
+    const auto outcome = outcome_of({.specs = {"jax[cuda12]"}}, pascal);
+    REQUIRE(outcome.solved());
+    CHECK_THAT(outcome.commands.back(), ContainsSubstring("nvidia-cudnn-cu12==9.10.2.21"));
+    CHECK(std::ranges::count(outcome.warnings, "CE226", &facts::Finding::code) == 1);
+    const auto newer = outcome_of({.specs = {"jax[cuda12]"}}, h100());
+    CHECK_THAT(newer.commands.back(), !ContainsSubstring("nvidia-cudnn"));
+}
+
+TEST_CASE("a named wheel of NCCL or cuDNN is that library, for one CUDA major") {
+    CHECK_FALSE(
+        outcome_of({.specs = {"torch==2.4.1", "nvidia-nccl-cu12==2.25.1"}}, h100()).solved());
+    CHECK_FALSE(
+        outcome_of({.specs = {"torch==2.7.1", "nvidia-cudnn-cu12==9.1.0.70"}}, h100()).solved());
+    CHECK(outcome_of({.specs = {"torch==2.4.1", "nvidia-nccl-cu12==2.20.5"}}, h100()).solved());
+}
+
+TEST_CASE("JAX's plugin has the version of jaxlib") {
+    CHECK_FALSE(
+        outcome_of({.specs = {"jaxlib==0.4.30", "jax-cuda12-plugin==0.4.31"}}, h100()).solved());
+    CHECK(outcome_of({.specs = {"jaxlib==0.4.31", "jax-cuda12-plugin==0.4.31"}}, h100()).solved());
+}
+
+TEST_CASE("torchcodec is the release for the torch beside it") {
+    const auto outcome = outcome_of({.specs = {"torch==2.9.1", "torchcodec"}}, h100());
+    REQUIRE(outcome.solved());
+    CHECK(version_of(outcome, "torchcodec") == "0.9.1");
+}
+
+TEST_CASE("FlashAttention 2 is for Ampere and newer: an older release says why") {
+    const auto t4 = HostBuilder().driver("550.54.15").gpu("Tesla T4", "7.5").host();
+    const auto outcome = outcome_of({.specs = {"torch==2.4.1", "flash-attn"}}, t4);
+    if (outcome.solved()) {
+        CHECK(version_of(outcome, "flash-attn").starts_with("1."));
+        CHECK(std::ranges::count(outcome.warnings, "CE229", &facts::Finding::code) == 1);
+    }
+}
+
+TEST_CASE("an extra that begins with a later release is an error") {
+    resolve::Request request;
+    request.specs.push_back({"tensorflow[and-cuda]==2.13.1", "argument 1"});
+    const auto outcome = resolve::resolve(request, h100(), {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code == "no-such-extra");
+    CHECK(outcome.error().hint == "the extra begins with 2.14.0");
+}
+
+TEST_CASE("CuPy for one minor of CUDA 11 is a wheel of its own") {
+    const auto ampere = HostBuilder().driver("550.54.15").gpu("RTX 3090", "8.6").host();
+    const auto outcome = outcome_of({.specs = {"cupy-cuda113"}, .python = "3.9"}, ampere);
+    REQUIRE(outcome.solved());
+    CHECK(version_of(outcome, "cupy-cuda113") == "10.6.0");
+}
+
+TEST_CASE("TensorFlow before 2.14 shares one conda environment with its CUDA libraries") {
+    resolve::Request request;
+    request.specs.push_back({"tensorflow==2.10.0", "argument 1"});
+    request.pins.push_back({"python", "3.9", "--python"});
+    request.environment.target.has_conda = true;
+    const auto t4 = HostBuilder().driver("535.129.03").gpu("Tesla T4", "7.5").host();
+    const auto outcome = resolve::resolve(request, t4, {});
+    REQUIRE(outcome);
+    REQUIRE(outcome->commands.size() == 3);
+    CHECK(outcome->commands[0] == "conda create -n tensorflow -c conda-forge cudatoolkit=11.2 "
+                                  "'cudnn>=8.1,<9' python=3.9 pip");
+    CHECK(outcome->commands[1] == "conda activate tensorflow");
+    CHECK(outcome->commands[2] == "python -m pip install tensorflow==2.10.0");
+    CHECK(std::ranges::count(outcome->warnings, "CE230", &facts::Finding::code) == 1);
 }

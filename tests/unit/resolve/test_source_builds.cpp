@@ -112,3 +112,18 @@ TEST_CASE("a project's own page of wheels for this torch and CUDA comes before a
           "https://data.pyg.org/whl/torch-2.6.0+cu124.html torch-scatter==2.1.2");
     CHECK_FALSE(has(outcome, "CE221"));
 }
+
+TEST_CASE("an extra that is compiled here is installed without isolation, whoever names it") {
+    auto host = HostBuilder()
+                    .driver("580.95.05")
+                    .gpu("NVIDIA B200", "10.0")
+                    .toolkit("12.8.93")
+                    .gcc("12.2.0")
+                    .host();
+    host.compilers.front().is_default = true;
+    for (const char* const spec : {"transformer-engine[pytorch]", "transformer-engine"}) {
+        const auto outcome = outcome_of({spec, "torch==2.7.1"}, host, "12.8");
+        CHECK_THAT(outcome.commands.back(),
+                   ContainsSubstring("--no-build-isolation 'transformer-engine[pytorch]=="));
+    }
+}
