@@ -65,7 +65,8 @@ Result<OpenChannels> open_channels(const nlohmann::json& params, const protocol:
     for (const std::string& word : asked) {
         auto channel = channels::open_channel(channel_place(word, caller), options);
         // The channels that the built-in tables speak of, where no other is named.
-        if (!channel && channel.error().code == "channel-not-local" && knowledge::has_channel(word)) {
+        if (!channel && channel.error().code == "channel-not-local" &&
+            knowledge::has_channel(word)) {
             elsewhere.push_back(word);
             continue;
         }
@@ -80,9 +81,10 @@ Result<OpenChannels> open_channels(const nlohmann::json& params, const protocol:
                          "name only channels on this machine");
     }
     if (!elsewhere.empty()) {
-        notes.push_back(fmt::format("the built-in tables answer for {}: channels on the network are "
-                                    "not read yet",
-                                    join(elsewhere, ", ")));
+        notes.push_back(
+            fmt::format("the built-in tables answer for {}: channels on the network are "
+                        "not read yet",
+                        join(elsewhere, ", ")));
     }
     if (!asked.empty()) {
         return open;
@@ -305,15 +307,17 @@ Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Cal
         }
         drop_unknown(whole, host, channels, answer.notes);
         const std::string_view known_python = chosen_python.empty() ? python : chosen_python;
-        CUDAENV_TRY(depends_on_python, decide_markers(whole, known_python, host.machine, answer.notes));
+        CUDAENV_TRY(depends_on_python,
+                    decide_markers(whole, known_python, host.machine, answer.notes));
         auto outcome = resolve::resolve(whole, host, channels);
         if (!outcome) {
             return tl::unexpected(at_file_line(std::move(outcome).error(), read));
         }
         answer.outcome = *std::move(outcome);
         for (const std::string& unknown : answer.outcome.unknown) {
-            answer.notes.push_back("cudaenv does not know " + unknown +
-                                   " yet: pip decides about it, and may replace what is named here");
+            answer.notes.push_back(
+                "cudaenv does not know " + unknown +
+                " yet: pip decides about it, and may replace what is named here");
         }
         return answer;
     };

@@ -273,7 +273,7 @@ std::vector<std::string> version_directories(FileSystem& files, const Candidate&
 // Only where one version is there, which the program's name does not contradict: several compilers
 // may share a prefix.
 KnownVersion version_by_directory(FileSystem& files, const Candidate& candidate,
-                              const std::string& machine, CompilerVersions versions) {
+                                  const std::string& machine, CompilerVersions versions) {
     const auto found = version_directories(files, candidate, machine);
     if (found.size() != 1) {
         return {};
@@ -288,8 +288,8 @@ KnownVersion version_by_directory(FileSystem& files, const Candidate& candidate,
 }
 
 KnownVersion version_without_asking(FileSystem& files, const Candidate& candidate,
-                                const std::string& machine, const VersionAsker& asker,
-                                CompilerVersions versions) {
+                                    const std::string& machine, const VersionAsker& asker,
+                                    CompilerVersions versions) {
     if (asker.cache.find(version_key(candidate.status))) {
         return {}; // asking costs nothing
     }
@@ -352,8 +352,8 @@ CompilerFindings find_compilers(FileSystem& files, const Environment& environmen
     for (std::size_t i = 0; i < asked.size(); ++i) {
         auto version = DottedVersion::parse(answers[i].version);
         if (!version) {
-            findings.notes.push_back(
-                asked[i]->path + " is skipped, its version is unknown: " + answers[i].reason);
+            findings.notes.push_back(asked[i]->path +
+                                     " is skipped, its version is unknown: " + answers[i].reason);
             continue;
         }
         add(*asked[i], std::move(*version),

@@ -23,7 +23,7 @@ struct Framework {
     // "user": runs on it.
     std::string role;
     std::string table;        // of its releases: "torch", "tensorflow", "packages"; empty: none
-    bool cpu_build = false; // conda's channels have CUDA and CPU builds under its one name
+    bool cpu_build = false;   // conda's channels have CUDA and CPU builds under its one name
     bool from_source = false; // an index has its source alone: it is compiled where it is installed
     std::string
         repository; // where it is, for what pip cannot install by name: "github.com/NVIDIA/apex"

@@ -97,8 +97,8 @@ std::optional<specs::Version> version_in(std::string_view spec) {
     return version ? std::optional(*std::move(version)) : std::nullopt;
 }
 
-// Specs of the versions around the one that is wanted: outwards, the newer first; of CUDA the older,
-// which more drivers run.
+// Specs of the versions around the one that is wanted: outwards, the newer first; of CUDA the
+// older, which more drivers run.
 std::vector<std::string> nearest_to(const Item& item, std::span<const Channel* const> channels) {
     constexpr std::size_t k_most = 12;
     const bool pin = item.kind == Item::Kind::Pin;

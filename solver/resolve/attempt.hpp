@@ -31,9 +31,7 @@ struct Attempt {
     std::vector<const Channel*> channels;
 
     // Null where there is no answer.
-    [[nodiscard]] std::optional<Records> solve() const {
-        return universe->solve(demands);
-    }
+    [[nodiscard]] std::optional<Records> solve() const { return universe->solve(demands); }
 };
 
 struct AttemptOptions {

@@ -38,7 +38,8 @@ bool is_kept(const Attempt& attempt, const specs::PackageRecord& record) {
     });
 }
 
-// A torch that is installed now and compiled against NumPy 1, where the request does not name NumPy.
+// A torch that is installed now and compiled against NumPy 1, where the request does not name
+// NumPy.
 bool needs_numpy_1(const Attempt& attempt, const specs::PackageRecord& torch) {
     return !is_kept(attempt, torch) &&
            knowledge::release_numbers(torch.version) < DottedVersion::of("2.3") &&
@@ -412,8 +413,8 @@ TorchSource torch_source(const Request& request, const Attempt& attempt, const R
     const bool stays = is_kept(attempt, *torch);
     // A partner beside a torch that stays comes from its index, whatever the default index has by
     // now; and so does what only differs by its label from what is installed.
-    if (variant == nullptr || (variant->wheel_is_default && !stays &&
-                               !replaces_same_version(request, *torch))) {
+    if (variant == nullptr ||
+        (variant->wheel_is_default && !stays && !replaces_same_version(request, *torch))) {
         return {};
     }
     const std::string label = variant->wheel_has_local_label ? '+' + variant->tag : "";

@@ -105,7 +105,8 @@ public:
         }
         if (element.loosenable()) {
             // Without the pin of a CUDA what was asked stays, in another build.
-            const bool build = element.item->kind == Item::Kind::Pin && element.item->name == "cuda";
+            const bool build =
+                element.item->kind == Item::Kind::Pin && element.item->name == "cuda";
             change_wishes({i}, *records, build ? 1 : 2);
         } else if (element.nvcc) {
             Request run = m_search.request();
@@ -289,9 +290,8 @@ private:
             }
             for (Wanted& wanted : changed.specs) {
                 if (redact_secrets(wanted.text) == item.text && !version.empty()) {
-                    wanted.text = item.name == "cuda"
-                                      ? "cuda=" + version
-                                      : shown_name(item.name) + "==" + version;
+                    wanted.text = item.name == "cuda" ? "cuda=" + version
+                                                      : shown_name(item.name) + "==" + version;
                 }
             }
         }

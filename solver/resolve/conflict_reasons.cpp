@@ -252,10 +252,9 @@ void opposed(const ConflictSearch& search, const Records& records, const Item& i
                     continue;
                 }
                 ++told;
-                reasons.push_back(
-                    {fmt::format("{} {}; {}", display(*record, search.attempt()),
-                                 need_text(dependency), wish_text(item)),
-                     {fmt::format("{} ({})", item.text, item.origin)}});
+                reasons.push_back({fmt::format("{} {}; {}", display(*record, search.attempt()),
+                                               need_text(dependency), wish_text(item)),
+                                   {fmt::format("{} ({})", item.text, item.origin)}});
             }
         }
     }
@@ -279,8 +278,8 @@ void alone(const ConflictSearch& search, const Item& item, std::vector<Reason>& 
                     builds.push_back(record->build);
                 }
             }
-            text = fmt::format("no {} here matches {}; the builds of that version are {}", item.name,
-                               item.text, join(builds, ", "));
+            text = fmt::format("no {} here matches {}; the builds of that version are {}",
+                               item.name, item.text, join(builds, ", "));
         } else {
             text = fmt::format("no {} here matches {}; the newest is {}", item.name, item.text,
                                display(*all.front(), search.attempt()));
@@ -329,11 +328,9 @@ std::optional<Reason> clash_of(const ConflictSearch& search, const Records& reco
     }
     for (const std::string& mine : requirements_of(*candidates.front())) {
         const std::string name = mine.substr(0, mine.find(' '));
-        const auto held = std::ranges::find(records, name, [](const auto* one) -> const auto& {
-            return one->name;
-        });
-        if (is_virtual(name) || held == records.end() ||
-            attempt.universe->matches(**held, mine)) {
+        const auto held = std::ranges::find(
+            records, name, [](const auto* one) -> const auto& { return one->name; });
+        if (is_virtual(name) || held == records.end() || attempt.universe->matches(**held, mine)) {
             continue;
         }
         for (const specs::PackageRecord* const record : records) {
@@ -447,12 +444,11 @@ std::vector<Reason> reasons_of(const ConflictSearch& search, const Core& core) {
                                 ? fmt::format("{} ({})", text, element.item->origin)
                                 : text);
         }
-        const bool only_cpu =
-            items.size() == 1 && core.elements.size() == 2 &&
-            std::ranges::any_of(core.elements, [&](std::size_t i) {
-                const auto* const fact = search.elements()[i].fact;
-                return fact != nullptr && fact->kind == FactKind::CudaGiven;
-            });
+        const bool only_cpu = items.size() == 1 && core.elements.size() == 2 &&
+                              std::ranges::any_of(core.elements, [&](std::size_t i) {
+                                  const auto* const fact = search.elements()[i].fact;
+                                  return fact != nullptr && fact->kind == FactKind::CudaGiven;
+                              });
         if (only_cpu) {
             reasons.push_back({fmt::format("{} has only CPU builds here", items.front()->text),
                                std::move(facts)});

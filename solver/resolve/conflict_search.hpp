@@ -12,7 +12,6 @@
 
 namespace cudaenv::resolve {
 
-
 // One thing that can be left out or loosened: a wish, a fact, or the nvcc that `--for build` asks
 // for.
 struct Element {

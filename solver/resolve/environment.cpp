@@ -94,8 +94,7 @@ void describe_changes(const std::vector<Changed>& changed, Outcome& outcome) {
         const std::string from = version_of(*one.installed);
         if (one.left_behind) {
             outcome.warnings.push_back(knowledge::finding(
-                "CE215", {},
-                {{"name", one.installed->name}, {"from", from}, {"why", one.why}}));
+                "CE215", {}, {{"name", one.installed->name}, {"from", from}, {"why", one.why}}));
             continue;
         }
         const ChosenPackage* const to = chosen_for(outcome, *one.installed);
@@ -146,8 +145,7 @@ Result<std::optional<Outcome>> answer_in_environment(Request& request, const Ask
         for (const Installed* const one : candidates) {
             bool stays = false;
             std::string why;
-            for (const Stays how :
-                 {Stays::Build, Stays::Version, Stays::Label, Stays::Package}) {
+            for (const Stays how : {Stays::Build, Stays::Version, Stays::Label, Stays::Package}) {
                 request.kept.push_back({*one, how});
                 CUDAENV_TRY(auto with, asking.answer(request));
                 if (with) {

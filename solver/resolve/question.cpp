@@ -120,13 +120,13 @@ Result<void> check_is_for_nvidia(std::string_view text) {
     const auto label = plus == std::string::npos ? std::string() : lower.substr(plus + 1);
     const bool rocm = label.starts_with("rocm") || label.starts_with("hip");
     if (rocm || label.starts_with("xpu")) {
-        return bad_input("other-gpu",
-                         fmt::format("{} is {}; cudaenv resolves CUDA builds", text,
-                                     rocm ? "a ROCm build, for AMD GPUs"
-                                          : "an XPU build, for Intel GPUs"),
-                         fmt::format("leave it out, or see https://pytorch.org/get-started/locally "
-                                     "for {}",
-                                     rocm ? "ROCm" : "XPU"));
+        return bad_input(
+            "other-gpu",
+            fmt::format("{} is {}; cudaenv resolves CUDA builds", text,
+                        rocm ? "a ROCm build, for AMD GPUs" : "an XPU build, for Intel GPUs"),
+            fmt::format("leave it out, or see https://pytorch.org/get-started/locally "
+                        "for {}",
+                        rocm ? "ROCm" : "XPU"));
     }
     if (contains(lower, ".dev") || contains(lower, "/nightly/")) {
         return bad_input("nightly",
@@ -354,9 +354,9 @@ Result<void> check_extras(const Item& item) {
             std::ranges::find(known, name) != known.end()) {
             continue;
         }
-        auto error = bad_input("no-such-extra",
-                               fmt::format("{} has no extra \"{}\"", item.name, extra),
-                               "its extras are " + join(known, ", "));
+        auto error =
+            bad_input("no-such-extra", fmt::format("{} has no extra \"{}\"", item.name, extra),
+                      "its extras are " + join(known, ", "));
         error.value().path = item.origin;
         return error;
     }

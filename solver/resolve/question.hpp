@@ -35,13 +35,13 @@ struct Item {
 struct Question {
     std::vector<Item> items;
     std::vector<std::string> unknown; // asked for, as written, and in no table
-    bool cuda_asked = false; // by a word of the request, or because a GPU is here
-    bool cuda_named = false; // by a word of the request
+    bool cuda_asked = false;          // by a word of the request, or because a GPU is here
+    bool cuda_named = false;          // by a word of the request
     bool cpu_asked = false;
 };
 
-// ROCm, XPU and nightly builds have indexes of their own, which are not known here. `text`: a spec or
-// the address of an index. Errors: "other-gpu", "nightly".
+// ROCm, XPU and nightly builds have indexes of their own, which are not known here. `text`: a spec
+// or the address of an index. Errors: "other-gpu", "nightly".
 Result<void> check_is_for_nvidia(std::string_view text);
 
 // Errors: "bad-spec" (what, where, what would be right), "no-such-package" (with the nearest name).

@@ -100,9 +100,9 @@ ChosenPackage chosen(const specs::PackageRecord& record, const Attempt& attempt)
     package.channel = record.channel;
     package.url = record.url;
     package.sha256 = record.sha256;
-    package.asked =
-        std::any_of(attempt.question.items.begin(), attempt.question.items.end(),
-                    [&](const Item& item) { return item.name == record.name && !item.in_environment; });
+    package.asked = std::any_of(
+        attempt.question.items.begin(), attempt.question.items.end(),
+        [&](const Item& item) { return item.name == record.name && !item.in_environment; });
     if (!attempt.catalogue) {
         return package;
     }
@@ -349,10 +349,10 @@ Result<std::optional<Outcome>> answer_in_catalogue(const Request& request, const
             CUDAENV_TRY(auto answer, std::move(tried));
             // In a conda environment conda's; else the newer one, and of two equal ones conda's,
             // which includes Python and toolkit, where a conda is here.
-            if (answer && (!best || (!conda_first &&
-                                     (first_version(*answer) > first_version(*best) ||
-                                      (first_version(*answer) == first_version(*best) &&
-                                       request.environment.target.has_conda))))) {
+            if (answer &&
+                (!best || (!conda_first && (first_version(*answer) > first_version(*best) ||
+                                            (first_version(*answer) == first_version(*best) &&
+                                             request.environment.target.has_conda))))) {
                 best = std::move(answer);
             }
         }
@@ -502,7 +502,8 @@ bool is_compiled_here(const Request& request) {
     });
 }
 
-// What the environment's torch means for the answer: a CPU build beside a GPU, a build of one's own.
+// What the environment's torch means for the answer: a CPU build beside a GPU, a build of one's
+// own.
 void remark_on_torch(const Request& request, const facts::Host& host, Outcome& outcome) {
     for (const Kept& kept : request.kept) {
         const Installed& torch = kept.installed;
@@ -524,14 +525,13 @@ void remark_on_torch(const Request& request, const facts::Host& host, Outcome& o
         } else if (torch.is_built_torch()) {
             const auto partner =
                 std::ranges::find_if(outcome.packages, [](const ChosenPackage& package) {
-                    return package.asked && (package.name == "torchvision" ||
-                                             package.name == "torchaudio");
+                    return package.asked &&
+                           (package.name == "torchvision" || package.name == "torchaudio");
                 });
             if (partner != outcome.packages.end()) {
-                outcome.warnings.push_back(
-                    knowledge::finding("CE217", {},
-                                       {{"version", torch.version + '+' + torch.label},
-                                        {"partner", partner->name}}));
+                outcome.warnings.push_back(knowledge::finding(
+                    "CE217", {},
+                    {{"version", torch.version + '+' + torch.label}, {"partner", partner->name}}));
             }
         }
     }
@@ -546,8 +546,8 @@ Result<Outcome> resolve_in_catalogue(Request request, const facts::Host& host, O
             request.specs.push_back({pin.name, pin.origin});
         }
     }
-    const bool cuda_alone = pins_alone && request.specs.size() == 1 &&
-                            request.specs.front().text == "cuda";
+    const bool cuda_alone =
+        pins_alone && request.specs.size() == 1 && request.specs.front().text == "cuda";
     const Asking asking{
         [&](const Request& asked) { return answer_in_catalogue(asked, host, outcome); },
         [&](const Request& asked) { return first_reason(asked, host); }};
@@ -584,8 +584,7 @@ Result<Outcome> resolve_in_catalogue(Request request, const facts::Host& host, O
     const auto& target = request.environment.target;
     if (request.manager == ManagerChoice::Conda && !target.has_conda &&
         !answered->commands.empty()) {
-        answered->missing.push_back(
-            knowledge::finding("CE218", {}, {{"machine", target.machine}}));
+        answered->missing.push_back(knowledge::finding("CE218", {}, {{"machine", target.machine}}));
     }
     if (answered->packages.empty() && !answered->cuda && !answered->unknown.empty()) {
         return bad_input("no-such-package",

@@ -347,7 +347,7 @@ TEST_CASE(
     CHECK(words_of(umlauts) == kept + "...");
     // The one that says what is missing, before a backtrace.
     CHECK(words_of("Unable to load any of {libx.so.9, libx.so}\nInvalid handle\n" +
-               std::string(300, 'b')) ==
+                   std::string(300, 'b')) ==
           "Unable to load any of {libx.so.9, libx.so} / Invalid handle");
 }
 

@@ -319,7 +319,7 @@ TEST_CASE("a library that this user may not read is passed over, and reported") 
 
 // Whether what was found in `before` is still reported in `after`.
 bool is_reported_after(VerdictDepth depth, FakeDisk before, FakeDisk after,
-                   const std::vector<std::string>& library_path = {}) {
+                       const std::vector<std::string>& library_path = {}) {
     const test::TemporaryTree tree;
     const VerdictStore store(tree.path());
     const VerdictQuestion question{k_venv, "", "", {}};
@@ -353,12 +353,13 @@ TEST_CASE("a library that is added where it was looked for is a reason to probe 
     CHECK_FALSE(is_reported_after(quick, with({}), with({cudart})));
     CHECK_FALSE(is_reported_after(full, with({cudart}), with({cudart, nvrtc})));
     CHECK_FALSE(is_reported_after(quick, with({}), with({k_site + "/torch/lib/libcudart.so.12"})));
-    CHECK_FALSE(is_reported_after(quick, with({}), with({"/opt/lib/libcudart.so.12"}), {"/opt/lib"}));
+    CHECK_FALSE(
+        is_reported_after(quick, with({}), with({"/opt/lib/libcudart.so.12"}), {"/opt/lib"}));
     CHECK_FALSE(is_reported_after(quick, with({}), with({"/new/libcudart.so.12"}), {"/new"}));
     // What has nothing to do with CUDA.
-    CHECK(is_reported_after(full, with({cudart}),
-                        with({cudart, k_site + "/requests/__init__.py", "/opt/lib/libpng.so.16"}),
-                        {"/opt/lib"}));
+    CHECK(is_reported_after(
+        full, with({cudart}),
+        with({cudart, k_site + "/requests/__init__.py", "/opt/lib/libpng.so.16"}), {"/opt/lib"}));
 }
 
 } // namespace

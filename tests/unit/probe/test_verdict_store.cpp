@@ -338,7 +338,8 @@ TEST_CASE("each kind of shell has its own verdict, and one takes nothing from an
     CHECK(store.find(disk, other, k_now)->verdict == "ok");
 }
 
-TEST_CASE("what no file shows to be mended is reported for an hour, and that all was well is over") {
+TEST_CASE(
+    "what no file shows to be mended is reported for an hour, and that all was well is over") {
     constexpr std::int64_t k_hour = 3600;
     const KeptVerdict lost{"fails", "nccl", "CE357", "", k_now + 1, k_full, {}, true};
     const Scratch scratch;

@@ -83,24 +83,24 @@ TEST_CASE("the default index's build of the installed version is named with its 
         answer(in_venv({installed("torch", "2.4.1", "cu124")}, {"torch==2.4.1"}, "12.1"), h100());
     CHECK(change_of(outcome, "torch") == "2.4.1+cu124 -> 2.4.1+cu121: you asked for CUDA 12.1");
     REQUIRE(outcome.commands.size() == 1);
-    CHECK_THAT(outcome.commands[0], ContainsSubstring("torch==2.4.1+cu121") &&
-                                        ContainsSubstring("whl/cu121"));
+    CHECK_THAT(outcome.commands[0],
+               ContainsSubstring("torch==2.4.1+cu121") && ContainsSubstring("whl/cu121"));
 }
 
 TEST_CASE("partners that cannot stay move with torch, each for its own reason") {
-    const auto outcome = answer(in_venv({installed("torch", "2.3.1", "cu121"),
-                                         installed("torchvision", "0.18.1", "cu121"),
-                                         installed("torchaudio", "2.3.1", "cu121")},
-                                        {"torch==2.5.1"}),
-                                h100());
+    const auto outcome = answer(
+        in_venv({installed("torch", "2.3.1", "cu121"), installed("torchvision", "0.18.1", "cu121"),
+                 installed("torchaudio", "2.3.1", "cu121")},
+                {"torch==2.5.1"}),
+        h100());
     CHECK_THAT(change_of(outcome, "torch"), ContainsSubstring("you asked for torch==2.5.1"));
     CHECK_THAT(change_of(outcome, "torchvision"),
                ContainsSubstring("torchvision 0.18.1+cu121 requires torch 2.3.1+cu121"));
     CHECK_THAT(change_of(outcome, "torchaudio"),
                ContainsSubstring("torchaudio 2.3.1+cu121 requires torch 2.3.1+cu121"));
     REQUIRE(outcome.commands.size() == 1);
-    CHECK_THAT(outcome.commands[0], ContainsSubstring("torchvision==0.20.1") &&
-                                        ContainsSubstring("torchaudio==2.5.1"));
+    CHECK_THAT(outcome.commands[0],
+               ContainsSubstring("torchvision==0.20.1") && ContainsSubstring("torchaudio==2.5.1"));
 }
 
 TEST_CASE("a CPU build stays, and that it uses no GPU is said") {
@@ -123,22 +123,22 @@ TEST_CASE("a CPU build gives way to a CUDA that is named") {
 TEST_CASE("a torch from source stays, and its partner is compiled against it") {
     auto torch = installed("torch", "1.12.0a0", "git664058f");
     torch.cuda = DottedVersion::of("11.8");
-    const auto outcome = answer(
-        in_venv({torch}, {"torchvision"}),
-        HostBuilder().driver("550.54.15").gpu("NVIDIA A100", "8.0").host());
+    const auto outcome = answer(in_venv({torch}, {"torchvision"}),
+                                HostBuilder().driver("550.54.15").gpu("NVIDIA A100", "8.0").host());
     INFO(words_of(outcome));
     CHECK(outcome.kept == std::vector<std::string>{"torch 1.12.0a0+git664058f"});
     CHECK(warns(outcome, "CE217"));
     CHECK(outcome.commands ==
-          std::vector<std::string>{"/venvs/v/bin/python -m pip install --no-build-isolation --no-deps "
-                                   "git+https://github.com/pytorch/vision@v0.13.0"});
+          std::vector<std::string>{
+              "/venvs/v/bin/python -m pip install --no-build-isolation --no-deps "
+              "git+https://github.com/pytorch/vision@v0.13.0"});
 }
 
 TEST_CASE("what fits no answer is said to be left behind") {
-    const auto outcome = answer(in_venv({installed("torch", "1.12.1", "cu113"),
-                                         installed("torchaudio", "0.12.1", "cu113")},
-                                        {"torch==2.15.0"}),
-                                HostBuilder().driver("580.95.05").gpu("NVIDIA H100", "9.0").host());
+    const auto outcome = answer(
+        in_venv({installed("torch", "1.12.1", "cu113"), installed("torchaudio", "0.12.1", "cu113")},
+                {"torch==2.15.0"}),
+        HostBuilder().driver("580.95.05").gpu("NVIDIA H100", "9.0").host());
     INFO(words_of(outcome));
     REQUIRE(outcome.solved());
     const bool moved = change_of(outcome, "torchaudio") != "none";

@@ -399,7 +399,8 @@ std::vector<Case> driver_cases() {
          ProbeVerdict::NoGpu,
          "",
          {{"seen", "cuInit: error 100"}}},
-        {"100 where the device files are closed is reported with their group, and is not their absence",
+        {"100 where the device files are closed is reported with their group, and is not their "
+         "absence",
          [](Bench& bench) {
              for (const char* file : {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia0"}) {
                  bench.context.closed_devices.push_back({file, "root", "video", 0660, false});
