@@ -323,6 +323,10 @@ void Catalogue::add_tensorflow(World& world, Manager manager) {
         if (!release.pythons.empty()) {
             record.depends.push_back(python_spec(release.pythons));
         }
+        if (std::string numpy = requirement_of("tensorflow", record.version, "numpy");
+            !numpy.empty()) {
+            record.constrains.push_back("numpy" + numpy);
+        }
         specs::PackageRecord cpu = record;
         cpu.build = "cpu";
         cpu.depends.emplace_back(World::k_cpu_build);
@@ -343,7 +347,9 @@ void Catalogue::add_tensorflow(World& world, Manager manager) {
         add_tensorflow_libraries(release, record.depends);
         // No list of GPUs is published for any release: what its CUDA's libraries do not serve, it
         // does not.
-        record.constrains = world.library_constraints(*release.cuda);
+        for (std::string& constraint : world.library_constraints(*release.cuda)) {
+            record.constrains.push_back(std::move(constraint));
+        }
         add(std::move(record));
     }
 }

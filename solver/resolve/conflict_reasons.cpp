@@ -333,9 +333,16 @@ std::optional<Reason> clash_of(const ConflictSearch& search, const Records& reco
         if (is_virtual(name) || held == records.end() || attempt.universe->matches(**held, mine)) {
             continue;
         }
+        const auto mine_too = attempt.universe->matching(mine);
         for (const specs::PackageRecord* const record : records) {
             for (const std::string& yours : requirements_of(*record)) {
-                if (yours.starts_with(name + ' ')) {
+                // "12.4.*" beside "12.*" is no clash, whichever the answer without it holds.
+                const bool clash = record->name != candidates.front()->name &&
+                                   yours.starts_with(name + ' ') &&
+                                   std::ranges::none_of(mine_too, [&](const auto* one) {
+                                       return attempt.universe->matches(*one, yours);
+                                   });
+                if (clash) {
                     return Reason{fmt::format("{} {}; {} {}", display(*candidates.front(), attempt),
                                               need_text(mine), display(*record, attempt),
                                               need_text(yours)),

@@ -412,8 +412,13 @@ void package_records(std::string_view name, World& world,
 }
 
 std::string torch_requirement(const DottedVersion& torch, std::string_view name) {
-    for (const knowledge::PackageRelease& release : knowledge::package_releases("torch")) {
-        if (release.version != torch.str()) {
+    return requirement_of("torch", torch.str(), name);
+}
+
+std::string requirement_of(std::string_view package, std::string_view version,
+                           std::string_view name) {
+    for (const knowledge::PackageRelease& release : knowledge::package_releases(package)) {
+        if (release.version != version) {
             continue;
         }
         for (const std::string& text : release.requirements) {

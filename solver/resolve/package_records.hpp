@@ -43,5 +43,8 @@ std::string wheel_pythons(std::string_view name, std::string_view version, const
 // What the wheels of a torch release require of the package whose name begins so, as the end of a
 // spec: " ==3.2.0" of "triton", " ==2.21.5" of "nvidia-nccl-". Empty where it is not known.
 std::string torch_requirement(const DottedVersion& torch, std::string_view name);
+// Likewise of any release in the table of packages: " <2.1.0,>=1.26.0" of TensorFlow's "numpy".
+std::string requirement_of(std::string_view package, std::string_view version,
+                           std::string_view name);
 
 } // namespace cudaenv::resolve

@@ -258,6 +258,20 @@ TEST_CASE("a named wheel of NCCL or cuDNN is that library, for one CUDA major") 
     CHECK(outcome_of({.specs = {"torch==2.4.1", "nvidia-nccl-cu12==2.20.5"}}, h100()).solved());
 }
 
+TEST_CASE("a conflict names the requirements that exclude each other") {
+    const auto outcome =
+        outcome_of({.specs = {"torch==2.5.1", "jax[cuda12]==0.6.2"}, .python = "3.11"}, h100());
+    REQUIRE_FALSE(outcome.solved());
+    CHECK_THAT(outcome.conflict->reasons.front().text, ContainsSubstring("requires cuDNN 9.1.0.70"));
+}
+
+TEST_CASE("TensorFlow holds NumPy to the versions that its wheels require") {
+    CHECK_FALSE(outcome_of({.specs = {"tensorflow==2.15.1", "numpy>=2"}, .python = "3.11"}, h100())
+                    .solved());
+    CHECK(outcome_of({.specs = {"tensorflow==2.15.1", "numpy<2"}, .python = "3.11"}, h100())
+              .solved());
+}
+
 TEST_CASE("JAX's plugin has the version of jaxlib") {
     CHECK_FALSE(
         outcome_of({.specs = {"jaxlib==0.4.30", "jax-cuda12-plugin==0.4.31"}}, h100()).solved());
