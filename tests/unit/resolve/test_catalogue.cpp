@@ -262,7 +262,8 @@ TEST_CASE("a conflict names the requirements that exclude each other") {
     const auto outcome =
         outcome_of({.specs = {"torch==2.5.1", "jax[cuda12]==0.6.2"}, .python = "3.11"}, h100());
     REQUIRE_FALSE(outcome.solved());
-    CHECK_THAT(outcome.conflict->reasons.front().text, ContainsSubstring("requires cuDNN 9.1.0.70"));
+    CHECK_THAT(outcome.conflict->reasons.front().text,
+               ContainsSubstring("requires cuDNN 9.1.0.70"));
 }
 
 TEST_CASE("TensorFlow holds NumPy to the versions that its wheels require") {
