@@ -28,7 +28,7 @@ constexpr auto k_rules = std::to_array<RuleRow>({
     {"torch family", find_torch_family, CheckDepth::Records},
     {"CUDA copies", find_cuda_copies, CheckDepth::Records},
     {"nvcc's parts", find_nvcc_parts, CheckDepth::Records},
-    {"shadowed cuDNN", find_shadowed_cudnn, CheckDepth::Everything},
+    {"shadowed libraries", find_shadowed_libraries, CheckDepth::Everything},
     {"extensions", find_foreign_extensions, CheckDepth::Everything},
     {"stale builds", find_stale_builds, CheckDepth::Everything},
     {"CUDA fit", find_cuda_misfits, CheckDepth::Machine},

@@ -30,12 +30,14 @@ struct PipConstraints {
     std::string text;
 };
 
-// A library in a directory of LD_LIBRARY_PATH.
+// A CUDA library that the shell puts before the environment's: in LD_PRELOAD, or in a directory of
+// LD_LIBRARY_PATH.
 struct SearchedLibrary {
     std::string name; // "libcudnn.so.9"
     std::string directory;
     std::string version;         // "9.14.0" of the file that it links to; empty: unknown
     bool of_environment = false; // inside the prefix
+    bool preloaded = false;      // by LD_PRELOAD
 };
 
 struct CheckContext {
@@ -55,7 +57,7 @@ struct CheckContext {
     std::vector<KeptCopy> kept{};                // by name, then by when it was kept
     PipConstraints constraints{};
     std::string library_path{};              // LD_LIBRARY_PATH of the shell
-    std::vector<SearchedLibrary> searched{}; // in it, in the order of its directories
+    std::vector<SearchedLibrary> searched{}; // what is preloaded, then by its directories
     // The environment was named on the command line; else it is the active one.
     bool is_named = false;
 };

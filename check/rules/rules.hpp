@@ -31,8 +31,8 @@ void find_unmet_requirements(const CheckContext& context, std::vector<CheckFindi
 void find_cuda_copies(const CheckContext& context, std::vector<CheckFinding>& findings);
 // nvcc_parts.cpp: CE134 parts of nvcc of two CUDA releases.
 void find_nvcc_parts(const CheckContext& context, std::vector<CheckFinding>& findings);
-// shadowed_cudnn.cpp: CE135 another cuDNN on LD_LIBRARY_PATH.
-void find_shadowed_cudnn(const CheckContext& context, std::vector<CheckFinding>& findings);
+// shadowed_libraries.cpp: CE135 another cuDNN or CUDA library on LD_LIBRARY_PATH or LD_PRELOAD.
+void find_shadowed_libraries(const CheckContext& context, std::vector<CheckFinding>& findings);
 // cuda_fit.cpp: CE140 framework and toolkit, CE141 to CE143 driver and runtime, CE150 missing nvcc.
 void find_cuda_misfits(const CheckContext& context, std::vector<CheckFinding>& findings);
 // outdated_constraints.cpp: CE160 a constraints file of `cudaenv attach` that is out of date.

@@ -18,6 +18,7 @@
 #include "solver/specs/channel_name.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <unistd.h>
 
@@ -74,24 +75,61 @@ bool has_python_sites(const std::string& prefix, Inventories& inventories) {
     return loan && !loan->inventory().sites.empty();
 }
 
-// The cuDNNs in the directories of LD_LIBRARY_PATH, in their order.
-std::vector<rules::SearchedLibrary> searched_libraries(std::string_view library_path,
-                                                       const std::string& prefix) {
-    constexpr std::size_t k_most_directories = 64;
+// The sonames that frameworks load.
+constexpr auto k_cuda_sonames = std::to_array<const char*>(
+    {"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so.7", "libcudart.so.13", "libcudart.so.12",
+     "libcudart.so.11.0", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libcublas.so.13",
+     "libcublas.so.12", "libcublas.so.11", "libcublasLt.so.13", "libcublasLt.so.12",
+     "libcublasLt.so.11"});
+
+rules::SearchedLibrary library_at(const std::string& directory, std::string name,
+                                  const std::string& prefix) {
+    const std::string real = real_path(directory + '/' + name);
+    const auto at = real.rfind(".so.");
+    return {std::move(name), directory,
+            at == std::string::npos ? std::string() : real.substr(at + 4),
+            real.starts_with(prefix + '/')};
+}
+
+// The CUDA libraries of LD_PRELOAD, then those in the directories of LD_LIBRARY_PATH, in their
+// order.
+std::vector<rules::SearchedLibrary>
+searched_libraries(std::string preload, std::string_view library_path, const std::string& prefix) {
+    constexpr std::size_t k_most_entries = 64;
     std::vector<rules::SearchedLibrary> found;
-    auto directories = split(library_path, ':');
-    directories.resize(std::min(directories.size(), k_most_directories));
-    for (const std::string_view directory : directories) {
-        for (const char* const name : {"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so.7"}) {
-            const std::string path = std::string(directory) + '/' + name;
-            if (!directory.starts_with('/') || ::access(path.c_str(), F_OK) != 0) {
-                continue;
+    std::ranges::replace(preload, ' ', ':'); // ld.so(8) takes both
+    auto files = split(preload, ':');
+    files.resize(std::min(files.size(), k_most_entries));
+    for (const std::string_view file : files) {
+        const auto slash = file.rfind('/');
+        if (!file.starts_with('/')) {
+            continue; // a bare name is searched for as any other
+        }
+        const std::string path(file);
+        for (const std::string_view soname : k_cuda_sonames) {
+            const auto stem = soname.substr(0, soname.find(".so") + 3);
+            const auto name = file.substr(slash + 1);
+            const auto real = real_path(path);
+            // libcudnn.so, libcudnn.so.9 and libcudnn.so.9.14.0 are the one that 9 names.
+            const bool same =
+                name.starts_with(stem) && real.find(std::string(soname)) != std::string::npos;
+            if (same && ::access(path.c_str(), F_OK) == 0) {
+                auto library = library_at(path.substr(0, slash), std::string(name), prefix);
+                library.name = soname;
+                library.preloaded = true;
+                found.push_back(std::move(library));
+                break;
             }
-            const std::string real = real_path(path);
-            const auto at = real.rfind(".so.");
-            found.push_back({name, std::string(directory),
-                             at == std::string::npos ? std::string() : real.substr(at + 4),
-                             real.starts_with(prefix + '/')});
+        }
+    }
+    auto directories = split(library_path, ':');
+    directories.resize(std::min(directories.size(), k_most_entries));
+    for (const std::string_view directory : directories) {
+        for (const char* const name : k_cuda_sonames) {
+            const std::string path = std::string(directory) + '/' + name;
+            if (directory.starts_with('/') && ::access(path.c_str(), F_OK) == 0) {
+                found.push_back(library_at(std::string(directory), name, prefix));
+            }
         }
     }
     return found;
@@ -234,7 +272,8 @@ void Examination::look_at_cuda(const nlohmann::json& params, const protocol::Cal
     }
     m_seen.extensions = extensions::read_extensions(inventory(), wanted);
     m_seen.library_path = caller.variable("LD_LIBRARY_PATH").value_or("");
-    m_seen.searched = searched_libraries(m_seen.library_path, inventory().prefix);
+    m_seen.searched = searched_libraries(caller.variable("LD_PRELOAD").value_or(""),
+                                         m_seen.library_path, inventory().prefix);
 }
 
 std::vector<rules::CheckFinding> Examination::findings() const {

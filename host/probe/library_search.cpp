@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "host/environments/cuda_libraries.hpp"
 #include "host/probe/search_path_tag.hpp"
+#include "solver/knowledge/builds.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,12 +21,9 @@ constexpr const char* k_loader_cache = "/etc/ld.so.cache";
 // More would not help, and the request is one argument of a command.
 constexpr std::size_t k_most_files = 16;
 
-// torch opens the libraries of its wheels by their paths, before anything else can find others:
-// from 2.10 on each of them (pytorch/pytorch#167046), whatever LD_LIBRARY_PATH names.
 bool preloads_wheels(const facts::EnvironmentFacts& environment) {
     return std::ranges::any_of(environment.frameworks, [](const facts::FrameworkBuild& build) {
-        const auto version = DottedVersion::parse(build.version.substr(0, build.version.find('+')));
-        return build.name == "torch" && version && *version >= DottedVersion::of("2.10");
+        return build.name == "torch" && knowledge::preloads_wheels(build.version);
     });
 }
 

@@ -342,6 +342,10 @@ bool has_channel(std::string_view channel) {
     });
 }
 
+bool preloads_wheels(std::string_view torch_version) {
+    return release_numbers(torch_version) >= DottedVersion::of("2.15");
+}
+
 DottedVersion release_numbers(std::string_view version) {
     const auto numbers =
         DottedVersion::parse(version.substr(0, version.find_first_not_of("0123456789.")));

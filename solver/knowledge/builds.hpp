@@ -63,6 +63,10 @@ std::string cuda_tag(const DottedVersion& cuda);
 
 // The row of torch's table for a version, local label aside; nullptr where it has none.
 const TorchRelease* torch_release(std::string_view version);
+// Whether this torch opens its wheels' libraries by absolute path, so that LD_LIBRARY_PATH cannot put
+// others before them. Source: torch/__init__.py of 2.15.0 (pytorch/pytorch#186450); in releases
+// before, a system's libcudnn was seen to win.
+bool preloads_wheels(std::string_view torch_version);
 // The numbers that a version begins with: 1.12.0 of "1.12.0a0" and of "1.12.0"; empty without any.
 DottedVersion release_numbers(std::string_view version);
 // The release that a build from source leads to: 1.12.0 of 1.12.0a0; nullptr where there is none.

@@ -32,7 +32,7 @@ ARROWS = {
     "host/environments": ["base", "solver/specs", "solver/facts", "solver/knowledge", "host"],
     "host/names": ["base", "host", "host/trusted"],
     "host/observed": ["base", "host"],
-    "host/probe": ["base", "solver/facts", "host", "host/environments"],
+    "host/probe": ["base", "solver/facts", "solver/knowledge", "host", "host/environments"],
     "host/project": ["base", "solver/pins", "host", "host/trusted"],
     "host/trusted": ["base", "solver/pins"],
     "host/watch": ["base", "host"],

@@ -127,11 +127,11 @@ TEST_CASE("LD_LIBRARY_PATH comes before wheels with DT_RUNPATH and after those w
     }
 }
 
-TEST_CASE("torch 2.10 and newer opens its wheels' libraries before LD_LIBRARY_PATH is searched") {
+TEST_CASE("torch 2.15 and newer opens its wheels' libraries before LD_LIBRARY_PATH is searched") {
     const std::string own = k_site + "/nvidia/cudnn/lib/libcudnn.so.9";
     const std::string other = "/opt/cudnn/lib/libcudnn.so.9";
     for (const auto& [version, expected] :
-         {std::pair("2.9.1+cu130", other), std::pair("2.10.0+cu130", own)}) {
+         {std::pair("2.11.0+cu130", other), std::pair("2.15.0+cu132", own)}) {
         INFO(version);
         FakeDisk disk;
         add_venv(disk, version, "13.0");

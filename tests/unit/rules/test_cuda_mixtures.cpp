@@ -80,6 +80,14 @@ TEST_CASE("another cuDNN on LD_LIBRARY_PATH before the one that torch requires i
         torch.version = "2.15.0+cu132";
         CHECK(env.found("CE135").at(0).finding.severity == facts::Severity::Warning);
     }
+    SECTION("an error whatever the torch where LD_PRELOAD loads it") {
+        torch.version = "2.15.0+cu132";
+        env.searched[1].preloaded = true;
+        const auto found = env.found("CE135").at(0);
+        CHECK(found.finding.severity == facts::Severity::Error);
+        CHECK(is_case(found, "", {{"variable", "LD_PRELOAD"}, {"fails", "yes"}}));
+        CHECK(found.finding.fix->command == "unset LD_PRELOAD");
+    }
     SECTION("the last directory") {
         env.library_path = "/opt/cudnn/lib";
         CHECK(env.found("CE135").at(0).finding.fix->command == "unset LD_LIBRARY_PATH");
@@ -99,4 +107,34 @@ TEST_CASE("another cuDNN on LD_LIBRARY_PATH before the one that torch requires i
 }
 
 } // namespace
+TEST_CASE("another CUDA library before the environment's is a warning") {
+    ContextBuilder env;
+    auto& torch = wheel(env, "torch", "2.6.0+cu124",
+                        {"nvidia-cublas-cu12==12.4.5.8", "nvidia-cuda-runtime-cu12==12.4.127"});
+    wheel(env, "nvidia-cublas-cu12", "12.4.5.8");
+    wheel(env, "nvidia-cuda-runtime-cu12", "12.4.127");
+    env.library_path = "/usr/local/cuda-12.1/lib64";
+    env.searched = {{"libcudart.so.12", "/usr/local/cuda-12.1/lib64", "12.1.105", false},
+                    {"libcublasLt.so.12", "/usr/local/cuda-12.1/lib64", "12.1.3.1", false}};
+    SECTION("each library that the shell puts first") {
+        const auto found = env.found("CE135");
+        REQUIRE(found.size() == 2);
+        CHECK(is_case(found[0], "cuda", {{"library", "libcublasLt.so.12"}}));
+        CHECK(is_case(found[1], "cuda",
+                      {{"variable", "LD_LIBRARY_PATH"},
+                       {"library", "libcudart.so.12"},
+                       {"wheel", "nvidia-cuda-runtime-cu12 12.4.127"}}));
+        CHECK(found[1].finding.severity == facts::Severity::Warning);
+    }
+    SECTION("silent where torch opens its own first") {
+        torch.version = "2.15.0+cu132";
+        CHECK(env.codes().empty());
+    }
+    SECTION("silent for another major") {
+        env.searched[0].name = "libcudart.so.11.0";
+        env.searched.pop_back();
+        CHECK(env.codes().empty());
+    }
+}
+
 } // namespace cudaenv::rules::testing
