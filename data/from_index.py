@@ -9,7 +9,7 @@ each name, and of each release only the METADATA at the end of one wheel (range 
 wheel) or the PKG-INFO at the start of an sdist. Releases that the table already has are not read again,
 since a release does not change; their list of wheels is renewed. `--all` reads all of them, which a
 change to PROJECTS needs that concerns METADATA (extras, gpu_text). What PROJECTS itself says of a release (gpu,
-cuda, unstated, since) is written anew into every row; with `--offline` that is all that happens.
+cuda, unstated, since) is rewritten in every row; `--offline` does only that.
 `--cache DIR` keeps METADATA between runs. With NAMEs, only these are renewed.
 
 Uses pip's internals: tried with pip 23.2 and 26.3. Python 3.9 or newer.

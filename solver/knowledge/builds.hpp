@@ -69,7 +69,7 @@ const TorchRelease* torch_release(std::string_view version);
 bool preloads_wheels(std::string_view torch_version);
 // The numbers that a version begins with: 1.12.0 of "1.12.0a0" and of "1.12.0"; empty without any.
 DottedVersion release_numbers(std::string_view version);
-// The release that a build from source leads to: 1.12.0 of 1.12.0a0; nullptr where there is none.
+// The release that a build from source precedes: 1.12.0 for 1.12.0a0; nullptr if unknown.
 const TorchRelease* release_before(std::string_view version);
 // Whether the tables hold builds of that conda channel.
 bool has_channel(std::string_view channel);

@@ -365,7 +365,7 @@ void advise_cudnn(const Attempt& attempt, const Records& records, Outcome& outco
     }
 }
 
-// A wheel under another name than the one that was asked for; libraries that an extra takes from
+// A wheel with another name than the requested one; libraries that an extra takes from
 // this machine; a release that is older because newer ones do not serve a GPU here.
 void advise_packages(const Attempt& attempt, const Records& records, Outcome& outcome) {
     if (!attempt.catalogue || attempt.manager != Manager::Pip) {

@@ -222,7 +222,7 @@ public:
     }
 
 private:
-    // The version nearest to the one that was asked for, where it fits: 2.7.0 for 2.6.0.
+    // The nearest version to the requested one, if it fits: 2.7.0 for 2.6.0.
     void take_nearest(std::size_t i) {
         const Item& item = *m_elements[i].item;
         for (const std::string& nearest : item.nearest) {

@@ -13,7 +13,7 @@
 
 namespace cudaenv::resolve {
 
-// How the environment asks: an answer to a request, and the first reason why there is none.
+// How the environment asks: an answer to a request, or the first reason against one.
 struct Asking {
     std::function<Result<std::optional<Outcome>>(const Request&)> answer;
     std::function<Result<std::string>(const Request&)> reason;
