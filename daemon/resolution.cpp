@@ -314,10 +314,14 @@ Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Cal
             return tl::unexpected(at_file_line(std::move(outcome).error(), read));
         }
         answer.outcome = *std::move(outcome);
+        const auto& commands = answer.outcome.commands;
+        const bool by_conda =
+            !commands.empty() && commands.back().find("pip ") == std::string::npos;
         for (const std::string& unknown : answer.outcome.unknown) {
-            answer.notes.push_back(
-                "cudaenv does not know " + unknown +
-                " yet: pip decides about it, and may replace what is named here");
+            answer.notes.push_back(fmt::format(
+                "cudaenv does not know {} yet: {} decides about it, and may replace what is named "
+                "here",
+                unknown, by_conda ? "conda" : "pip"));
         }
         return answer;
     };

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace cudaenv::resolve {
@@ -359,8 +360,15 @@ void Catalogue::add_built_torch(const Installed& torch) {
     record.name = "torch";
     record.version = torch.version;
     record.build = torch.label;
+    if (torch.manager == Manager::Conda) {
+        record.channel = "conda"; // its libraries are conda's: no wheels of NVIDIA's hold others
+    }
+    record.build_number = std::numeric_limits<std::uint64_t>::max();
     if (torch.cuda) {
         record.depends = {World::k_cuda_build, fmt::format("cuda {}.*", torch.cuda->str())};
+    }
+    if (knowledge::release_numbers(torch.version) < DottedVersion::of("2.3")) {
+        record.constrains.emplace_back("numpy <2"); // compiled against NumPy 1
     }
     const auto* const release = knowledge::release_before(torch.version);
     for (const auto& [name, version] :

@@ -96,13 +96,22 @@ std::vector<std::string> conda_catalogue_commands(const Request& request, const 
     if (!request.environment.exists() && !python.empty()) {
         specs.push_back("python=" + python);
     }
+    const auto& unknown = attempt.question.unknown;
     if (const auto* const torch = named(records, "torch"); torch != nullptr) {
         const auto* const build = knowledge::torch_variant(torch->version, torch->build);
         const bool forge = build != nullptr && !build->conda_channels.empty() &&
                            build->conda_channels.front() == "conda-forge";
+        // The last release in the pytorch channel is 2.5.1.
+        const bool forge_cpu = build == nullptr && knowledge::release_numbers(torch->version) >
+                                                       DottedVersion::of("2.5.1");
         if (!is_kept(attempt, *torch)) {
-            // conda-forge's pytorch-gpu holds pytorch to a CUDA build.
-            specs.push_back((forge ? "pytorch-gpu==" : "pytorch==") + torch->version);
+            // conda-forge's pytorch-gpu holds pytorch to a CUDA build, pytorch-cpu to another.
+            specs.push_back((forge       ? "pytorch-gpu=="
+                             : forge_cpu ? "pytorch-cpu=="
+                                         : "pytorch==") +
+                            torch->version);
+        } else if (forge_cpu) {
+            specs.push_back("pytorch=" + torch->version + "=cpu*");
         }
         for (const char* const partner : {"torchvision", "torchaudio"}) {
             const auto* const record = named(records, partner);
@@ -115,6 +124,8 @@ std::vector<std::string> conda_catalogue_commands(const Request& request, const 
             for (const std::string& channel : variant->conda_channels) {
                 add_channel(channel);
             }
+        } else if (forge_cpu) {
+            add_channel("conda-forge");
         } else {
             specs.emplace_back("cpuonly");
         }
@@ -128,6 +139,7 @@ std::vector<std::string> conda_catalogue_commands(const Request& request, const 
         if (needs_numpy_1(attempt, *torch)) {
             specs.emplace_back("numpy<2");
         }
+        specs.insert(specs.end(), unknown.begin(), unknown.end());
         return {knowledge::conda_install(target, specs, channels)};
     }
     if (const auto* const cuda = named(records, "cuda")) {
@@ -136,12 +148,14 @@ std::vector<std::string> conda_catalogue_commands(const Request& request, const 
             more.push_back("cudnn=" + cudnn->version);
         }
         specs.insert(specs.end(), more.begin(), more.end());
+        specs.insert(specs.end(), unknown.begin(), unknown.end());
         return {knowledge::runtime_recipe(DottedVersion::of(cuda->version), target, specs).command};
     }
     if (const auto* const cudnn = named(records, "cudnn")) {
         specs.push_back("cudnn=" + cudnn->version);
         add_channel("conda-forge");
     }
+    specs.insert(specs.end(), unknown.begin(), unknown.end());
     return specs.empty() ? std::vector<std::string>()
                          : std::vector{knowledge::conda_install(target, specs, channels)};
 }

@@ -6,6 +6,7 @@
 #include "solver/knowledge/frameworks.hpp"
 #include "solver/knowledge/packages.hpp"
 #include "solver/pins/pins.hpp"
+#include "solver/resolve/package_records.hpp"
 #include "solver/specs/ask.hpp"
 
 #include <fmt/format.h>
@@ -42,6 +43,10 @@ std::vector<const Installed*> candidates_of(const Request& request) {
     std::ranges::stable_sort(candidates, {},
                              [](const Installed* one) { return one->name != "torch"; });
     return candidates;
+}
+
+bool decides_cuda(const Installed& installed) {
+    return installed.name == "torch" || installed.name == "tensorflow";
 }
 
 std::string version_of(const Installed& installed) {
@@ -107,6 +112,27 @@ void describe_changes(const std::vector<Changed>& changed, Outcome& outcome) {
 
 } // namespace
 
+bool is_for_pip_beside_conda(const Request& request) {
+    const bool from_conda =
+        std::ranges::any_of(request.environment.installed, [](const Installed& one) {
+            return one.manager == Manager::Conda && decides_cuda(one);
+        });
+    bool any = false;
+    for (const Wanted& wanted : request.specs) {
+        const auto ask = specs::Ask::parse(wanted.text);
+        const std::string name = ask ? ask->name() : std::string();
+        const auto* const known = knowledge::find_framework(name);
+        const bool by_pip = has_package(known == nullptr ? name : known->name) ||
+                            (known != nullptr && known->table == "tensorflow");
+        const bool by_conda = !by_pip && (known != nullptr || pins::find_pin_name(name) != nullptr);
+        if (by_conda) {
+            return false;
+        }
+        any = any || by_pip;
+    }
+    return from_conda && any;
+}
+
 Result<void> take_python(Request& request) {
     const auto& python = request.environment.python;
     if (!python) {
@@ -141,8 +167,13 @@ Result<std::optional<Outcome>> answer_in_environment(Request& request, const Ask
     std::vector<Changed> changed;
     if (!answered && !candidates.empty()) {
         const Request all_kept = request;
+        const bool beside_conda = is_for_pip_beside_conda(request);
         request.kept.clear();
         for (const Installed* const one : candidates) {
+            if (one->manager == Manager::Conda && decides_cuda(*one) && beside_conda) {
+                request.kept.push_back({*one, Stays::Build});
+                continue;
+            }
             bool stays = false;
             std::string why;
             for (const Stays how : {Stays::Build, Stays::Version, Stays::Label, Stays::Package}) {

@@ -22,6 +22,10 @@ struct Asking {
 // The environment's Python becomes a pin. Error "other-python": the request names another one.
 Result<void> take_python(Request& request);
 
+// conda's torch or TensorFlow is installed, and what is asked for comes by pip alone (xformers,
+// transformers): pip installs it beside them, and must not replace them.
+bool is_for_pip_beside_conda(const Request& request);
+
 // std::nullopt: there is no answer, whatever changes. `request.kept` is then what stays of the
 // environment in the question that has none.
 Result<std::optional<Outcome>> answer_in_environment(Request& request, const Asking& asking);

@@ -460,7 +460,9 @@ Result<Question> read_question(const Request& request, const facts::Host& host,
                 question.unknown.push_back(item->text);
                 continue;
             }
-            if (near) {
+            if (near == item->name) {
+                hint = "leave out --manager conda for pip's, or add a channel that has it with -c";
+            } else if (near) {
                 hint = fmt::format("did you mean \"{}\"?", *near);
             } else {
                 hint = "add a channel that has it with -c";

@@ -319,6 +319,9 @@ std::vector<Manager> managers_of(const Request& request) {
     if (environment.target.kind == knowledge::Target::Kind::Venv) {
         return {Manager::Pip};
     }
+    if (is_for_pip_beside_conda(request)) {
+        return {Manager::Pip};
+    }
     for (const Installed& installed : environment.installed) {
         if (installed.name == "torch" || installed.name == "tensorflow") {
             return {installed.manager}; // partners come from where it came from
