@@ -141,6 +141,8 @@ PROJECTS = {
     "jax-cuda13-plugin": Project(extras=r"with[-_]cuda", gpu=[("0", "7.5", JAX)]),
     "jax-cuda13-pjrt": Project(),
     "flax": Project(every="minor"),
+    **{name: Project(every="minor", newest=8)
+       for name in ("optax", "chex", "equinox", "numpyro", "dm-haiku", "orbax-checkpoint")},
     **{f"cupy-cuda{cuda}": Project() for cuda in ("102", "110", "111", "112", "113", "114", "115", "116", "117")},
     **{f"cupy-cuda{cuda}x": Project(extras="ctk", cuda_extras=["ctk"], without_extras="toolkit", source=CUPY)
        for cuda in ("11", "12", "13")},
@@ -249,6 +251,8 @@ PROJECTS = {
     "sentence-transformers": Project(every="minor", newest=16),
     "peft": Project(every="minor", newest=16),
     "trl": Project(every="minor", newest=24),
+    **{name: Project(every="minor", newest=8)
+       for name in ("ultralytics", "openai-whisper", "kornia", "stable-baselines3", "monai", "easyocr")},
     "numpy": Project(every="minor"),
     "nvidia-cudnn-cu11": Project(newest=24),
     "nvidia-cudnn-cu12": Project(newest=24),

@@ -403,7 +403,8 @@ std::string cudnn_pin(const Attempt& attempt, const Records& records) {
     const std::string name =
         "nvidia-cudnn-cu" + std::to_string(DottedVersion::of(cuda->version).major());
     const auto releases = knowledge::package_releases(name);
-    if (pinned || releases.empty()) {
+    // "8.1" is what TensorFlow is built for; a wheel's version has four numbers.
+    if (pinned || releases.empty() || std::ranges::count(cudnn->version, '.') < 3) {
         return {};
     }
     const auto floor = knowledge::cudnn_floor(releases.back().version);

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "solver/knowledge/fit.hpp"
 #include "solver/resolve/conflict.hpp"
+#include "solver/resolve/package_records.hpp"
 
 #include <fmt/format.h>
 
@@ -270,7 +271,10 @@ void alone(const ConflictSearch& search, const Item& item, std::vector<Reason>& 
                                       : search.attempt().universe->matching(item.build_relaxed);
         std::string text;
         if (all.empty()) {
-            text = fmt::format("no package is called {}", item.name);
+            const std::string& machine = search.attempt().world->host().machine;
+            text = has_package(item.name)
+                       ? fmt::format("{} has no wheels for {}", item.name, machine)
+                       : fmt::format("no package is called {}", item.name);
         } else if (!other_builds.empty()) {
             std::vector<std::string> builds;
             for (const specs::PackageRecord* const record : other_builds) {

@@ -27,6 +27,17 @@ std::string conda_spec(const specs::Requirement& requirement) {
     return spec.empty() ? std::string() : ' ' + spec;
 }
 
+// Of packages without a row in the table of frameworks only some releases are listed (the newest
+// patch of each minor): another one that is required is not here, and pip has it.
+bool is_listed(const specs::Requirement& requirement) {
+    const std::string name = requirement.normalized_name();
+    const auto releases = knowledge::package_releases(name);
+    return knowledge::find_framework(name) != nullptr || releases.empty() ||
+           std::ranges::any_of(releases, [&](const auto& release) {
+               return requirement.specifiers.contains(release.version);
+           });
+}
+
 // A requirement as specs of the catalogue: the package and each of its extras; none where it says
 // nothing there. A marker that is left of the Python decides for some versions of it only: what may
 // not hold is not required.
@@ -40,7 +51,7 @@ void add_specs_of(const std::string& text, const std::function<bool(std::string_
     const std::string spec = conda_spec(*requirement);
     if (const std::string_view library = library_of(name); !library.empty()) {
         specs.push_back(std::string(library) + spec);
-    } else if (known(name)) {
+    } else if (known(name) && is_listed(*requirement)) {
         specs.push_back(name + spec);
     }
     for (const std::string& extra : requirement->extras) {
@@ -51,25 +62,12 @@ void add_specs_of(const std::string& text, const std::function<bool(std::string_
     }
 }
 
-// Of some packages only the newest releases are listed: an older one that is required is not here.
-bool is_listed(const std::string& text) {
-    const auto requirement = specs::Requirement::parse(text);
-    const auto releases = requirement ? knowledge::package_releases(requirement->normalized_name())
-                                      : std::span<const knowledge::PackageRelease>();
-    return releases.empty() || std::ranges::any_of(releases, [&](const auto& release) {
-               return requirement->specifiers.contains(release.version);
-           });
-}
-
 // What the binary needs and METADATA omits. It narrows a requirement that is there; alone it only
 // forbids other versions, since nothing installs the package.
 void add_unstated(const knowledge::PackageRelease& release,
                   const std::function<bool(std::string_view)>& known,
                   specs::PackageRecord& record) {
     for (const std::string& text : release.unstated) {
-        if (!is_listed(text)) {
-            continue; // the command names it
-        }
         std::vector<std::string> specs;
         add_specs_of(text, known, specs);
         for (std::string& spec : specs) {
@@ -79,6 +77,23 @@ void add_unstated(const knowledge::PackageRelease& release,
             });
             (required ? record.depends : record.constrains).push_back(std::move(spec));
         }
+    }
+}
+
+// What works with torch and without it says in an extra which torch that is: transformers 5 turns
+// an older one off.
+void add_torch_extra(const knowledge::PackageRelease& release,
+                     const std::function<bool(std::string_view)>& known,
+                     specs::PackageRecord& record) {
+    const auto extra = std::ranges::find(release.extras, "torch", &knowledge::PackageExtra::name);
+    if (extra == release.extras.end()) {
+        return;
+    }
+    for (const std::string& text : extra->requirements) {
+        std::vector<std::string> specs;
+        add_specs_of(text, known, specs);
+        std::ranges::copy_if(specs, std::back_inserter(record.constrains),
+                             [](const auto& spec) { return spec.starts_with("torch "); });
     }
 }
 
@@ -356,7 +371,8 @@ void package_records(std::string_view name, World& world,
     const auto* const framework = knowledge::find_framework(name);
     for (const knowledge::PackageRelease& release : knowledge::package_releases(name)) {
         const auto* const wheels = wheels_for(release, world.host());
-        if (wheels == nullptr && !release.wheels.empty()) {
+        if (wheels == nullptr && !release.wheels.empty() &&
+            (project == nullptr || !project->needs("nvcc"))) {
             continue; // for other processors only
         }
         specs::PackageRecord record;
@@ -386,6 +402,7 @@ void package_records(std::string_view name, World& world,
             add_specs_of(text, known, record.depends);
         }
         add_unstated(release, known, record);
+        add_torch_extra(release, known, record);
         if (!release.cudas.empty()) {
             std::string cuda = "cuda ";
             for (const DottedVersion& one : release.cudas) {

@@ -410,6 +410,61 @@ Item item_of(const Kept& kept) {
     return item;
 }
 
+bool is_installed(const Request& request, std::string_view name) {
+    return std::ranges::find(request.environment.installed, name, &Installed::name) !=
+           request.environment.installed.end();
+}
+
+// An extra whose CUDA libraries are installed holds them: jax-cuda12-plugin[with-cuda] beside a
+// wheel of cuDNN.
+void add_installed_extras(const Request& request, const Kept& kept, Question& question) {
+    const Installed& one = kept.installed;
+    const auto releases = knowledge::package_releases(one.name);
+    const auto release =
+        std::ranges::find(releases, one.version, &knowledge::PackageRelease::version);
+    if (kept.stays != Stays::Build || release == releases.end()) {
+        return;
+    }
+    for (const knowledge::PackageExtra& extra : release->extras) {
+        const bool held =
+            std::ranges::any_of(extra.requirements, [&](const std::string& requirement) {
+                const auto parsed = specs::Requirement::parse(requirement);
+                const std::string name = parsed ? parsed->normalized_name() : std::string();
+                return library_of(name) == "cudnn" && is_installed(request, name);
+            });
+        if (held) {
+            Item item = item_of(kept);
+            item.name = extra_name(one.name, extra.name);
+            item.relaxed = item.name;
+            item.demand = item.name + " ==" + one.version;
+            question.items.push_back(std::move(item));
+        }
+    }
+}
+
+// What needs JAX gets it with CUDA: alone it would be a CPU build (flax, optax).
+void add_jax(const Request& request, Question& question) {
+    const auto needs_jax = [](const Item& item) {
+        const auto releases = knowledge::package_releases(item.name);
+        return item.kind == Item::Kind::Spec && !item.in_environment && !releases.empty() &&
+               std::ranges::any_of(releases.back().requirements, [](const auto& text) {
+                   const auto requirement = specs::Requirement::parse(text);
+                   return requirement && requirement->normalized_name() == "jax";
+               });
+    };
+    const bool named =
+        std::ranges::find(question.items, "jax", &Item::name) != question.items.end();
+    const auto needing = std::ranges::find_if(question.items, needs_jax);
+    if (named || is_installed(request, "jax") || needing == question.items.end()) {
+        return;
+    }
+    Item item;
+    item.text = "jax";
+    item.origin = needing->origin;
+    item.name = item.relaxed = item.demand = "jax";
+    question.items.push_back(std::move(item));
+}
+
 // Where CUDA is wanted and comes by an extra, and the request names none.
 void add_cuda_extras(std::span<const Channel* const> channels, Question& question) {
     std::vector<Item> items;
@@ -499,6 +554,7 @@ Result<Question> read_question(const Request& request, const facts::Host& host,
         pinned.push_back(std::move(item));
     }
     for (const Kept& kept : request.kept) {
+        add_installed_extras(request, kept, question);
         Item item = item_of(kept);
         // A CPU build that is there does not stand against CUDA that is asked for by name.
         if (item.kept && kept.installed.label == "cpu" && !question.cuda_asked) {
@@ -521,6 +577,7 @@ Result<Question> read_question(const Request& request, const facts::Host& host,
     question.cuda_named = question.cuda_asked;
     question.cuda_asked = !question.cpu_asked && (question.cuda_asked || usable_gpu);
     if (vocabulary == Vocabulary::Catalogue && question.cuda_asked) {
+        add_jax(request, question);
         add_cuda_extras(channels, question);
     }
     return question;
