@@ -31,6 +31,16 @@ bool is_directory(const std::string& path) {
     return fs::is_directory(path, failed);
 }
 
+// pyproject.toml[train] of pyproject.toml and --group train.
+std::string with_groups(const std::string& word, const std::vector<std::string>& groups) {
+    if (groups.empty()) {
+        return word;
+    }
+    const bool has_some = word.ends_with(']');
+    return (has_some ? word.substr(0, word.size() - 1) + ',' : word + '[') + join(groups, ",") +
+           ']';
+}
+
 // The file that a word means; a directory stands for the first of its files.
 Result<std::string> file_word(const std::string& word, const protocol::Caller& caller) {
     const std::string path = inputs::split_input_word(word).path;
@@ -159,9 +169,13 @@ Result<FilesOfRequest> files_of(const nlohmann::json& params, const Arguments& a
     std::vector<std::string> words = named;
     std::ranges::copy_if(arguments.words, std::back_inserter(words),
                          [&](const std::string& word) { return is_file_word(word, caller); });
+    CUDAENV_TRY(const auto groups, protocol::strings_field(params, "group"));
+    if (!groups.empty() && words.empty()) {
+        words.emplace_back("."); // the project's own file, as pip's --group takes it
+    }
     const inputs::Target target(python, machine.empty() ? "x86_64" : machine);
     for (const std::string& word : words) {
-        CUDAENV_TRY(auto file, file_word(word, caller));
+        CUDAENV_TRY(auto file, file_word(with_groups(word, groups), caller));
         const auto read = [&](const std::string& path) -> Result<std::string> {
             const std::string absolute = absolute_for(caller, path);
             CUDAENV_TRY_VOID(host::all_answer({absolute}));

@@ -215,6 +215,9 @@ Result<resolve::Request> request_of(const nlohmann::json& params, const Argument
     request.manager = !manager || *manager == "auto" ? resolve::ManagerChoice::Auto
                       : *manager == "conda"          ? resolve::ManagerChoice::Conda
                                                      : resolve::ManagerChoice::Pip;
+    if (!manager && !indexes.empty()) {
+        request.manager = resolve::ManagerChoice::Pip; // an index of wheels is pip's
+    }
     CUDAENV_TRY(const bool cpu, protocol::bool_field(params, "cpu", false));
     request.cpu = request.cpu || cpu;
     CUDAENV_TRY(request.strict_host, protocol::bool_field(params, "strict_host", false));

@@ -178,6 +178,7 @@ void Catalogue::add_torch(World& world, Manager manager) {
                 record.version = *version;
                 record.build = torch.build;
                 record.build_number = torch.build_number;
+                record.channel = torch.channel;
                 record.depends = {exactly};
                 if (!from_conda && !pythons.empty()) {
                     record.depends.push_back(python_spec(pythons));
@@ -216,6 +217,9 @@ void Catalogue::add_torch(World& world, Manager manager) {
                               fmt::format("cuda {}.*", variant.cuda.major_minor())};
             const bool from_conda = manager == Manager::Conda;
             const bool forge = variant.conda_channels == std::vector<std::string>{"conda-forge"};
+            if (from_conda) {
+                record.channel = forge ? "conda-forge" : "pytorch";
+            }
             // The pytorch channel is of x86-64; conda-forge is not, and its list was not read.
             if (from_conda ? !forge && !is_x86(world.host()) : variant.other_processor) {
                 record.depends.push_back(world.x86_dependency(processors));
@@ -266,6 +270,10 @@ void Catalogue::add_torch(World& world, Manager manager) {
         cpu.version = release.torch.str();
         cpu.build = "cpu";
         cpu.depends = {World::k_cpu_build};
+        if (manager == Manager::Conda) {
+            // The last torch in the channel pytorch is 2.5.1.
+            cpu.channel = release.torch > DottedVersion::of("2.5.1") ? "conda-forge" : "pytorch";
+        }
         if (release.other_processor || (manager == Manager::Conda && !is_x86(world.host()))) {
             cpu.depends.push_back(world.x86_dependency(processors));
         }

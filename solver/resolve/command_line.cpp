@@ -101,9 +101,7 @@ std::vector<std::string> conda_catalogue_commands(const Request& request, const 
         const auto* const build = knowledge::torch_variant(torch->version, torch->build);
         const bool forge = build != nullptr && !build->conda_channels.empty() &&
                            build->conda_channels.front() == "conda-forge";
-        // The last release in the pytorch channel is 2.5.1.
-        const bool forge_cpu = build == nullptr && knowledge::release_numbers(torch->version) >
-                                                       DottedVersion::of("2.5.1");
+        const bool forge_cpu = build == nullptr && torch->channel == "conda-forge";
         if (!is_kept(attempt, *torch)) {
             // conda-forge's pytorch-gpu holds pytorch to a CUDA build, pytorch-cpu to another.
             specs.push_back((forge       ? "pytorch-gpu=="

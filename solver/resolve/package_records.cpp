@@ -403,7 +403,8 @@ void package_records(std::string_view name, World& world,
         }
         add_unstated(release, known, record);
         add_torch_extra(release, known, record);
-        if (!release.cudas.empty()) {
+        const bool built_here = wheels == nullptr && !release.wheels.empty();
+        if (!release.cudas.empty() && !built_here) {
             std::string cuda = "cuda ";
             for (const DottedVersion& one : release.cudas) {
                 cuda += (one == release.cudas.front() ? "" : "|") + one.str() + ".*";

@@ -203,8 +203,20 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
 
     if (vocabulary == Vocabulary::Catalogue) {
         name = catalogue_name(name);
-        // pytorch::pytorch=2.1=*cuda12.1*: no channel here, and the build says the CUDA.
-        scope_end = name_begin;
+        // pytorch::pytorch=2.1=*cuda12.1*: torch's records have a channel, and the build says the
+        // CUDA.
+        const auto* const row = knowledge::find_framework(name);
+        const bool has_channel = row != nullptr && row->table == "torch";
+        const std::string channel = scope == std::string::npos ? "" : plain.substr(0, scope);
+        if (has_channel && !channel.empty() && channel != "pytorch" && channel != "conda-forge") {
+            auto error = bad_input(
+                "other-channel",
+                fmt::format("builds of {} in channel {} are not known here", name, channel),
+                fmt::format("those of pytorch and conda-forge are; -c {} reads it", channel));
+            error.value().path = wanted.origin;
+            return error;
+        }
+        scope_end = has_channel ? 0 : name_begin;
         if (const auto* const spec = ask->conda(); spec != nullptr && contains(rest, "[")) {
             const auto* const version = spec->value("version");
             const auto* const build = spec->value("build");

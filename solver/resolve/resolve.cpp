@@ -108,7 +108,9 @@ ChosenPackage chosen(const specs::PackageRecord& record, const Attempt& attempt)
     }
     package.build.clear();
     if (attempt.manager == Manager::Conda) {
-        package.channel = record.name == "python" ? "" : "pytorch";
+        package.channel = record.name == "python"  ? ""
+                          : record.channel.empty() ? "pytorch"
+                                                   : record.channel;
         if (record.name == "torch") {
             package.name = "pytorch";
         }
@@ -301,6 +303,13 @@ Result<void> tell_choices(const Request& request, const facts::Host& host,
     return {};
 }
 
+// conda-forge::pytorch.
+bool names_channel(const Request& request) {
+    return std::ranges::any_of(request.specs, [](const Wanted& wanted) {
+        return wanted.text.find("::") != std::string::npos;
+    });
+}
+
 // The managers whose builds may answer: the environment's own, else what was asked for.
 std::vector<Manager> managers_of(const Request& request) {
     switch (request.manager) {
@@ -312,6 +321,9 @@ std::vector<Manager> managers_of(const Request& request) {
         break;
     }
     const auto& environment = request.environment;
+    if (names_channel(request)) {
+        return {Manager::Conda};
+    }
     if (environment.target.machine != "x86_64" &&
         environment.target.kind != knowledge::Target::Kind::Conda) {
         return {Manager::Pip}; // the pytorch channel is of x86-64
@@ -623,6 +635,14 @@ Result<Outcome> resolve(const Request& request, const facts::Host& host,
         }
     }
     CUDAENV_TRY_VOID(check_cuda_exists(request));
+    if (names_channel(request) &&
+        request.environment.target.kind == knowledge::Target::Kind::Venv) {
+        return bad_input("channel-and-venv",
+                         fmt::format("a conda channel is named, and {} is a venv: conda does not "
+                                     "install in it",
+                                     request.environment.shown),
+                         "leave out the channel, or name a conda environment");
+    }
     if (is_on_jetson(request, host)) {
         outcome.conflict = jetson_conflict(host);
         return outcome;
