@@ -146,7 +146,8 @@ PROJECTS = {
     **{f"cupy-cuda{cuda}": Project() for cuda in ("102", "110", "111", "112", "113", "114", "115", "116", "117")},
     **{f"cupy-cuda{cuda}x": Project(extras="ctk", cuda_extras=["ctk"], without_extras="toolkit", source=CUPY)
        for cuda in ("11", "12", "13")},
-    "cupy": Project(needs=["nvcc", "CUDA_PATH"], wheels=["cupy-cuda13x", "cupy-cuda12x", "cupy-cuda11x"],
+    "cupy": Project(needs=["nvcc", "CUDA_PATH"],
+                    wheels=[f"cupy-cuda{cuda}" for cuda in ("13x", "12x", "11x", "111", "110", "102")],
                     note="The index has the source only; cupy-cuda11x, -cuda12x and -cuda13x are its wheels.",
                     source="docs.cupy.dev/en/stable/install.html"),
     "triton": Project(gpu=[("2.0", "7.0", "torch/_inductor: Triton only supports devices of CUDA Capability >= 7.0")],

@@ -155,6 +155,29 @@ void Catalogue::add_basics(World& world) {
     }
 }
 
+// The default index has more than the one that a release is known by: torchvision 0.29.0 requires
+// torch 2.14.0 too.
+void Catalogue::add_other_partners(const std::string& name, const std::string& known,
+                                   const specs::PackageRecord& torch) {
+    for (const knowledge::PackageRelease& release : knowledge::package_releases(name)) {
+        const std::string needed = requirement_of(name, release.version, "torch");
+        if (release.version == known || needed != " ==" + torch.version) {
+            continue;
+        }
+        specs::PackageRecord record;
+        record.name = name;
+        record.version = release.version;
+        record.build = torch.build;
+        record.build_number = torch.build_number;
+        record.depends = {fmt::format("torch =={} {}", torch.version, torch.build)};
+        if (std::string python = wheel_pythons(name, release.version, m_world.host());
+            !python.empty()) {
+            record.depends.push_back(std::move(python));
+        }
+        add(std::move(record));
+    }
+}
+
 void Catalogue::add_torch(World& world, Manager manager) {
     const knowledge::Framework* const torch_row = knowledge::find_framework("torch");
     // Where a CUDA build is asked for, what exists for x86-64 alone says so.
@@ -172,6 +195,9 @@ void Catalogue::add_torch(World& world, Manager manager) {
                                      const std::vector<DottedVersion>& pythons) {
                 if (!version || (index_alone && !wheel)) {
                     return;
+                }
+                if (!from_conda && !index_alone) {
+                    add_other_partners(name, *version, torch);
                 }
                 specs::PackageRecord record;
                 record.name = name;

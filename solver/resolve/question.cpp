@@ -385,8 +385,10 @@ std::vector<std::string> siblings_of(const std::string& name,
         return siblings;
     }
     const auto end = std::min(name.find_first_not_of("0123456789", digits), name.size());
+    // cupy-cuda112 is of the time before cupy-cuda11x.
+    const std::string rest = name.starts_with("cupy-cuda") ? "x" : name.substr(end);
     for (const char* const major : {"13", "12", "11"}) {
-        std::string sibling = name.substr(0, digits) + major + name.substr(end);
+        std::string sibling = name.substr(0, digits) + major + rest;
         if (sibling != name && has_name(channels, sibling)) {
             siblings.push_back(std::move(sibling));
         }
