@@ -287,6 +287,62 @@ std::optional<Alternative> same_from(const Request& request, const facts::Host& 
     return alternative.commands.empty() ? std::nullopt : std::optional(std::move(alternative));
 }
 
+// What of the answer was asked for first.
+const specs::PackageRecord* first_asked(const Answer& answer) {
+    for (const Item& item : answer.attempt.question.items) {
+        const auto found =
+            std::ranges::find(answer.records, item.name, &specs::PackageRecord::name);
+        if (item.kind == Item::Kind::Spec && !item.in_environment &&
+            found != answer.records.end() && item.name != "python" && item.name != "cuda") {
+            return *found;
+        }
+    }
+    return nullptr;
+}
+
+// What would be taken without the answer: a newer one for which less is asked of the host, else the
+// version before it. Empty: nothing else is possible.
+Result<std::string> next_best(const Request& request, const facts::Host& host,
+                              const Answer& answer) {
+    const auto* const chosen = first_asked(answer);
+    if (chosen == nullptr) {
+        return std::string();
+    }
+    const std::string shown = display(*chosen, answer.attempt);
+    for (const WorldOptions& world : worlds_to_try(request, host, true)) {
+        const bool asks_less = world.full_driver <= answer.world.full_driver &&
+                               world.known_code <= answer.world.known_code &&
+                               world.every_gpu <= answer.world.every_gpu;
+        if (!asks_less) {
+            continue;
+        }
+        CUDAENV_TRY(const auto other, answer_in(world, request, host, {}, answer.attempt.manager));
+        const auto* const record = other ? first_asked(*other) : nullptr;
+        if (record == nullptr || display(*record, other->attempt) == shown) {
+            continue;
+        }
+        return display(*record, other->attempt) +
+               (!world.known_code && answer.world.known_code ? ": its GPU list is not published"
+                : !world.full_driver && answer.world.full_driver
+                    ? ": the driver runs its CUDA by minor version compatibility only"
+                    : ": not on every GPU here");
+    }
+    Request older = request;
+    for (Wanted& wanted : older.specs) {
+        const auto ask = specs::Ask::parse(wanted.text);
+        const bool pinned = wanted.text.find_first_of("=<>~ ") != std::string::npos;
+        if (ask && !pinned && shown.starts_with(ask->name() + ' ')) {
+            wanted.text += '<' + chosen->version;
+            CUDAENV_TRY(const auto other,
+                        answer_in(answer.world, older, host, {}, answer.attempt.manager));
+            const auto* const record = other ? first_asked(*other) : nullptr;
+            return record == nullptr ? std::string()
+                                     : display(*record, other->attempt) + ": the version before";
+        }
+    }
+    return std::string();
+}
+
 // `explain`: why these versions. Costs an unnarrowed universe and a solve for each package held
 // back.
 Result<void> tell_choices(const Request& request, const facts::Host& host,
@@ -300,6 +356,9 @@ Result<void> tell_choices(const Request& request, const facts::Host& host,
     outcome.choices =
         choices_of(request, answer.attempt, answer.records, whole,
                    [&](const Request& changed) { return resolve(changed, host, channels); });
+    if (!outcome.choices.empty() && channels.empty()) {
+        CUDAENV_TRY(outcome.choices.front().next, next_best(request, host, answer));
+    }
     return {};
 }
 
