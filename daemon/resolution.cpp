@@ -11,6 +11,7 @@
 #include "protocol/json_field.hpp"
 #include "solver/facts/visible.hpp"
 #include "solver/knowledge/builds.hpp"
+#include "solver/knowledge/packages.hpp"
 #include "solver/pins/pins.hpp"
 #include "solver/resolve/question.hpp"
 #include "solver/resolve/resolve.hpp"
@@ -321,6 +322,12 @@ Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Cal
         const bool by_conda =
             !commands.empty() && commands.back().find("pip ") == std::string::npos;
         for (const std::string& unknown : answer.outcome.unknown) {
+            if (!knowledge::package_releases(unknown).empty()) {
+                answer.notes.push_back(fmt::format(
+                    "none of the releases of {} that cudaenv knows fits: pip chooses an older one",
+                    unknown));
+                continue;
+            }
             answer.notes.push_back(fmt::format(
                 "cudaenv does not know {} yet: {} decides about it, and may replace what is named "
                 "here",

@@ -299,7 +299,8 @@ void alone(const ConflictSearch& search, const Item& item, std::vector<Reason>& 
             text = has_package(item.name)
                        ? fmt::format("{} has no wheels for {}", item.name, machine)
                        : fmt::format("no package is called {}", item.name);
-        } else if (!other_builds.empty()) {
+        } else if (std::ranges::any_of(other_builds,
+                                       [](const auto* record) { return !record->build.empty(); })) {
             std::vector<std::string> builds;
             for (const specs::PackageRecord* const record : other_builds) {
                 if (std::ranges::find(builds, record->build) == builds.end()) {

@@ -20,6 +20,8 @@ constexpr std::string_view k_extra = "_extra_";
 // The extra that stands for whichever brings CUDA; no normalized name has an underscore.
 constexpr std::string_view k_any_cuda = "any_cuda";
 
+constexpr std::string_view k_unlisted = "unlisted";
+
 // PEP 440's clauses as conda's: "<2,>=1.21", "==0.4.*". conda knows no "===".
 std::string conda_spec(const specs::Requirement& requirement) {
     std::string spec = requirement.specifiers.str();
@@ -253,6 +255,20 @@ void add_wheels_of(const knowledge::PackageProject& project,
     }
 }
 
+// Of packages of Python alone the newest releases are listed: where none of them fits, an older one
+// may, and pip finds it.
+bool has_older_ones(std::string_view name) {
+    const auto releases = knowledge::package_releases(name);
+    return knowledge::find_framework(name) == nullptr && releases.size() > 1 &&
+           knowledge::package_project(name) == nullptr &&
+           std::ranges::all_of(releases, [](const knowledge::PackageRelease& release) {
+               return release.cudas.empty() && !release.least_gpu &&
+                      std::ranges::all_of(release.wheels, [](const auto& wheels) {
+                          return wheels.platform == "any";
+                      });
+           });
+}
+
 } // namespace
 
 std::string cuda_extra_name(std::string_view package) {
@@ -427,6 +443,18 @@ void package_records(std::string_view name, World& world,
         }
         out.push_back(std::move(record));
     }
+    if (has_older_ones(name)) {
+        specs::PackageRecord older;
+        older.name = std::string(name);
+        older.version = "0";
+        older.build = k_unlisted;
+        older.track_features = {std::string(k_unlisted)}; // after all that are listed
+        out.push_back(std::move(older));
+    }
+}
+
+bool is_unlisted(const specs::PackageRecord& record) {
+    return record.build == k_unlisted;
 }
 
 std::string torch_requirement(const DottedVersion& torch, std::string_view name) {

@@ -193,6 +193,7 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
         ++name_end;
     }
     std::string name = to_lower_ascii(plain.substr(name_begin, name_end - name_begin));
+    const std::string typed_name = name;
     std::string rest = plain.substr(name_end);
     std::size_t scope_end = 0; // what of `plain` is left out of the demand
     std::string local_tag;
@@ -236,6 +237,15 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
         if (name == "python") {
             rest = minor_python(rest);
         }
+        if (name == "cuda") { // an update of a release is that release: 12.4.1
+            const auto version =
+                rest.starts_with("=")
+                    ? DottedVersion::parse(rest.substr(rest.find_first_not_of('=')))
+                    : Result<DottedVersion>(DottedVersion());
+            if (version && version->parts().size() > 2) {
+                rest = '=' + version->major_minor();
+            }
+        }
         // torch==1.12.1+cu113: the label is the variant.
         if (!local_tag.empty()) {
             rest = rest.substr(0, rest.find('+')) + ' ' + local_tag;
@@ -276,13 +286,13 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
     const std::string lower = to_lower_ascii(text);
     const bool names_gpu = name.starts_with("cuda") || name == "cudnn" || name == "nccl" ||
                            !library_of(name).empty() || name == "pytorch-cuda" ||
-                           name.ends_with("-gpu") || lower.starts_with("tensorflow-gpu") ||
+                           typed_name.ends_with("-gpu") || lower.starts_with("tensorflow-gpu") ||
                            lower.starts_with("pytorch-gpu") || name.starts_with("cupy");
     if (names_gpu || contains(rest, "cuda") || contains(rest, "gpu") ||
         local_tag.starts_with("cu")) {
         question.cuda_asked = true;
     }
-    if (name == "cpuonly" || name.ends_with("-cpu") || contains(rest, "cpu")) {
+    if (name == "cpuonly" || typed_name.ends_with("-cpu") || contains(rest, "cpu")) {
         question.cpu_asked = true;
     }
     return item;

@@ -194,6 +194,9 @@ void describe_packages(const Request& request, const Answer& answer, Outcome& ou
             !chosen(*record, answer.attempt).asked) {
             continue; // inside the build; named by `cudnn`
         }
+        if (is_unlisted(*record)) {
+            continue; // pip decides
+        }
         if (wheel_of(*record, answer.records) != nullptr) {
             continue; // the wheel's own record is what is installed
         }
@@ -441,6 +444,11 @@ Result<std::optional<Outcome>> answer_in_catalogue(const Request& request, const
     describe_packages(request, answer, outcome);
     outcome.driver_assumed = answer.attempt.world->driver_assumed();
     outcome.unknown = answer.attempt.question.unknown;
+    for (const specs::PackageRecord* const record : answer.records) {
+        if (is_unlisted(*record)) {
+            outcome.unknown.push_back(record->name);
+        }
+    }
     if (managers.size() > 1) {
         const Manager other =
             answer.attempt.manager == Manager::Conda ? Manager::Pip : Manager::Conda;
@@ -465,7 +473,7 @@ std::string summary(const Outcome& outcome) {
         }
     }
     if (outcome.cuda) {
-        text += " on CUDA " + outcome.cuda->major_minor();
+        text += (text.empty() ? "CUDA " : " on CUDA ") + outcome.cuda->major_minor();
     }
     const bool unknown = std::ranges::any_of(outcome.runs, [](const Verdict& verdict) {
         return verdict.text.find("GPU list") != std::string::npos;
