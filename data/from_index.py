@@ -236,6 +236,7 @@ PROJECTS = {
                                cuda_extras=["cuda,cudnn"], without_extras="libraries",
                                note="cuDNN 8 up to 1.18, cuDNN 9 from 1.19.", source=ONNX),
     "numba": Project(every="minor"),
+    "ml-dtypes": Project(),
     "numba-cuda": Project(every="minor", newest=12, extras=r"cu1.*"),
     "cuda-python": Project(every="minor"),
     "cudf-cu12": Project(**RAPIDS),

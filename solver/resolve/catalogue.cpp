@@ -362,6 +362,10 @@ void Catalogue::add_tensorflow(World& world, Manager manager) {
             !numpy.empty()) {
             record.constrains.push_back("numpy" + numpy);
         }
+        if (std::string types = requirement_of("tensorflow", record.version, "ml-dtypes");
+            !types.empty()) {
+            record.depends.push_back("ml-dtypes" + types); // JAX requires it too
+        }
         specs::PackageRecord cpu = record;
         cpu.build = "cpu";
         cpu.depends.emplace_back(World::k_cpu_build);

@@ -453,6 +453,27 @@ void package_records(std::string_view name, World& world,
     }
 }
 
+bool draws_newest_cuda(const specs::PackageRecord& record) {
+    const auto at = record.name.find(k_extra);
+    if (at == std::string::npos) {
+        return false;
+    }
+    const auto releases = knowledge::package_releases(record.name.substr(0, at));
+    const auto release =
+        std::ranges::find(releases, record.version, &knowledge::PackageRelease::version);
+    if (release == releases.end()) {
+        return false;
+    }
+    const auto extra = std::ranges::find(release->extras, record.name.substr(at + k_extra.size()),
+                                         &knowledge::PackageExtra::name);
+    return extra != release->extras.end() &&
+           std::ranges::any_of(extra->requirements, [](const std::string& text) {
+               return (text.starts_with("nvidia-cuda-runtime") ||
+                       text.starts_with("cuda-toolkit")) &&
+                      !exact_pin(text);
+           });
+}
+
 bool is_unlisted(const specs::PackageRecord& record) {
     return record.build == k_unlisted;
 }

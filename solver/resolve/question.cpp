@@ -446,7 +446,7 @@ void add_installed_extras(const Request& request, const Kept& kept, Question& qu
     const auto releases = knowledge::package_releases(one.name);
     const auto release =
         std::ranges::find(releases, one.version, &knowledge::PackageRelease::version);
-    if (kept.stays != Stays::Build || release == releases.end()) {
+    if (release == releases.end()) {
         return;
     }
     for (const knowledge::PackageExtra& extra : release->extras) {
@@ -460,7 +460,8 @@ void add_installed_extras(const Request& request, const Kept& kept, Question& qu
             Item item = item_of(kept);
             item.name = extra_name(one.name, extra.name);
             item.relaxed = item.name;
-            item.demand = item.name + " ==" + one.version;
+            const bool same = kept.stays == Stays::Build || kept.stays == Stays::Version;
+            item.demand = item.name + (same ? " ==" + one.version : "");
             question.items.push_back(std::move(item));
         }
     }

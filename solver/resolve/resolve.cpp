@@ -153,6 +153,47 @@ std::optional<std::string> pinned_version(const specs::PackageRecord& record,
     return pinned;
 }
 
+// The CUDA that pip installs where packages require a range of releases: the one that is there,
+// else the newest of its major. std::nullopt: something decides it.
+std::optional<DottedVersion> newest_cuda_of_pip(const Request& request, const Answer& answer,
+                                                const DottedVersion& cuda) {
+    const auto& items = answer.attempt.question.items;
+    const bool decided =
+        answer.attempt.manager != Manager::Pip ||
+        std::ranges::find(items, "cuda", &Item::name) != items.end() ||
+        std::ranges::any_of(answer.records, [](const auto* record) {
+            return std::ranges::any_of(record->depends, [](const std::string& spec) {
+                // "cuda 12.6.*", not "cuda 12.*" nor "cuda >=12.5,<13"
+                return spec.starts_with("cuda ") && std::ranges::count(spec, '.') == 2 &&
+                       spec.find_first_of("<>|,") == std::string::npos;
+            });
+        });
+    const bool drawn = std::ranges::any_of(answer.records, [](const auto* record) {
+        return draws_newest_cuda(*record) ||
+               (record->name == "tensorflow" && record->build != "cpu");
+    });
+    if (decided || !drawn) {
+        return std::nullopt;
+    }
+    const std::string major = std::to_string(cuda.major());
+    for (const Installed& one : request.environment.installed) {
+        if (one.name == "nvidia-cuda-runtime-cu" + major ||
+            (one.name == "nvidia-cuda-runtime" && one.version.starts_with(major + '.'))) {
+            const auto version = DottedVersion::parse(one.version);
+            return version ? std::optional(DottedVersion::of(version->major_minor()))
+                           : std::nullopt;
+        }
+    }
+    std::optional<DottedVersion> newest;
+    for (const DottedVersion& release : knowledge::cuda_releases()) {
+        if (release.major() == cuda.major() && knowledge::has_runtime_wheels(release) &&
+            (!newest || *newest < release)) {
+            newest = release;
+        }
+    }
+    return newest;
+}
+
 void describe_packages(const Request& request, const Answer& answer, Outcome& outcome) {
     const auto* torch = static_cast<const specs::PackageRecord*>(nullptr);
     for (const specs::PackageRecord* const record : answer.records) {
@@ -187,7 +228,8 @@ void describe_packages(const Request& request, const Answer& answer, Outcome& ou
             continue;
         }
         if (record->name == "cuda") {
-            outcome.cuda = DottedVersion::of(record->version);
+            const DottedVersion cuda = DottedVersion::of(record->version);
+            outcome.cuda = newest_cuda_of_pip(request, answer, cuda).value_or(cuda);
             continue;
         }
         if ((record->name == "cudnn" || record->name == "nccl") &&
