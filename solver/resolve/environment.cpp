@@ -94,12 +94,22 @@ struct Changed {
     bool left_behind = false; // nothing of it fits the answer
 };
 
-void describe_changes(const std::vector<Changed>& changed, Outcome& outcome) {
+void describe_changes(const Request& request, const std::vector<Changed>& changed,
+                      Outcome& outcome) {
+    std::vector<std::string> removed;
     for (const Changed& one : changed) {
         const std::string from = version_of(*one.installed);
         if (one.left_behind) {
+            // JAX finds its plugins by their entry points: one of another version is in the way.
+            const auto* const row = knowledge::find_framework(one.installed->name);
+            const bool plugin = row != nullptr && row->family == "jax" && row->role == "partner" &&
+                                one.installed->manager == Manager::Pip;
+            if (plugin) {
+                removed.push_back(one.installed->name);
+            }
             outcome.warnings.push_back(knowledge::finding(
-                "CE215", {}, {{"name", one.installed->name}, {"from", from}, {"why", one.why}}));
+                "CE215", plugin ? "removed" : "",
+                {{"name", one.installed->name}, {"from", from}, {"why", one.why}}));
             continue;
         }
         const ChosenPackage* const to = chosen_for(outcome, *one.installed);
@@ -107,6 +117,10 @@ void describe_changes(const std::vector<Changed>& changed, Outcome& outcome) {
             continue;
         }
         outcome.changes.push_back({one.installed->name, from, to->version, one.why});
+    }
+    if (!removed.empty() && !outcome.commands.empty()) {
+        outcome.commands.insert(outcome.commands.begin(),
+                                knowledge::pip_uninstall(request.environment.target, removed));
     }
 }
 
@@ -221,7 +235,7 @@ Result<std::optional<Outcome>> answer_in_environment(Request& request, const Ask
             }
         }
     }
-    describe_changes(changed, *answered);
+    describe_changes(request, changed, *answered);
     return answered;
 }
 
