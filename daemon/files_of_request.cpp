@@ -308,9 +308,7 @@ void drop_unknown(resolve::Request& request, const facts::Host& host,
         const auto ask = specs::Ask::parse(wanted.text);
         const std::string name = printable(ask ? ask->name() : wanted.text);
         const std::string hint = question ? std::string() : question.error().hint;
-        // Files list what has nothing to do with CUDA (scipy): only a slip of the finger is one.
-        const auto quoted = hint.find('"');
-        if (hint.starts_with("did you mean") && hint.substr(quoted + 1, 1) == name.substr(0, 1)) {
+        if (hint.starts_with("did you mean")) {
             notes.push_back(
                 fmt::format("{}: cudaenv does not know {}: {}", wanted.origin, name, hint));
         } else if (name != "pip") { // conda's way to ask for the installer

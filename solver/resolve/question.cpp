@@ -208,7 +208,8 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
         // CUDA.
         const auto* const row = knowledge::find_framework(name);
         const bool has_channel = row != nullptr && row->table == "torch";
-        const std::string channel = scope == std::string::npos ? "" : plain.substr(0, scope);
+        const std::string channel =
+            scope == std::string::npos ? "" : redact_secrets(plain.substr(0, scope));
         if (has_channel && !channel.empty() && channel != "pytorch" && channel != "conda-forge") {
             auto error = bad_input(
                 "other-channel",
@@ -534,7 +535,11 @@ Result<Question> read_question(const Request& request, const facts::Host& host,
                 channel_names.push_back(channel->name());
             }
             std::string hint;
-            const auto near = nearest(item->name, names);
+            auto near = nearest(item->name, names);
+            // scipy is no cupy: a slip of the finger keeps the first letter.
+            if (near && near->front() != item->name.front()) {
+                near.reset();
+            }
             if (!near && vocabulary == Vocabulary::Catalogue &&
                 knowledge::find_framework(item->name) == nullptr) {
                 question.unknown.push_back(item->text);

@@ -4,7 +4,7 @@ were answered; `cudaenv check` has to be silent about the environment that resul
 Questions are drawn with a fixed seed: half of them in an environment where something is installed. What is installed
 has the real METADATA of the index and no files: installers and cudaenv read no more. METADATA is read once: answers of
 installers are kept in --cache, and one venv serves all questions. Each question that is not run is counted with its
-reason (--pytorch-index: PyTorch's own index is reached, too)."""
+reason. Without --pytorch-index, what is on PyTorch's own index is asked of the default one, without the label."""
 
 import argparse
 import collections
@@ -143,7 +143,7 @@ def after_install(words):
     return words
 
 
-def carried_out(place, commands, state, with_index):
+def carried_out(place, commands, state, with_index, unlabelled):
     """(state after the commands, None) or (None, why they were not run) or (None, {wrong})."""
     state = dict(state)
     for command in commands:
@@ -158,9 +158,13 @@ def carried_out(place, commands, state, with_index):
             for name in words[words.index("uninstall") + 1:]:
                 state.pop(normalized(name), None)
             continue
-        if "download.pytorch.org" in command and not with_index:
-            return None, "on PyTorch's own index"
         wanted = after_install(words)
+        if "download.pytorch.org" in command and not with_index:
+            if re.search(r"jax|tensorflow|cud", " ".join(wanted).split("http")[0].replace("+cu", "+")):
+                return None, "on PyTorch's own index"
+            # The default index has the release in another build: what it and the others require stays the same.
+            wanted = [re.sub(r"\+cu\d+$", "", word) for word in wanted if "http" not in word and "-index-url" not in word]
+            unlabelled.append(command)
         added = place.would_install(wanted, state)
         if isinstance(added, str):
             return None, {"error": added}
@@ -204,7 +208,7 @@ def main():
     if not place.reached:
         print("skipped: pip reaches no index here")
         return 77
-    skipped, wrong, same, findings = collections.Counter(), [], 0, 0
+    skipped, wrong, same, findings, other_builds = collections.Counter(), [], 0, 0, 0
     for specs, machine, (holds, label), uv in questions(arguments.count):
         place.lay_out({}, "", uv)
         before = place.would_install(holds, {}) if holds else {}
@@ -217,12 +221,14 @@ def main():
         if status != 0:
             wrong.append([*shown, f"exit {status}: {outcome.get('message')}"])
             continue
-        after, why = carried_out(place, outcome["commands"], before, arguments.pytorch_index)
+        unlabelled = []
+        after, why = carried_out(place, outcome["commands"], before, arguments.pytorch_index, unlabelled)
         if isinstance(why, str):
             skipped[why] += 1
             continue
         differ = [why["error"]] if after is None else differences(outcome, before, after)
-        if not differ:
+        other_builds += bool(unlabelled)
+        if not differ and not unlabelled:
             torch = next((one["version"] for one in outcome["packages"] if one["name"] == "torch"), "")
             tag = f"+cu{outcome['cuda'].replace('.', '')}" if torch and outcome.get("cuda") else ""
             place.lay_out(after, tag, uv)
@@ -239,7 +245,8 @@ def main():
     for lines in wrong:
         print(*lines, sep="\n    ")
     shutil.rmtree(root)
-    print(f"{same} as answered, {len(wrong)} otherwise ({findings} of them by check); not run: "
+    print(f"{same} as answered, {len(wrong)} otherwise ({findings} of them by check); {other_builds} of these with the "
+          "default index's build, since PyTorch's own index is not reached; not run: "
           + ", ".join(f"{count} {reason}" for reason, count in sorted(skipped.items())))
     return 1 if wrong else 0
 
