@@ -385,11 +385,18 @@ void package_records(std::string_view name, World& world,
         add_wheels_of(*project, out);
     }
     const auto* const framework = knowledge::find_framework(name);
+    const bool has_wheels =
+        std::ranges::any_of(knowledge::package_releases(name),
+                            [](const auto& release) { return !release.wheels.empty(); });
     for (const knowledge::PackageRelease& release : knowledge::package_releases(name)) {
         const auto* const wheels = wheels_for(release, world.host());
         if (wheels == nullptr && !release.wheels.empty() &&
             (project == nullptr || !project->needs("nvcc"))) {
             continue; // for other processors only
+        }
+        if (wheels == nullptr && has_wheels &&
+            (project == nullptr || project->build_needs.empty())) {
+            continue; // vLLM's first releases: what their build needs is not known
         }
         specs::PackageRecord record;
         record.name = std::string(name);

@@ -243,6 +243,9 @@ void describe_packages(const Request& request, const Answer& answer, Outcome& ou
             continue; // the wheel's own record is what is installed
         }
         ChosenPackage package = chosen(*record, answer.attempt);
+        if (record->build == "source" && record->version == "0") {
+            package.version = "from source"; // its repository has no releases: apex
+        }
         package.asked = package.asked || is_wheel_of_asked(answer.attempt, *record, answer.records);
         const auto* const row = knowledge::find_framework(record->name);
         if (answer.attempt.manager == Manager::Pip && row != nullptr && row->table == "torch") {
