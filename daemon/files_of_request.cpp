@@ -6,6 +6,7 @@
 #include "daemon/host_of_request.hpp"
 #include "host/silent_paths.hpp"
 #include "protocol/json_field.hpp"
+#include "solver/knowledge/frameworks.hpp"
 #include "solver/pins/pins.hpp"
 #include "solver/resolve/catalogue.hpp"
 #include "solver/resolve/question.hpp"
@@ -192,6 +193,34 @@ Result<FilesOfRequest> files_of(const nlohmann::json& params, const Arguments& a
     return files;
 }
 
+// The answer to a pixi.toml is for its workspace, from the side of it that has the frameworks.
+void answer_for_pixi(const FilesOfRequest& files, resolve::Request& request) {
+    const bool is_pixis = files.words.size() == 1 && files.words.front().ends_with("pixi.toml");
+    if (!is_pixis || request.manager != resolve::ManagerChoice::Auto) {
+        return;
+    }
+    bool of_conda = false;
+    bool of_pip = false;
+    for (const inputs::Entry& entry : files.inputs.front().wanted) {
+        const auto ask = specs::Ask::parse(entry.text);
+        if (ask && knowledge::find_framework(ask->name()) != nullptr) {
+            (entry.of_conda ? of_conda : of_pip) = true;
+        }
+    }
+    if (of_conda == of_pip) {
+        return;
+    }
+    request.manager = of_conda ? resolve::ManagerChoice::Conda : resolve::ManagerChoice::Pip;
+    auto& target = request.environment.target;
+    if (!request.environment.exists()) {
+        target.kind = knowledge::Target::Kind::Conda;
+        target.conda = "pixi";
+        target.has_conda = true;
+        target.project = files.words.front();
+        request.environment.shown = "the workspace of " + files.words.front();
+    }
+}
+
 Result<void> merge_files(const FilesOfRequest& files, const facts::Host& host,
                          resolve::Request& request, std::vector<std::string>& notes) {
     const bool only_files = request.specs.empty() && !files.inputs.empty();
@@ -203,6 +232,9 @@ Result<void> merge_files(const FilesOfRequest& files, const facts::Host& host,
         for (const inputs::Entry& entry : input.wanted) {
             request.specs.push_back({entry.text, entry.origin, true});
         }
+    }
+    if (only_files) {
+        answer_for_pixi(files, request);
     }
     for (const inputs::Input& input : files.inputs) {
         CUDAENV_TRY_VOID(add_python(input, request, notes));

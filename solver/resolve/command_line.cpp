@@ -511,7 +511,8 @@ std::string resolve_command(const Request& request, std::span<const Channel* con
     if (request.strict_host) {
         command += " --strict-host";
     }
-    if (request.environment.exists() && !request.environment.target.active) {
+    if (request.environment.exists() && !request.environment.target.active &&
+        !request.environment.target.prefix.empty()) {
         command += " -p " + shell_word(request.environment.target.prefix);
     }
     for (const std::string& word : request.host_words) {

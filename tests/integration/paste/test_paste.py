@@ -177,6 +177,7 @@ def carried_out(place, commands, state, with_index, unlabelled):
                 if name in added and other.get(name) != added[name]["version"]:
                     return None, {"error": f"uv {name} {other.get(name)}, pip {added[name]['version']}"}
         state.update(added)
+        place.lay_out(state, "", words[0] == "uv")  # the next command finds it installed
     return state, None
 
 
