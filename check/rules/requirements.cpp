@@ -117,6 +117,11 @@ Requirements::Requirements(const CheckContext& context, specs::MarkerEnvironment
             // changed: its own `depends` are what holds.
             if (owner == Owner::Pip) {
                 collect(one, "");
+                // Wheels of NVIDIA's are what JAX's plugins load first, whoever installed them
+                // (jax_plugins/cuda/__init__.py).
+                if (one.name.starts_with("jax-cuda") && one.name.ends_with("-plugin")) {
+                    collect(one, "with-cuda");
+                }
             }
             collect_unstated(one, owner == Owner::Conda);
         }
