@@ -40,8 +40,8 @@ ENVIRONMENTS = [(["torch==2.6.0", "torchvision==0.21.0"], "+cu124"), (["torch==2
                 (["numpy==1.26.4"], "")]
 
 
-def questions(count):
-    draw = random.Random(20261125)
+def questions(count, seed):
+    draw = random.Random(seed)
     for _ in range(count):
         names = draw.sample(sorted(ASKED), draw.choice([1, 1, 2, 2, 3]))
         driver, gpu = draw.choice(MACHINES)
@@ -201,6 +201,7 @@ def main():
     parser.add_argument("--cudaenv", required=True)
     parser.add_argument("--cudaenvd")
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=20261125)
     parser.add_argument("--pytorch-index", action="store_true")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / f"cudaenv-paste-{os.getuid()}")
     arguments = parser.parse_args()
@@ -210,7 +211,7 @@ def main():
         print("skipped: pip reaches no index here")
         return 77
     skipped, wrong, same, findings, other_builds = collections.Counter(), [], 0, 0, 0
-    for specs, machine, (holds, label), uv in questions(arguments.count):
+    for specs, machine, (holds, label), uv in questions(arguments.count, arguments.seed):
         place.lay_out({}, "", uv)
         before = place.would_install(holds, {}) if holds else {}
         place.lay_out(before, label, uv)
