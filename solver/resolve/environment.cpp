@@ -126,25 +126,27 @@ void describe_changes(const Request& request, const std::vector<Changed>& change
 
 } // namespace
 
-bool is_for_pip_beside_conda(const Request& request) {
+BesideConda beside_conda(const Request& request) {
+    BesideConda sides;
     const bool from_conda =
         std::ranges::any_of(request.environment.installed, [](const Installed& one) {
             return one.manager == Manager::Conda && decides_cuda(one);
         });
-    bool any = false;
+    if (!from_conda) {
+        return sides;
+    }
     for (const Wanted& wanted : request.specs) {
         const auto ask = specs::Ask::parse(wanted.text);
         const std::string name = ask ? ask->name() : std::string();
         const auto* const known = knowledge::find_framework(name);
-        const bool by_pip = has_package(known == nullptr ? name : known->name) ||
-                            (known != nullptr && known->table == "tensorflow");
-        const bool by_conda = !by_pip && (known != nullptr || pins::find_pin_name(name) != nullptr);
-        if (by_conda) {
-            return false;
+        if (has_package(known == nullptr ? name : known->name) ||
+            (known != nullptr && known->table == "tensorflow")) {
+            sides.of_pip.push_back(name);
+        } else if (known != nullptr || pins::find_pin_name(name) != nullptr) {
+            sides.of_conda.push_back(name);
         }
-        any = any || by_pip;
     }
-    return from_conda && any;
+    return sides;
 }
 
 Result<void> take_python(Request& request) {
@@ -181,10 +183,10 @@ Result<std::optional<Outcome>> answer_in_environment(Request& request, const Ask
     std::vector<Changed> changed;
     if (!answered && !candidates.empty()) {
         const Request all_kept = request;
-        const bool beside_conda = is_for_pip_beside_conda(request);
+        const bool pip_alone = beside_conda(request).is_for_pip();
         request.kept.clear();
         for (const Installed* const one : candidates) {
-            if (one->manager == Manager::Conda && decides_cuda(*one) && beside_conda) {
+            if (one->manager == Manager::Conda && decides_cuda(*one) && pip_alone) {
                 request.kept.push_back({*one, Stays::Build});
                 continue;
             }

@@ -438,7 +438,7 @@ std::vector<Manager> managers_of(const Request& request) {
     if (environment.target.kind == knowledge::Target::Kind::Venv) {
         return {Manager::Pip};
     }
-    if (is_for_pip_beside_conda(request)) {
+    if (beside_conda(request).is_for_pip()) {
         return {Manager::Pip};
     }
     for (const Installed& installed : environment.installed) {
@@ -754,6 +754,15 @@ Result<Outcome> resolve(const Request& request, const facts::Host& host,
                                      "install in it",
                                      request.environment.shown),
                          "leave out the channel, or name a conda environment");
+    }
+    if (const auto sides = beside_conda(request);
+        channels.empty() && request.manager == ManagerChoice::Auto && !sides.of_conda.empty() &&
+        !sides.of_pip.empty()) {
+        return bad_input("two-managers",
+                         fmt::format("{} has conda's torch: there conda installs {}, and pip {}",
+                                     request.environment.shown, join(sides.of_conda, ", "),
+                                     join(sides.of_pip, ", ")),
+                         "ask for conda's first, then for pip's");
     }
     if (is_on_jetson(request, host)) {
         outcome.conflict = jetson_conflict(host);

@@ -213,6 +213,17 @@ TEST_CASE("in a conda environment pip adds what conda's table lacks, beside cond
     }
 }
 
+TEST_CASE("what two managers install beside conda's torch is asked in two steps") {
+    const resolve::Installed pytorch{"torch", "2.4.1", "cu124", resolve::Manager::Conda,
+                                     DottedVersion::of("12.4")};
+    auto request = in_venv({pytorch}, {"torchvision", "transformers"});
+    request.environment.target =
+        knowledge::target_of({}, knowledge::Target::Kind::Conda, "/envs/ml");
+    const auto outcome = resolve::resolve(request, h100(), {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code == "two-managers");
+}
+
 TEST_CASE("pip never replaces conda's torch: what needs another one is a conflict") {
     const resolve::Installed pytorch{"torch", "2.4.1", "cu124", resolve::Manager::Conda,
                                      DottedVersion::of("12.4")};
