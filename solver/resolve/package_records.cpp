@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace cudaenv::resolve {
 
@@ -21,6 +22,9 @@ constexpr std::string_view k_extra = "_extra_";
 constexpr std::string_view k_any_cuda = "any_cuda";
 
 constexpr std::string_view k_unlisted = "unlisted";
+
+// What has wheels of CUDA's libraries installed, of one release exactly.
+constexpr std::array<const char*, 2> k_with_libraries = {"torch", "tensorflow"};
 
 // PEP 440's clauses as conda's: "<2,>=1.21", "==0.4.*". conda knows no "===".
 std::string conda_spec(const specs::Requirement& requirement) {
@@ -212,6 +216,11 @@ void add_cuda_extra_records(std::string_view package, const World& world,
                 specs::PackageRecord record = plain;
                 record.build = set;
                 record.build_number = rank;
+                if (project->without_extras == "toolkit") {
+                    for (const char* const other : k_with_libraries) {
+                        record.constrains.push_back(std::string(other) + " ==0");
+                    }
+                }
                 for (const std::string_view extra : split(set, ',')) {
                     record.depends.push_back(
                         fmt::format("{} =={}", extra_name(package, extra), release.version));
@@ -220,6 +229,15 @@ void add_cuda_extra_records(std::string_view package, const World& world,
                 any = true;
             }
             --rank;
+        }
+        if (any && project->without_extras == "toolkit") {
+            // Beside libraries of an exact release CuPy takes those: another toolkit's would
+            // replace them.
+            for (const char* const other : k_with_libraries) {
+                specs::PackageRecord beside = plain;
+                beside.depends.emplace_back(other);
+                out.push_back(std::move(beside));
+            }
         }
         const bool here =
             project->without_extras == "toolkit" && has_toolkit_of(release, world.host());

@@ -350,6 +350,10 @@ TEST_CASE("what people ask of a machine gets a command that holds") {
         // CuPy by any of its names.
         {gpu("440.100", "6.1"), {"cupy"}, {"cupy-cuda102==12.3.0"}},
         {gpu("550.54.15", "9.0"), {"cupy-cuda112"}, {"cudaenv resolve cupy-cuda12x"}},
+        // Beside torch it takes torch's libraries: cuda-toolkit would replace some of them.
+        {gpu("550.54.15", "9.0"),
+         {"torch==2.6.0", "cupy-cuda12x==14.2.0"},
+         {" cupy-cuda12x==14.2.0"}},
         // No wheel for the processor, and sources that can be built.
         {arm, {"xformers"}, {"--no-build-isolation xformers=="}},
         // TensorFlow's own cuDNN is conda's, not a wheel's.
