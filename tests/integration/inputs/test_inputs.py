@@ -115,8 +115,8 @@ class Inputs(CommandTest):
         self.assertEqual(self.ask("pixi.toml")["commands"], ["pixi add --manifest-path pixi.toml --pypi torch==2.5.1"])
 
     def test_a_dependency_group(self):
-        self.put("pyproject.toml", '[project]\nname = "t"\nversion = "0"\n[dependency-groups]\nbase = ["torch==2.4.1"]\n'
-                                   'train = [{include-group = "base"}, "torchaudio"]\n')
+        self.put("pyproject.toml", '[project]\nname = "t"\nversion = "0"\n[dependency-groups]\n'
+                                   'base = ["torch==2.4.1"]\ntrain = [{include-group = "base"}, "torchaudio"]\n')
         for words in (["pyproject.toml", "--group", "train"], ["--group", "train"], ["-r", ".", "--group", "train"]):
             answer = self.ask(*words)
             self.assertEqual((self.public(answer, "torch"), self.public(answer, "torchaudio")), ("2.4.1", "2.4.1"))

@@ -163,7 +163,8 @@ def carried_out(place, commands, state, with_index, unlabelled):
             if re.search(r"jax|tensorflow|cud", " ".join(wanted).split("http")[0].replace("+cu", "+")):
                 return None, "on PyTorch's own index"
             # The default index has the release in another build: what it and the others require stays the same.
-            wanted = [re.sub(r"\+cu\d+$", "", word) for word in wanted if "http" not in word and "-index-url" not in word]
+            wanted = [re.sub(r"\+cu\d+$", "", word) for word in wanted
+                      if "http" not in word and "-index-url" not in word]
             unlabelled.append(command)
         added = place.would_install(wanted, state)
         if isinstance(added, str):
@@ -217,7 +218,7 @@ def main():
         place.lay_out(before, label, uv)
         status, outcome = place.ask("resolve", *specs, *machine, "-p", str(root / "venv"))
         if status == 1 and outcome.get("conflict"):
-            skipped["conflict: " + outcome["conflict"]["reasons"][0]["text"] if arguments.count < 20 else "conflict"] += 1
+            skipped["conflict"] += 1
             continue
         shown = [" ".join([*specs, *machine]), f"in {', '.join(holds) or 'an empty venv'}{' of uv' if uv else ''}"]
         if status != 0:
