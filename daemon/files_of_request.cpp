@@ -6,6 +6,7 @@
 #include "daemon/host_of_request.hpp"
 #include "host/silent_paths.hpp"
 #include "protocol/json_field.hpp"
+#include "solver/knowledge/frameworks.hpp"
 #include "solver/pins/pins.hpp"
 #include "solver/resolve/catalogue.hpp"
 #include "solver/resolve/question.hpp"
@@ -29,6 +30,16 @@ constexpr std::size_t k_most_input_bytes = std::size_t{4} << 20;
 bool is_directory(const std::string& path) {
     std::error_code failed;
     return fs::is_directory(path, failed);
+}
+
+// pyproject.toml[train] of pyproject.toml and --group train.
+std::string with_groups(const std::string& word, const std::vector<std::string>& groups) {
+    if (groups.empty()) {
+        return word;
+    }
+    const bool has_some = word.ends_with(']');
+    return (has_some ? word.substr(0, word.size() - 1) + ',' : word + '[') + join(groups, ",") +
+           ']';
 }
 
 // The file that a word means; a directory stands for the first of its files.
@@ -159,9 +170,13 @@ Result<FilesOfRequest> files_of(const nlohmann::json& params, const Arguments& a
     std::vector<std::string> words = named;
     std::ranges::copy_if(arguments.words, std::back_inserter(words),
                          [&](const std::string& word) { return is_file_word(word, caller); });
+    CUDAENV_TRY(const auto groups, protocol::strings_field(params, "group"));
+    if (!groups.empty() && words.empty()) {
+        words.emplace_back("."); // the project's own file, as pip's --group takes it
+    }
     const inputs::Target target(python, machine.empty() ? "x86_64" : machine);
     for (const std::string& word : words) {
-        CUDAENV_TRY(auto file, file_word(word, caller));
+        CUDAENV_TRY(auto file, file_word(with_groups(word, groups), caller));
         const auto read = [&](const std::string& path) -> Result<std::string> {
             const std::string absolute = absolute_for(caller, path);
             CUDAENV_TRY_VOID(host::all_answer({absolute}));
@@ -178,6 +193,34 @@ Result<FilesOfRequest> files_of(const nlohmann::json& params, const Arguments& a
     return files;
 }
 
+// The answer to a pixi.toml is for its workspace, from the side of it that has the frameworks.
+void answer_for_pixi(const FilesOfRequest& files, resolve::Request& request) {
+    const bool is_pixis = files.words.size() == 1 && files.words.front().ends_with("pixi.toml");
+    if (!is_pixis || request.manager != resolve::ManagerChoice::Auto) {
+        return;
+    }
+    bool of_conda = false;
+    bool of_pip = false;
+    for (const inputs::Entry& entry : files.inputs.front().wanted) {
+        const auto ask = specs::Ask::parse(entry.text);
+        if (ask && knowledge::find_framework(ask->name()) != nullptr) {
+            (entry.of_conda ? of_conda : of_pip) = true;
+        }
+    }
+    if (of_conda == of_pip) {
+        return;
+    }
+    request.manager = of_conda ? resolve::ManagerChoice::Conda : resolve::ManagerChoice::Pip;
+    auto& target = request.environment.target;
+    if (!request.environment.exists()) {
+        target.kind = knowledge::Target::Kind::Conda;
+        target.conda = "pixi";
+        target.has_conda = true;
+        target.project = files.words.front();
+        request.environment.shown = "the workspace of " + files.words.front();
+    }
+}
+
 Result<void> merge_files(const FilesOfRequest& files, const facts::Host& host,
                          resolve::Request& request, std::vector<std::string>& notes) {
     const bool only_files = request.specs.empty() && !files.inputs.empty();
@@ -189,6 +232,9 @@ Result<void> merge_files(const FilesOfRequest& files, const facts::Host& host,
         for (const inputs::Entry& entry : input.wanted) {
             request.specs.push_back({entry.text, entry.origin, true});
         }
+    }
+    if (only_files) {
+        answer_for_pixi(files, request);
     }
     for (const inputs::Input& input : files.inputs) {
         CUDAENV_TRY_VOID(add_python(input, request, notes));

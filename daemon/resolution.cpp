@@ -11,6 +11,7 @@
 #include "protocol/json_field.hpp"
 #include "solver/facts/visible.hpp"
 #include "solver/knowledge/builds.hpp"
+#include "solver/knowledge/packages.hpp"
 #include "solver/pins/pins.hpp"
 #include "solver/resolve/question.hpp"
 #include "solver/resolve/resolve.hpp"
@@ -215,6 +216,9 @@ Result<resolve::Request> request_of(const nlohmann::json& params, const Argument
     request.manager = !manager || *manager == "auto" ? resolve::ManagerChoice::Auto
                       : *manager == "conda"          ? resolve::ManagerChoice::Conda
                                                      : resolve::ManagerChoice::Pip;
+    if (!manager && !indexes.empty()) {
+        request.manager = resolve::ManagerChoice::Pip; // an index of wheels is pip's
+    }
     CUDAENV_TRY(const bool cpu, protocol::bool_field(params, "cpu", false));
     request.cpu = request.cpu || cpu;
     CUDAENV_TRY(request.strict_host, protocol::bool_field(params, "strict_host", false));
@@ -314,10 +318,20 @@ Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Cal
             return tl::unexpected(at_file_line(std::move(outcome).error(), read));
         }
         answer.outcome = *std::move(outcome);
+        const auto& commands = answer.outcome.commands;
+        const bool by_conda =
+            !commands.empty() && commands.back().find("pip ") == std::string::npos;
         for (const std::string& unknown : answer.outcome.unknown) {
-            answer.notes.push_back(
-                "cudaenv does not know " + unknown +
-                " yet: pip decides about it, and may replace what is named here");
+            if (!knowledge::package_releases(unknown).empty()) {
+                answer.notes.push_back(fmt::format(
+                    "none of the releases of {} that cudaenv knows fits: pip chooses an older one",
+                    unknown));
+                continue;
+            }
+            answer.notes.push_back(fmt::format(
+                "cudaenv does not know {} yet: {} decides about it, and may replace what is named "
+                "here",
+                unknown, by_conda ? "conda" : "pip"));
         }
         return answer;
     };

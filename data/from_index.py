@@ -141,10 +141,13 @@ PROJECTS = {
     "jax-cuda13-plugin": Project(extras=r"with[-_]cuda", gpu=[("0", "7.5", JAX)]),
     "jax-cuda13-pjrt": Project(),
     "flax": Project(every="minor"),
+    **{name: Project(every="minor", newest=8)
+       for name in ("optax", "chex", "equinox", "numpyro", "dm-haiku", "orbax-checkpoint")},
     **{f"cupy-cuda{cuda}": Project() for cuda in ("102", "110", "111", "112", "113", "114", "115", "116", "117")},
     **{f"cupy-cuda{cuda}x": Project(extras="ctk", cuda_extras=["ctk"], without_extras="toolkit", source=CUPY)
        for cuda in ("11", "12", "13")},
-    "cupy": Project(needs=["nvcc", "CUDA_PATH"], wheels=["cupy-cuda13x", "cupy-cuda12x", "cupy-cuda11x"],
+    "cupy": Project(needs=["nvcc", "CUDA_PATH"],
+                    wheels=[f"cupy-cuda{cuda}" for cuda in ("13x", "12x", "11x", "111", "110", "102")],
                     note="The index has the source only; cupy-cuda11x, -cuda12x and -cuda13x are its wheels.",
                     source="docs.cupy.dev/en/stable/install.html"),
     "triton": Project(gpu=[("2.0", "7.0", "torch/_inductor: Triton only supports devices of CUDA Capability >= 7.0")],
@@ -233,6 +236,7 @@ PROJECTS = {
                                cuda_extras=["cuda,cudnn"], without_extras="libraries",
                                note="cuDNN 8 up to 1.18, cuDNN 9 from 1.19.", source=ONNX),
     "numba": Project(every="minor"),
+    "ml-dtypes": Project(),
     "numba-cuda": Project(every="minor", newest=12, extras=r"cu1.*"),
     "cuda-python": Project(every="minor"),
     "cudf-cu12": Project(**RAPIDS),
@@ -249,6 +253,8 @@ PROJECTS = {
     "sentence-transformers": Project(every="minor", newest=16),
     "peft": Project(every="minor", newest=16),
     "trl": Project(every="minor", newest=24),
+    **{name: Project(every="minor", newest=8)
+       for name in ("ultralytics", "openai-whisper", "kornia", "stable-baselines3", "monai", "easyocr")},
     "numpy": Project(every="minor"),
     "nvidia-cudnn-cu11": Project(newest=24),
     "nvidia-cudnn-cu12": Project(newest=24),

@@ -53,7 +53,10 @@ def pytorch_rows(directory, date):
                 found = re.match(r"__glibc >=(\d+\.\d+)", dependency)
                 row["glibc"] = found[1] if found else row["glibc"]
     for (version, cuda), row in sorted(rows.items(), key=lambda item: (key(item[0][0]), key(item[0][1]))):
-        yield {"torch": version, "cuda": cuda, "python": sorted(row["pythons"], key=key),
+        # A channel's current repodata has some builds of a release; each Python between two of them has one too.
+        minors = sorted(int(python.split(".")[1]) for python in row["pythons"])
+        pythons = [f"3.{minor}" for minor in range(minors[0], minors[-1] + 1)]
+        yield {"torch": version, "cuda": cuda, "python": pythons,
                **({"glibc": row["glibc"]} if row["glibc"] and key(row["glibc"]) > [2, 17] else {}),
                "source": f"conda-forge repodata, read {date}"}
 

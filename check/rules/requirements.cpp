@@ -98,6 +98,8 @@ const char* name_of(Unmet unmet) {
         return "unstated";
     case Unmet::SameVersion:
         return "same-version";
+    case Unmet::Excluded:
+        return "excluded";
     case Unmet::Depends:
         break;
     }
@@ -115,10 +117,45 @@ Requirements::Requirements(const CheckContext& context, specs::MarkerEnvironment
             // changed: its own `depends` are what holds.
             if (owner == Owner::Pip) {
                 collect(one, "");
+                // Wheels of NVIDIA's are what JAX's plugins load first, whoever installed them
+                // (jax_plugins/cuda/__init__.py).
+                if (one.name.starts_with("jax-cuda") && one.name.ends_with("-plugin")) {
+                    collect(one, "with-cuda");
+                }
             }
             collect_unstated(one, owner == Owner::Conda);
         }
     }
+}
+
+const Applied* Requirements::rival_of(const Applied& unmet) const {
+    // Ranges overlap in the lower bound of one of them, or in a release that the tables have.
+    const auto admits = [](const Applied& one, const Applied& other) {
+        const auto both = [&](const std::string& version) {
+            return one.specifiers.contains(version, specs::Prereleases::Allowed) &&
+                   other.specifiers.contains(version, specs::Prereleases::Allowed);
+        };
+        for (const auto* side : {&one, &other}) {
+            for (const auto& clause : side->specifiers.clauses()) {
+                auto version = clause.version();
+                if (version.ends_with(".*")) {
+                    version.resize(version.size() - 2);
+                }
+                if (both(version)) {
+                    return true;
+                }
+            }
+        }
+        return std::ranges::any_of(knowledge::package_releases(one.required->name),
+                                   [&](const auto& release) { return both(release.version); });
+    };
+    for (const auto& one : m_applied) {
+        if (one.required == unmet.required && one.requirer != unmet.requirer &&
+            !one.specifiers.clauses().empty() && !admits(unmet, one)) {
+            return &one;
+        }
+    }
+    return nullptr;
 }
 
 std::string Requirements::wanted_of(const Applied& unmet) const {

@@ -32,6 +32,7 @@ enum class Unmet {
     ImportFails,   // as Required, and the import compares the versions
     Unstated,      // by the tables
     SameVersion,   // by the tables: both have to be of one version
+    Excluded,      // no version meets what all require of it
     Depends,       // conda's
 };
 const char* name_of(Unmet unmet);
@@ -52,6 +53,8 @@ public:
     Requirements(const CheckContext& context, specs::MarkerEnvironment markers);
 
     [[nodiscard]] const std::vector<Applied>& all() const { return m_applied; }
+    // Another package whose requirement of the same thing excludes this one; nullptr: none does.
+    [[nodiscard]] const Applied* rival_of(const Applied& unmet) const;
     // All that is required of it, as pip takes it: "numpy<2,>=1.26"; empty where no version of it
     // can meet that.
     [[nodiscard]] std::string wanted_of(const Applied& unmet) const;

@@ -1,11 +1,14 @@
 // CE124 of pip's packages: what a package of the CUDA world requires and is not met, with the
 // command that installs what fits and keeps torch as it is.
+#include "base/shell_word.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/family_member.hpp"
 #include "check/rules/install_text.hpp"
 #include "check/rules/requirements.hpp"
 #include "check/rules/rules.hpp"
 #include "check/rules/torch_pairing.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -198,7 +201,17 @@ void report_unmet(const CheckContext& context, const Requirements& requirements,
         }
     }
     const auto more = unmet.size() - 1;
-    auto found = report(context, "CE124", name_of(first.kind), first.requirer->name,
+    // A command that meets one of them breaks the other; those that fit together are a resolution.
+    const auto* rival = first.kind == Unmet::Required || first.kind == Unmet::Unstated
+                            ? requirements.rival_of(first)
+                            : nullptr;
+    const auto kind = rival == nullptr ? first.kind : Unmet::Excluded;
+    const std::string command =
+        rival == nullptr
+            ? command_of(context, std::move(change))
+            : fmt::format("cudaenv resolve {} {}{}", first.requirer->name, rival->requirer->name,
+                          context.is_named ? " -p " + shell_word(context.inventory.prefix) : "");
+    auto found = report(context, "CE124", name_of(kind), first.requirer->name,
                         {{"requirer", title_of(*first.requirer)},
                          {"name", first.requirer->name},
                          {"required", first.name + first.specifiers.str()},
@@ -206,7 +219,9 @@ void report_unmet(const CheckContext& context, const Requirements& requirements,
                          {"version", first.required->version},
                          {"numpy", yes_if(first.required->name == "numpy")},
                          {"more", more == 0 ? std::string() : std::to_string(more)},
-                         {"command", command_of(context, std::move(change))}});
+                         {"rival", rival == nullptr ? "" : title_of(*rival->requirer)},
+                         {"needed", rival == nullptr ? "" : rival->name + rival->specifiers.str()},
+                         {"command", command}});
     found.finding.evidence.push_back(
         {absolute_path(context, first.requirer->metadata), 0, title_of(*first.requirer)});
     for (const auto* one : unmet) {

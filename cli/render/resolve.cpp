@@ -173,6 +173,9 @@ void choices(const nlohmann::json& outcome, Page& page) {
         page.row("why", text_at(choice, "chosen") + ": " +
                             (newest.empty() ? text_at(choice, "why")
                                             : newest + " is newer, but " + text_at(choice, "why")));
+        if (const std::string next = text_at(choice, "next"); !next.empty()) {
+            page.row("next best", next);
+        }
     }
 }
 

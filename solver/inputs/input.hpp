@@ -21,6 +21,7 @@ namespace cudaenv::inputs {
 struct Entry {
     std::string text;
     std::string origin;
+    bool of_conda = false; // a conda dependency
 };
 
 struct Input {

@@ -230,7 +230,7 @@ Result<void> add_match_spec(Input& input, std::string_view text, const FilePlace
     if (!ask) {
         return error_within(place, std::move(ask).error());
     }
-    input.wanted.push_back({ask->text(), place.origin()});
+    input.wanted.push_back({ask->text(), place.origin(), true});
     return {};
 }
 

@@ -182,6 +182,32 @@ std::string conda_install(const Target& target, std::span<const std::string> spe
     return joined(std::move(command), specs);
 }
 
+namespace {
+
+// "PREFIX/bin/python -m pip install", "uv pip install --python PREFIX".
+std::string pip_verb(const Target& target, const std::string& verb) {
+    if (target.has_uv) {
+        return "uv pip " + verb +
+               (target.prefix.empty() ? "" : " --python " + shell_word(target.prefix));
+    }
+    const std::string python = target.prefix.empty()   ? "python"
+                               : target.python.empty() ? shell_word(target.prefix + "/bin/python")
+                                                       : shell_word(target.python);
+    return python + " -m pip " + verb;
+}
+
+} // namespace
+
+std::string pip_uninstall(const Target& target, std::span<const std::string> names) {
+    if (!target.project.empty()) {
+        const std::string project = shell_word(target.project);
+        return joined(target.is_pixis() ? "pixi remove --manifest-path " + project + " --pypi"
+                                        : "uv remove --project " + project,
+                      names);
+    }
+    return joined(pip_verb(target, "uninstall") + (target.has_uv ? "" : " -y"), names);
+}
+
 std::string pip_install(const Target& target, std::span<const std::string> requirements,
                         const std::optional<PipIndex>& index,
                         std::span<const std::string> options) {
@@ -194,20 +220,7 @@ std::string pip_install(const Target& target, std::span<const std::string> requi
                    requirements);
         return command + (index ? " --index " + index->url : "");
     }
-    std::string command;
-    if (target.has_uv) {
-        command = "uv pip install";
-        if (!target.prefix.empty()) {
-            command += " --python " + shell_word(target.prefix);
-        }
-    } else if (target.prefix.empty()) {
-        command = "python -m pip install";
-    } else {
-        command =
-            shell_word(target.python.empty() ? target.prefix + "/bin/python" : target.python) +
-            " -m pip install";
-    }
-    command = joined(std::move(command), options);
+    std::string command = joined(pip_verb(target, "install"), options);
     command = joined(std::move(command), requirements);
     if (index) {
         command += (index->extra ? " --extra-index-url " : " --index-url ") + index->url;

@@ -60,6 +60,9 @@ std::string pip_install(const Target& target, std::span<const std::string> requi
                         const std::optional<PipIndex>& index = std::nullopt,
                         std::span<const std::string> options = {});
 
+// The same for what has to go.
+std::string pip_uninstall(const Target& target, std::span<const std::string> names);
+
 struct Recipe {
     std::string text;    // "nvcc 12.4 with headers and libraries, into the environment"
     std::string command; // empty: no command is known, the text says how

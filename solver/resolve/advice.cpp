@@ -153,8 +153,11 @@ void advise_gpus(const Attempt& attempt, const Records& records, Outcome& outcom
     const auto* const variant = torch_build(attempt, records);
     const knowledge::Architectures* code = nullptr;
     if (variant != nullptr) {
-        const auto& list = attempt.manager == Manager::Conda ? variant->conda_architectures
-                                                             : variant->wheel_architectures;
+        const bool from_conda = attempt.manager == Manager::Conda ||
+                                std::ranges::any_of(records, [](const auto* record) {
+                                    return record->name == "torch" && record->channel == "conda";
+                                });
+        const auto& list = from_conda ? variant->conda_architectures : variant->wheel_architectures;
         code = list ? &*list : nullptr;
     }
     std::vector<JudgedGpus> judged;

@@ -190,7 +190,10 @@ Result<Attempt> make_attempt(const Request& request, const facts::Host& host,
         attempt.catalogue = std::make_unique<Catalogue>(*attempt.world, options.manager);
         sources = {attempt.catalogue.get()};
         for (const Installed& installed : request.environment.installed) {
-            if (installed.is_built_torch()) {
+            const bool from_conda = installed.name == "torch" &&
+                                    installed.manager == Manager::Conda &&
+                                    options.manager == Manager::Pip && installed.label != "cpu";
+            if (installed.is_built_torch() || from_conda) {
                 attempt.catalogue->add_built_torch(installed);
             }
         }

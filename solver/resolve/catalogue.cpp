@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace cudaenv::resolve {
@@ -154,6 +155,29 @@ void Catalogue::add_basics(World& world) {
     }
 }
 
+// The default index has more than the one that a release is known by: torchvision 0.29.0 requires
+// torch 2.14.0 too.
+void Catalogue::add_other_partners(const std::string& name, const std::string& known,
+                                   const specs::PackageRecord& torch) {
+    for (const knowledge::PackageRelease& release : knowledge::package_releases(name)) {
+        const std::string needed = requirement_of(name, release.version, "torch");
+        if (release.version == known || needed != " ==" + torch.version) {
+            continue;
+        }
+        specs::PackageRecord record;
+        record.name = name;
+        record.version = release.version;
+        record.build = torch.build;
+        record.build_number = torch.build_number;
+        record.depends = {fmt::format("torch =={} {}", torch.version, torch.build)};
+        if (std::string python = wheel_pythons(name, release.version, m_world.host());
+            !python.empty()) {
+            record.depends.push_back(std::move(python));
+        }
+        add(std::move(record));
+    }
+}
+
 void Catalogue::add_torch(World& world, Manager manager) {
     const knowledge::Framework* const torch_row = knowledge::find_framework("torch");
     // Where a CUDA build is asked for, what exists for x86-64 alone says so.
@@ -172,11 +196,15 @@ void Catalogue::add_torch(World& world, Manager manager) {
                 if (!version || (index_alone && !wheel)) {
                     return;
                 }
+                if (!from_conda && !index_alone) {
+                    add_other_partners(name, *version, torch);
+                }
                 specs::PackageRecord record;
                 record.name = name;
                 record.version = *version;
                 record.build = torch.build;
                 record.build_number = torch.build_number;
+                record.channel = torch.channel;
                 record.depends = {exactly};
                 if (!from_conda && !pythons.empty()) {
                     record.depends.push_back(python_spec(pythons));
@@ -215,6 +243,9 @@ void Catalogue::add_torch(World& world, Manager manager) {
                               fmt::format("cuda {}.*", variant.cuda.major_minor())};
             const bool from_conda = manager == Manager::Conda;
             const bool forge = variant.conda_channels == std::vector<std::string>{"conda-forge"};
+            if (from_conda) {
+                record.channel = forge ? "conda-forge" : "pytorch";
+            }
             // The pytorch channel is of x86-64; conda-forge is not, and its list was not read.
             if (from_conda ? !forge && !is_x86(world.host()) : variant.other_processor) {
                 record.depends.push_back(world.x86_dependency(processors));
@@ -265,6 +296,10 @@ void Catalogue::add_torch(World& world, Manager manager) {
         cpu.version = release.torch.str();
         cpu.build = "cpu";
         cpu.depends = {World::k_cpu_build};
+        if (manager == Manager::Conda) {
+            // The last torch in the channel pytorch is 2.5.1.
+            cpu.channel = release.torch > DottedVersion::of("2.5.1") ? "conda-forge" : "pytorch";
+        }
         if (release.other_processor || (manager == Manager::Conda && !is_x86(world.host()))) {
             cpu.depends.push_back(world.x86_dependency(processors));
         }
@@ -327,6 +362,10 @@ void Catalogue::add_tensorflow(World& world, Manager manager) {
             !numpy.empty()) {
             record.constrains.push_back("numpy" + numpy);
         }
+        if (std::string types = requirement_of("tensorflow", record.version, "ml-dtypes");
+            !types.empty()) {
+            record.depends.push_back("ml-dtypes" + types); // JAX requires it too
+        }
         specs::PackageRecord cpu = record;
         cpu.build = "cpu";
         cpu.depends.emplace_back(World::k_cpu_build);
@@ -359,8 +398,15 @@ void Catalogue::add_built_torch(const Installed& torch) {
     record.name = "torch";
     record.version = torch.version;
     record.build = torch.label;
+    if (torch.manager == Manager::Conda) {
+        record.channel = "conda"; // its libraries are conda's: no wheels of NVIDIA's hold others
+    }
+    record.build_number = std::numeric_limits<std::uint64_t>::max();
     if (torch.cuda) {
         record.depends = {World::k_cuda_build, fmt::format("cuda {}.*", torch.cuda->str())};
+    }
+    if (knowledge::release_numbers(torch.version) < DottedVersion::of("2.3")) {
+        record.constrains.emplace_back("numpy <2"); // compiled against NumPy 1
     }
     const auto* const release = knowledge::release_before(torch.version);
     for (const auto& [name, version] :

@@ -37,6 +37,8 @@ public:
     void add_built_torch(const Installed& torch);
 
 private:
+    void add_other_partners(const std::string& name, const std::string& known,
+                            const specs::PackageRecord& torch);
     void add_torch(World& world, Manager manager);
     void add_tensorflow(World& world, Manager manager);
     void add_basics(World& world);

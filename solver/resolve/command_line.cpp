@@ -82,6 +82,14 @@ knowledge::Target conda_destination(const Request& request, const Records& recor
     return target;
 }
 
+// The user's own words, where the installer is to choose: which patches of cuDNN conda has is not
+// known here.
+std::string as_asked(const Attempt& attempt, std::string_view name) {
+    const auto& items = attempt.question.items;
+    const auto item = std::ranges::find(items, name, &Item::name);
+    return item == items.end() ? std::string(name) : item->text;
+}
+
 std::vector<std::string> conda_catalogue_commands(const Request& request, const Attempt& attempt,
                                                   const Records& records) {
     const knowledge::Target target = conda_destination(request, records);
@@ -96,13 +104,20 @@ std::vector<std::string> conda_catalogue_commands(const Request& request, const 
     if (!request.environment.exists() && !python.empty()) {
         specs.push_back("python=" + python);
     }
+    const auto& unknown = attempt.question.unknown;
     if (const auto* const torch = named(records, "torch"); torch != nullptr) {
         const auto* const build = knowledge::torch_variant(torch->version, torch->build);
         const bool forge = build != nullptr && !build->conda_channels.empty() &&
                            build->conda_channels.front() == "conda-forge";
+        const bool forge_cpu = build == nullptr && torch->channel == "conda-forge";
         if (!is_kept(attempt, *torch)) {
-            // conda-forge's pytorch-gpu holds pytorch to a CUDA build.
-            specs.push_back((forge ? "pytorch-gpu==" : "pytorch==") + torch->version);
+            // conda-forge's pytorch-gpu holds pytorch to a CUDA build, pytorch-cpu to another.
+            specs.push_back((forge       ? "pytorch-gpu=="
+                             : forge_cpu ? "pytorch-cpu=="
+                                         : "pytorch==") +
+                            torch->version);
+        } else if (forge_cpu) {
+            specs.push_back("pytorch=" + torch->version + "=cpu*");
         }
         for (const char* const partner : {"torchvision", "torchaudio"}) {
             const auto* const record = named(records, partner);
@@ -115,33 +130,35 @@ std::vector<std::string> conda_catalogue_commands(const Request& request, const 
             for (const std::string& channel : variant->conda_channels) {
                 add_channel(channel);
             }
+        } else if (forge_cpu) {
+            add_channel("conda-forge");
         } else {
             specs.emplace_back("cpuonly");
         }
         if (channels.empty()) {
             add_channel("pytorch");
         }
-        if (const auto* const cudnn = named(records, "cudnn");
-            cudnn && is_asked(attempt, "cudnn")) {
-            specs.push_back("cudnn=" + cudnn->version);
+        if (named(records, "cudnn") != nullptr && is_asked(attempt, "cudnn")) {
+            specs.push_back(as_asked(attempt, "cudnn"));
         }
         if (needs_numpy_1(attempt, *torch)) {
             specs.emplace_back("numpy<2");
         }
+        specs.insert(specs.end(), unknown.begin(), unknown.end());
         return {knowledge::conda_install(target, specs, channels)};
     }
     if (const auto* const cuda = named(records, "cuda")) {
-        std::vector<std::string> more;
-        if (const auto* const cudnn = named(records, "cudnn")) {
-            more.push_back("cudnn=" + cudnn->version);
+        if (named(records, "cudnn") != nullptr) {
+            specs.push_back(as_asked(attempt, "cudnn"));
         }
-        specs.insert(specs.end(), more.begin(), more.end());
+        specs.insert(specs.end(), unknown.begin(), unknown.end());
         return {knowledge::runtime_recipe(DottedVersion::of(cuda->version), target, specs).command};
     }
-    if (const auto* const cudnn = named(records, "cudnn")) {
-        specs.push_back("cudnn=" + cudnn->version);
+    if (named(records, "cudnn") != nullptr) {
+        specs.push_back(as_asked(attempt, "cudnn"));
         add_channel("conda-forge");
     }
+    specs.insert(specs.end(), unknown.begin(), unknown.end());
     return specs.empty() ? std::vector<std::string>()
                          : std::vector{knowledge::conda_install(target, specs, channels)};
 }
@@ -309,6 +326,10 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
         if (has_package(record->name) && !is_extra(record->name) && !is_kept(attempt, *record) &&
             (is_asked(attempt, record->name) || is_wheel_of_asked(attempt, *record, records)) &&
             wheel_of(*record, records) == nullptr && !is_built) {
+            if (is_unlisted(*record)) {
+                others.requirements.push_back(as_asked(attempt, record->name));
+                continue;
+            }
             others.requirements.push_back(record->name + extras_of(attempt, records, record->name) +
                                           "==" + record->version);
             add_unstated(attempt, records, *record, others.requirements);
@@ -336,11 +357,23 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
             if (recipe.command.empty()) {
                 return {};
             }
+            const DottedVersion release = DottedVersion::of(cuda->version);
+            const bool wheels = knowledge::has_runtime_wheels(release);
+            const auto* const cudnn =
+                is_asked(attempt, "cudnn") ? named(records, "cudnn") : nullptr;
+            if (cudnn != nullptr && !wheels) {
+                return {}; // conda's answer has both
+            }
             std::vector<std::string> commands;
-            if (knowledge::has_runtime_wheels(DottedVersion::of(cuda->version))) {
+            if (wheels) {
                 commands = destination.first;
             }
             commands.push_back(recipe.command);
+            if (cudnn != nullptr) {
+                const std::string wheel =
+                    fmt::format("nvidia-cudnn-cu{}=={}", release.major(), cudnn->version);
+                commands.push_back(knowledge::pip_install(destination.target, std::array{wheel}));
+            }
             return commands;
         }
         return {};
@@ -389,7 +422,8 @@ std::string cudnn_pin(const Attempt& attempt, const Records& records) {
     const std::string name =
         "nvidia-cudnn-cu" + std::to_string(DottedVersion::of(cuda->version).major());
     const auto releases = knowledge::package_releases(name);
-    if (pinned || releases.empty()) {
+    // "8.1" is what TensorFlow is built for; a wheel's version has four numbers.
+    if (pinned || releases.empty() || std::ranges::count(cudnn->version, '.') < 3) {
         return {};
     }
     const auto floor = knowledge::cudnn_floor(releases.back().version);
@@ -477,7 +511,8 @@ std::string resolve_command(const Request& request, std::span<const Channel* con
     if (request.strict_host) {
         command += " --strict-host";
     }
-    if (request.environment.exists() && !request.environment.target.active) {
+    if (request.environment.exists() && !request.environment.target.active &&
+        !request.environment.target.prefix.empty()) {
         command += " -p " + shell_word(request.environment.target.prefix);
     }
     for (const std::string& word : request.host_words) {

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "solver/knowledge/fit.hpp"
 #include "solver/resolve/conflict.hpp"
+#include "solver/resolve/package_records.hpp"
 
 #include <fmt/format.h>
 
@@ -82,6 +83,19 @@ std::string asked_for(const ConflictSearch& search, const Records& records,
     return owner.name == World::k_nvcc ? "nvcc " + nvcc_release(owner) : "CUDA " + owner.version;
 }
 
+// "CUDA 13.2 no longer supports sm_70" of "CUDA 13.2, which no longer supports sm_70".
+std::string as_sentence(std::string need) {
+    for (const auto& [clause, said] :
+         {std::pair<std::string_view, std::string_view>{", which no longer", " no longer"},
+          std::pair<std::string_view, std::string_view>{", whose libraries have",
+                                                        "'s libraries have"}}) {
+        if (const auto at = need.find(clause); at != std::string::npos) {
+            return need.replace(at, clause.size(), said);
+        }
+    }
+    return need;
+}
+
 } // namespace
 
 std::string nvcc_release(const specs::PackageRecord& record) {
@@ -93,6 +107,7 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
                        const Assumption& fact) {
     UnmetNeeds unmet;
     std::set<std::string> told;
+    std::set<std::string> said;
     const facts::Host& host = search.attempt().world->host();
     const auto tell_need = [&](const specs::PackageRecord& owner, const std::string& spec) {
         const HostNeed* const need = search.attempt().world->need(spec);
@@ -125,10 +140,16 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
                                need->text);
             break;
         case FactKind::Gpu:
-            text = fmt::format("{}; {} has {}", fact.text,
-                               owner.name == World::k_nvcc ? "nvcc " + nvcc_release(owner)
-                                                           : display(owner, search.attempt()),
-                               need->text);
+            if ((owner.name == "cuda" && said.contains(need->text)) ||
+                (owner.name == "cudnn" && !said.empty())) {
+                return; // the package that has them says it
+            }
+            said.insert(need->text);
+            text = fmt::format("{}; {}", fact.text,
+                               owner.name == "cuda" ? as_sentence(need->text)
+                               : owner.name == World::k_nvcc
+                                   ? "nvcc " + nvcc_release(owner) + " has " + need->text
+                                   : display(owner, search.attempt()) + " has " + need->text);
             break;
         case FactKind::Toolkits:
             text = fmt::format("{} wants {} to build with; {}", asked_for(search, records, owner),
@@ -161,7 +182,11 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
         }
         unmet.reasons.push_back({std::move(text), std::move(facts)});
     };
-    for (const specs::PackageRecord* const record : records) {
+    Records libraries_last = records;
+    std::ranges::stable_partition(libraries_last, [](const auto* record) {
+        return record->name != "cuda" && record->name != "cudnn";
+    });
+    for (const specs::PackageRecord* const record : libraries_last) {
         for (const std::string& spec : record->constrains) {
             tell_need(*record, spec);
         }
@@ -270,8 +295,12 @@ void alone(const ConflictSearch& search, const Item& item, std::vector<Reason>& 
                                       : search.attempt().universe->matching(item.build_relaxed);
         std::string text;
         if (all.empty()) {
-            text = fmt::format("no package is called {}", item.name);
-        } else if (!other_builds.empty()) {
+            const std::string& machine = search.attempt().world->host().machine;
+            text = has_package(item.name)
+                       ? fmt::format("{} has no wheels for {}", item.name, machine)
+                       : fmt::format("no package is called {}", item.name);
+        } else if (std::ranges::any_of(other_builds,
+                                       [](const auto* record) { return !record->build.empty(); })) {
             std::vector<std::string> builds;
             for (const specs::PackageRecord* const record : other_builds) {
                 if (std::ranges::find(builds, record->build) == builds.end()) {

@@ -6,6 +6,7 @@
 #include "solver/knowledge/frameworks.hpp"
 #include "solver/knowledge/packages.hpp"
 #include "solver/pins/pins.hpp"
+#include "solver/resolve/package_records.hpp"
 #include "solver/specs/ask.hpp"
 
 #include <fmt/format.h>
@@ -42,6 +43,10 @@ std::vector<const Installed*> candidates_of(const Request& request) {
     std::ranges::stable_sort(candidates, {},
                              [](const Installed* one) { return one->name != "torch"; });
     return candidates;
+}
+
+bool decides_cuda(const Installed& installed) {
+    return installed.name == "torch" || installed.name == "tensorflow";
 }
 
 std::string version_of(const Installed& installed) {
@@ -89,12 +94,22 @@ struct Changed {
     bool left_behind = false; // nothing of it fits the answer
 };
 
-void describe_changes(const std::vector<Changed>& changed, Outcome& outcome) {
+void describe_changes(const Request& request, const std::vector<Changed>& changed,
+                      Outcome& outcome) {
+    std::vector<std::string> removed;
     for (const Changed& one : changed) {
         const std::string from = version_of(*one.installed);
         if (one.left_behind) {
+            // JAX finds its plugins by their entry points: one of another version is in the way.
+            const auto* const row = knowledge::find_framework(one.installed->name);
+            const bool plugin = row != nullptr && row->family == "jax" && row->role == "partner" &&
+                                one.installed->manager == Manager::Pip;
+            if (plugin) {
+                removed.push_back(one.installed->name);
+            }
             outcome.warnings.push_back(knowledge::finding(
-                "CE215", {}, {{"name", one.installed->name}, {"from", from}, {"why", one.why}}));
+                "CE215", plugin ? "removed" : "",
+                {{"name", one.installed->name}, {"from", from}, {"why", one.why}}));
             continue;
         }
         const ChosenPackage* const to = chosen_for(outcome, *one.installed);
@@ -103,9 +118,36 @@ void describe_changes(const std::vector<Changed>& changed, Outcome& outcome) {
         }
         outcome.changes.push_back({one.installed->name, from, to->version, one.why});
     }
+    if (!removed.empty() && !outcome.commands.empty()) {
+        outcome.commands.insert(outcome.commands.begin(),
+                                knowledge::pip_uninstall(request.environment.target, removed));
+    }
 }
 
 } // namespace
+
+BesideConda beside_conda(const Request& request) {
+    BesideConda sides;
+    const bool from_conda =
+        std::ranges::any_of(request.environment.installed, [](const Installed& one) {
+            return one.manager == Manager::Conda && decides_cuda(one);
+        });
+    if (!from_conda) {
+        return sides;
+    }
+    for (const Wanted& wanted : request.specs) {
+        const auto ask = specs::Ask::parse(wanted.text);
+        const std::string name = ask ? ask->name() : std::string();
+        const auto* const known = knowledge::find_framework(name);
+        if (has_package(known == nullptr ? name : known->name) ||
+            (known != nullptr && known->table == "tensorflow")) {
+            sides.of_pip.push_back(name);
+        } else if (known != nullptr || pins::find_pin_name(name) != nullptr) {
+            sides.of_conda.push_back(name);
+        }
+    }
+    return sides;
+}
 
 Result<void> take_python(Request& request) {
     const auto& python = request.environment.python;
@@ -141,8 +183,13 @@ Result<std::optional<Outcome>> answer_in_environment(Request& request, const Ask
     std::vector<Changed> changed;
     if (!answered && !candidates.empty()) {
         const Request all_kept = request;
+        const bool pip_alone = beside_conda(request).is_for_pip();
         request.kept.clear();
         for (const Installed* const one : candidates) {
+            if (one->manager == Manager::Conda && decides_cuda(*one) && pip_alone) {
+                request.kept.push_back({*one, Stays::Build});
+                continue;
+            }
             bool stays = false;
             std::string why;
             for (const Stays how : {Stays::Build, Stays::Version, Stays::Label, Stays::Package}) {
@@ -190,7 +237,7 @@ Result<std::optional<Outcome>> answer_in_environment(Request& request, const Ask
             }
         }
     }
-    describe_changes(changed, *answered);
+    describe_changes(request, changed, *answered);
     return answered;
 }
 

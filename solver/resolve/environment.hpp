@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cudaenv::resolve {
 
@@ -21,6 +22,16 @@ struct Asking {
 
 // The environment's Python becomes a pin. Error "other-python": the request names another one.
 Result<void> take_python(Request& request);
+
+// conda's torch or TensorFlow is installed: what of the request conda has here, and what comes by
+// pip alone (xformers, transformers), which installs it beside them and must not replace them.
+struct BesideConda {
+    std::vector<std::string> of_conda;
+    std::vector<std::string> of_pip;
+
+    [[nodiscard]] bool is_for_pip() const { return of_conda.empty() && !of_pip.empty(); }
+};
+BesideConda beside_conda(const Request& request);
 
 // std::nullopt: there is no answer, whatever changes. `request.kept` is then what stays of the
 // environment in the question that has none.

@@ -56,6 +56,7 @@ struct Choice {
     std::string chosen; // "torch 2.7.1+cu118"
     std::string newest; // "2.15.0"; empty where the chosen one is the newest
     std::string why;
+    std::string next; // what would have been taken without it; of the first that was asked for
 };
 
 // "driver 470.199.02 gives CUDA 11.4"; only a yes is shown with a tick.

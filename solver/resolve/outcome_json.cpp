@@ -103,6 +103,7 @@ json to_json(const Outcome& outcome) {
         for (const Choice& choice : outcome.choices) {
             choices.push_back({{"chosen", choice.chosen},
                                {"newest", text_or_null(choice.newest)},
+                               {"next", text_or_null(choice.next)},
                                {"why", choice.why}});
         }
         value["choices"] = std::move(choices);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace cudaenv::resolve {
 
@@ -20,11 +21,27 @@ constexpr std::string_view k_extra = "_extra_";
 // The extra that stands for whichever brings CUDA; no normalized name has an underscore.
 constexpr std::string_view k_any_cuda = "any_cuda";
 
+constexpr std::string_view k_unlisted = "unlisted";
+
+// What has wheels of CUDA's libraries installed, of one release exactly.
+constexpr std::array<const char*, 2> k_with_libraries = {"torch", "tensorflow"};
+
 // PEP 440's clauses as conda's: "<2,>=1.21", "==0.4.*". conda knows no "===".
 std::string conda_spec(const specs::Requirement& requirement) {
     std::string spec = requirement.specifiers.str();
     std::erase(spec, ' ');
     return spec.empty() ? std::string() : ' ' + spec;
+}
+
+// Of packages without a row in the table of frameworks only some releases are listed (the newest
+// patch of each minor): another one that is required is not here, and pip has it.
+bool is_listed(const specs::Requirement& requirement) {
+    const std::string name = requirement.normalized_name();
+    const auto releases = knowledge::package_releases(name);
+    return knowledge::find_framework(name) != nullptr || releases.empty() ||
+           std::ranges::any_of(releases, [&](const auto& release) {
+               return requirement.specifiers.contains(release.version);
+           });
 }
 
 // A requirement as specs of the catalogue: the package and each of its extras; none where it says
@@ -40,7 +57,7 @@ void add_specs_of(const std::string& text, const std::function<bool(std::string_
     const std::string spec = conda_spec(*requirement);
     if (const std::string_view library = library_of(name); !library.empty()) {
         specs.push_back(std::string(library) + spec);
-    } else if (known(name)) {
+    } else if (known(name) && is_listed(*requirement)) {
         specs.push_back(name + spec);
     }
     for (const std::string& extra : requirement->extras) {
@@ -51,25 +68,12 @@ void add_specs_of(const std::string& text, const std::function<bool(std::string_
     }
 }
 
-// Of some packages only the newest releases are listed: an older one that is required is not here.
-bool is_listed(const std::string& text) {
-    const auto requirement = specs::Requirement::parse(text);
-    const auto releases = requirement ? knowledge::package_releases(requirement->normalized_name())
-                                      : std::span<const knowledge::PackageRelease>();
-    return releases.empty() || std::ranges::any_of(releases, [&](const auto& release) {
-               return requirement->specifiers.contains(release.version);
-           });
-}
-
 // What the binary needs and METADATA omits. It narrows a requirement that is there; alone it only
 // forbids other versions, since nothing installs the package.
 void add_unstated(const knowledge::PackageRelease& release,
                   const std::function<bool(std::string_view)>& known,
                   specs::PackageRecord& record) {
     for (const std::string& text : release.unstated) {
-        if (!is_listed(text)) {
-            continue; // the command names it
-        }
         std::vector<std::string> specs;
         add_specs_of(text, known, specs);
         for (std::string& spec : specs) {
@@ -79,6 +83,23 @@ void add_unstated(const knowledge::PackageRelease& release,
             });
             (required ? record.depends : record.constrains).push_back(std::move(spec));
         }
+    }
+}
+
+// What works with torch and without it says in an extra which torch that is: transformers 5 turns
+// an older one off.
+void add_torch_extra(const knowledge::PackageRelease& release,
+                     const std::function<bool(std::string_view)>& known,
+                     specs::PackageRecord& record) {
+    const auto extra = std::ranges::find(release.extras, "torch", &knowledge::PackageExtra::name);
+    if (extra == release.extras.end()) {
+        return;
+    }
+    for (const std::string& text : extra->requirements) {
+        std::vector<std::string> specs;
+        add_specs_of(text, known, specs);
+        std::ranges::copy_if(specs, std::back_inserter(record.constrains),
+                             [](const auto& spec) { return spec.starts_with("torch "); });
     }
 }
 
@@ -195,6 +216,11 @@ void add_cuda_extra_records(std::string_view package, const World& world,
                 specs::PackageRecord record = plain;
                 record.build = set;
                 record.build_number = rank;
+                if (project->without_extras == "toolkit") {
+                    for (const char* const other : k_with_libraries) {
+                        record.constrains.push_back(std::string(other) + " ==0");
+                    }
+                }
                 for (const std::string_view extra : split(set, ',')) {
                     record.depends.push_back(
                         fmt::format("{} =={}", extra_name(package, extra), release.version));
@@ -203,6 +229,15 @@ void add_cuda_extra_records(std::string_view package, const World& world,
                 any = true;
             }
             --rank;
+        }
+        if (any && project->without_extras == "toolkit") {
+            // Beside libraries of an exact release CuPy takes those: another toolkit's would
+            // replace them.
+            for (const char* const other : k_with_libraries) {
+                specs::PackageRecord beside = plain;
+                beside.depends.emplace_back(other);
+                out.push_back(std::move(beside));
+            }
         }
         const bool here =
             project->without_extras == "toolkit" && has_toolkit_of(release, world.host());
@@ -236,6 +271,20 @@ void add_wheels_of(const knowledge::PackageProject& project,
             out.push_back(std::move(record));
         }
     }
+}
+
+// Of packages of Python alone the newest releases are listed: where none of them fits, an older one
+// may, and pip finds it.
+bool has_older_ones(std::string_view name) {
+    const auto releases = knowledge::package_releases(name);
+    return knowledge::find_framework(name) == nullptr && releases.size() > 1 &&
+           knowledge::package_project(name) == nullptr &&
+           std::ranges::all_of(releases, [](const knowledge::PackageRelease& release) {
+               return release.cudas.empty() && !release.least_gpu &&
+                      std::ranges::all_of(release.wheels, [](const auto& wheels) {
+                          return wheels.platform == "any";
+                      });
+           });
 }
 
 } // namespace
@@ -354,10 +403,18 @@ void package_records(std::string_view name, World& world,
         add_wheels_of(*project, out);
     }
     const auto* const framework = knowledge::find_framework(name);
+    const bool has_wheels =
+        std::ranges::any_of(knowledge::package_releases(name),
+                            [](const auto& release) { return !release.wheels.empty(); });
     for (const knowledge::PackageRelease& release : knowledge::package_releases(name)) {
         const auto* const wheels = wheels_for(release, world.host());
-        if (wheels == nullptr && !release.wheels.empty()) {
+        if (wheels == nullptr && !release.wheels.empty() &&
+            (project == nullptr || !project->needs("nvcc"))) {
             continue; // for other processors only
+        }
+        if (wheels == nullptr && has_wheels &&
+            (project == nullptr || project->build_needs.empty())) {
+            continue; // vLLM's first releases: what their build needs is not known
         }
         specs::PackageRecord record;
         record.name = std::string(name);
@@ -386,7 +443,9 @@ void package_records(std::string_view name, World& world,
             add_specs_of(text, known, record.depends);
         }
         add_unstated(release, known, record);
-        if (!release.cudas.empty()) {
+        add_torch_extra(release, known, record);
+        const bool built_here = wheels == nullptr && !release.wheels.empty();
+        if (!release.cudas.empty() && !built_here) {
             std::string cuda = "cuda ";
             for (const DottedVersion& one : release.cudas) {
                 cuda += (one == release.cudas.front() ? "" : "|") + one.str() + ".*";
@@ -409,6 +468,39 @@ void package_records(std::string_view name, World& world,
         }
         out.push_back(std::move(record));
     }
+    if (has_older_ones(name)) {
+        specs::PackageRecord older;
+        older.name = std::string(name);
+        older.version = "0";
+        older.build = k_unlisted;
+        older.track_features = {std::string(k_unlisted)}; // after all that are listed
+        out.push_back(std::move(older));
+    }
+}
+
+bool draws_newest_cuda(const specs::PackageRecord& record) {
+    const auto at = record.name.find(k_extra);
+    if (at == std::string::npos) {
+        return false;
+    }
+    const auto releases = knowledge::package_releases(record.name.substr(0, at));
+    const auto release =
+        std::ranges::find(releases, record.version, &knowledge::PackageRelease::version);
+    if (release == releases.end()) {
+        return false;
+    }
+    const auto extra = std::ranges::find(release->extras, record.name.substr(at + k_extra.size()),
+                                         &knowledge::PackageExtra::name);
+    return extra != release->extras.end() &&
+           std::ranges::any_of(extra->requirements, [](const std::string& text) {
+               return (text.starts_with("nvidia-cuda-runtime") ||
+                       text.starts_with("cuda-toolkit")) &&
+                      !exact_pin(text);
+           });
+}
+
+bool is_unlisted(const specs::PackageRecord& record) {
+    return record.build == k_unlisted;
 }
 
 std::string torch_requirement(const DottedVersion& torch, std::string_view name) {

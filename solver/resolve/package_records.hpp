@@ -42,6 +42,12 @@ std::optional<std::pair<std::string, std::string>> exact_pin(std::string_view re
 std::string wheel_pythons(std::string_view name, std::string_view version, const facts::Host& host);
 // What the wheels of a torch release require of the package whose name begins so, as the end of a
 // spec: " ==3.2.0" of "triton", " ==2.21.5" of "nvidia-nccl-". Empty where it is not known.
+// An extra that has the CUDA runtime installed, in a range of releases: pip takes the newest.
+bool draws_newest_cuda(const specs::PackageRecord& record);
+
+// Stands for the older releases of a package, which are not listed; pip chooses among them.
+bool is_unlisted(const specs::PackageRecord& record);
+
 std::string torch_requirement(const DottedVersion& torch, std::string_view name);
 // Likewise of any release in the table of packages: " <2.1.0,>=1.26.0" of TensorFlow's "numpy".
 std::string requirement_of(std::string_view package, std::string_view version,

@@ -193,6 +193,7 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
         ++name_end;
     }
     std::string name = to_lower_ascii(plain.substr(name_begin, name_end - name_begin));
+    const std::string typed_name = name;
     std::string rest = plain.substr(name_end);
     std::size_t scope_end = 0; // what of `plain` is left out of the demand
     std::string local_tag;
@@ -203,8 +204,21 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
 
     if (vocabulary == Vocabulary::Catalogue) {
         name = catalogue_name(name);
-        // pytorch::pytorch=2.1=*cuda12.1*: no channel here, and the build says the CUDA.
-        scope_end = name_begin;
+        // pytorch::pytorch=2.1=*cuda12.1*: torch's records have a channel, and the build says the
+        // CUDA.
+        const auto* const row = knowledge::find_framework(name);
+        const bool has_channel = row != nullptr && row->table == "torch";
+        const std::string channel =
+            scope == std::string::npos ? "" : redact_secrets(plain.substr(0, scope));
+        if (has_channel && !channel.empty() && channel != "pytorch" && channel != "conda-forge") {
+            auto error = bad_input(
+                "other-channel",
+                fmt::format("builds of {} in channel {} are not known here", name, channel),
+                fmt::format("those of pytorch and conda-forge are; -c {} reads it", channel));
+            error.value().path = wanted.origin;
+            return error;
+        }
+        scope_end = has_channel ? 0 : name_begin;
         if (const auto* const spec = ask->conda(); spec != nullptr && contains(rest, "[")) {
             const auto* const version = spec->value("version");
             const auto* const build = spec->value("build");
@@ -223,6 +237,15 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
         }
         if (name == "python") {
             rest = minor_python(rest);
+        }
+        if (name == "cuda") { // an update of a release is that release: 12.4.1
+            const auto version =
+                rest.starts_with("=")
+                    ? DottedVersion::parse(rest.substr(rest.find_first_not_of('=')))
+                    : Result<DottedVersion>(DottedVersion());
+            if (version && version->parts().size() > 2) {
+                rest = '=' + version->major_minor();
+            }
         }
         // torch==1.12.1+cu113: the label is the variant.
         if (!local_tag.empty()) {
@@ -264,13 +287,13 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
     const std::string lower = to_lower_ascii(text);
     const bool names_gpu = name.starts_with("cuda") || name == "cudnn" || name == "nccl" ||
                            !library_of(name).empty() || name == "pytorch-cuda" ||
-                           name.ends_with("-gpu") || lower.starts_with("tensorflow-gpu") ||
+                           typed_name.ends_with("-gpu") || lower.starts_with("tensorflow-gpu") ||
                            lower.starts_with("pytorch-gpu") || name.starts_with("cupy");
     if (names_gpu || contains(rest, "cuda") || contains(rest, "gpu") ||
         local_tag.starts_with("cu")) {
         question.cuda_asked = true;
     }
-    if (name == "cpuonly" || name.ends_with("-cpu") || contains(rest, "cpu")) {
+    if (name == "cpuonly" || typed_name.ends_with("-cpu") || contains(rest, "cpu")) {
         question.cpu_asked = true;
     }
     return item;
@@ -373,8 +396,10 @@ std::vector<std::string> siblings_of(const std::string& name,
         return siblings;
     }
     const auto end = std::min(name.find_first_not_of("0123456789", digits), name.size());
+    // cupy-cuda112 is of the time before cupy-cuda11x.
+    const std::string rest = name.starts_with("cupy-cuda") ? "x" : name.substr(end);
     for (const char* const major : {"13", "12", "11"}) {
-        std::string sibling = name.substr(0, digits) + major + name.substr(end);
+        std::string sibling = name.substr(0, digits) + major + rest;
         if (sibling != name && has_name(channels, sibling)) {
             siblings.push_back(std::move(sibling));
         }
@@ -408,6 +433,62 @@ Item item_of(const Kept& kept) {
         break;
     }
     return item;
+}
+
+bool is_installed(const Request& request, std::string_view name) {
+    return std::ranges::find(request.environment.installed, name, &Installed::name) !=
+           request.environment.installed.end();
+}
+
+// An extra whose CUDA libraries are installed holds them: jax-cuda12-plugin[with-cuda] beside a
+// wheel of cuDNN.
+void add_installed_extras(const Request& request, const Kept& kept, Question& question) {
+    const Installed& one = kept.installed;
+    const auto releases = knowledge::package_releases(one.name);
+    const auto release =
+        std::ranges::find(releases, one.version, &knowledge::PackageRelease::version);
+    if (release == releases.end()) {
+        return;
+    }
+    for (const knowledge::PackageExtra& extra : release->extras) {
+        const bool held =
+            std::ranges::any_of(extra.requirements, [&](const std::string& requirement) {
+                const auto parsed = specs::Requirement::parse(requirement);
+                const std::string name = parsed ? parsed->normalized_name() : std::string();
+                return library_of(name) == "cudnn" && is_installed(request, name);
+            });
+        if (held) {
+            Item item = item_of(kept);
+            item.name = extra_name(one.name, extra.name);
+            item.relaxed = item.name;
+            const bool same = kept.stays == Stays::Build || kept.stays == Stays::Version;
+            item.demand = item.name + (same ? " ==" + one.version : "");
+            question.items.push_back(std::move(item));
+        }
+    }
+}
+
+// What needs JAX gets it with CUDA: alone it would be a CPU build (flax, optax).
+void add_jax(const Request& request, Question& question) {
+    const auto needs_jax = [](const Item& item) {
+        const auto releases = knowledge::package_releases(item.name);
+        return item.kind == Item::Kind::Spec && !item.in_environment && !releases.empty() &&
+               std::ranges::any_of(releases.back().requirements, [](const auto& text) {
+                   const auto requirement = specs::Requirement::parse(text);
+                   return requirement && requirement->normalized_name() == "jax";
+               });
+    };
+    const bool named =
+        std::ranges::find(question.items, "jax", &Item::name) != question.items.end();
+    const auto needing = std::ranges::find_if(question.items, needs_jax);
+    if (named || is_installed(request, "jax") || needing == question.items.end()) {
+        return;
+    }
+    Item item;
+    item.text = "jax";
+    item.origin = needing->origin;
+    item.name = item.relaxed = item.demand = "jax";
+    question.items.push_back(std::move(item));
 }
 
 // Where CUDA is wanted and comes by an extra, and the request names none.
@@ -454,13 +535,19 @@ Result<Question> read_question(const Request& request, const facts::Host& host,
                 channel_names.push_back(channel->name());
             }
             std::string hint;
-            const auto near = nearest(item->name, names);
+            auto near = nearest(item->name, names);
+            // scipy is no cupy: a slip of the finger keeps the first letter.
+            if (near && near->front() != item->name.front()) {
+                near.reset();
+            }
             if (!near && vocabulary == Vocabulary::Catalogue &&
                 knowledge::find_framework(item->name) == nullptr) {
                 question.unknown.push_back(item->text);
                 continue;
             }
-            if (near) {
+            if (near == item->name) {
+                hint = "leave out --manager conda for pip's, or add a channel that has it with -c";
+            } else if (near) {
                 hint = fmt::format("did you mean \"{}\"?", *near);
             } else {
                 hint = "add a channel that has it with -c";
@@ -497,6 +584,7 @@ Result<Question> read_question(const Request& request, const facts::Host& host,
         pinned.push_back(std::move(item));
     }
     for (const Kept& kept : request.kept) {
+        add_installed_extras(request, kept, question);
         Item item = item_of(kept);
         // A CPU build that is there does not stand against CUDA that is asked for by name.
         if (item.kept && kept.installed.label == "cpu" && !question.cuda_asked) {
@@ -519,6 +607,7 @@ Result<Question> read_question(const Request& request, const facts::Host& host,
     question.cuda_named = question.cuda_asked;
     question.cuda_asked = !question.cpu_asked && (question.cuda_asked || usable_gpu);
     if (vocabulary == Vocabulary::Catalogue && question.cuda_asked) {
+        add_jax(request, question);
         add_cuda_extras(channels, question);
     }
     return question;

@@ -108,7 +108,9 @@ ChosenPackage chosen(const specs::PackageRecord& record, const Attempt& attempt)
     }
     package.build.clear();
     if (attempt.manager == Manager::Conda) {
-        package.channel = record.name == "python" ? "" : "pytorch";
+        package.channel = record.name == "python"  ? ""
+                          : record.channel.empty() ? "pytorch"
+                                                   : record.channel;
         if (record.name == "torch") {
             package.name = "pytorch";
         }
@@ -151,6 +153,47 @@ std::optional<std::string> pinned_version(const specs::PackageRecord& record,
     return pinned;
 }
 
+// The CUDA that pip installs where packages require a range of releases: the one that is there,
+// else the newest of its major. std::nullopt: something decides it.
+std::optional<DottedVersion> newest_cuda_of_pip(const Request& request, const Answer& answer,
+                                                const DottedVersion& cuda) {
+    const auto& items = answer.attempt.question.items;
+    const bool decided =
+        answer.attempt.manager != Manager::Pip ||
+        std::ranges::find(items, "cuda", &Item::name) != items.end() ||
+        std::ranges::any_of(answer.records, [](const auto* record) {
+            return std::ranges::any_of(record->depends, [](const std::string& spec) {
+                // "cuda 12.6.*", not "cuda 12.*" nor "cuda >=12.5,<13"
+                return spec.starts_with("cuda ") && std::ranges::count(spec, '.') == 2 &&
+                       spec.find_first_of("<>|,") == std::string::npos;
+            });
+        });
+    const bool drawn = std::ranges::any_of(answer.records, [](const auto* record) {
+        return draws_newest_cuda(*record) ||
+               (record->name == "tensorflow" && record->build != "cpu");
+    });
+    if (decided || !drawn) {
+        return std::nullopt;
+    }
+    const std::string major = std::to_string(cuda.major());
+    for (const Installed& one : request.environment.installed) {
+        if (one.name == "nvidia-cuda-runtime-cu" + major ||
+            (one.name == "nvidia-cuda-runtime" && one.version.starts_with(major + '.'))) {
+            const auto version = DottedVersion::parse(one.version);
+            return version ? std::optional(DottedVersion::of(version->major_minor()))
+                           : std::nullopt;
+        }
+    }
+    std::optional<DottedVersion> newest;
+    for (const DottedVersion& release : knowledge::cuda_releases()) {
+        if (release.major() == cuda.major() && knowledge::has_runtime_wheels(release) &&
+            (!newest || *newest < release)) {
+            newest = release;
+        }
+    }
+    return newest;
+}
+
 void describe_packages(const Request& request, const Answer& answer, Outcome& outcome) {
     const auto* torch = static_cast<const specs::PackageRecord*>(nullptr);
     for (const specs::PackageRecord* const record : answer.records) {
@@ -185,17 +228,24 @@ void describe_packages(const Request& request, const Answer& answer, Outcome& ou
             continue;
         }
         if (record->name == "cuda") {
-            outcome.cuda = DottedVersion::of(record->version);
+            const DottedVersion cuda = DottedVersion::of(record->version);
+            outcome.cuda = newest_cuda_of_pip(request, answer, cuda).value_or(cuda);
             continue;
         }
         if ((record->name == "cudnn" || record->name == "nccl") &&
             !chosen(*record, answer.attempt).asked) {
             continue; // inside the build; named by `cudnn`
         }
+        if (is_unlisted(*record)) {
+            continue; // pip decides
+        }
         if (wheel_of(*record, answer.records) != nullptr) {
             continue; // the wheel's own record is what is installed
         }
         ChosenPackage package = chosen(*record, answer.attempt);
+        if (record->build == "source" && record->version == "0") {
+            package.version = "from source"; // its repository has no releases: apex
+        }
         package.asked = package.asked || is_wheel_of_asked(answer.attempt, *record, answer.records);
         const auto* const row = knowledge::find_framework(record->name);
         if (answer.attempt.manager == Manager::Pip && row != nullptr && row->table == "torch") {
@@ -285,6 +335,62 @@ std::optional<Alternative> same_from(const Request& request, const facts::Host& 
     return alternative.commands.empty() ? std::nullopt : std::optional(std::move(alternative));
 }
 
+// What of the answer was asked for first.
+const specs::PackageRecord* first_asked(const Answer& answer) {
+    for (const Item& item : answer.attempt.question.items) {
+        const auto found =
+            std::ranges::find(answer.records, item.name, &specs::PackageRecord::name);
+        if (item.kind == Item::Kind::Spec && !item.in_environment &&
+            found != answer.records.end() && item.name != "python" && item.name != "cuda") {
+            return *found;
+        }
+    }
+    return nullptr;
+}
+
+// What would be taken without the answer: a newer one for which less is asked of the host, else the
+// version before it. Empty: nothing else is possible.
+Result<std::string> next_best(const Request& request, const facts::Host& host,
+                              const Answer& answer) {
+    const auto* const chosen = first_asked(answer);
+    if (chosen == nullptr) {
+        return std::string();
+    }
+    const std::string shown = display(*chosen, answer.attempt);
+    for (const WorldOptions& world : worlds_to_try(request, host, true)) {
+        const bool asks_less = world.full_driver <= answer.world.full_driver &&
+                               world.known_code <= answer.world.known_code &&
+                               world.every_gpu <= answer.world.every_gpu;
+        if (!asks_less) {
+            continue;
+        }
+        CUDAENV_TRY(const auto other, answer_in(world, request, host, {}, answer.attempt.manager));
+        const auto* const record = other ? first_asked(*other) : nullptr;
+        if (record == nullptr || display(*record, other->attempt) == shown) {
+            continue;
+        }
+        return display(*record, other->attempt) +
+               (!world.known_code && answer.world.known_code ? ": its GPU list is not published"
+                : !world.full_driver && answer.world.full_driver
+                    ? ": the driver runs its CUDA by minor version compatibility only"
+                    : ": not on every GPU here");
+    }
+    Request older = request;
+    for (Wanted& wanted : older.specs) {
+        const auto ask = specs::Ask::parse(wanted.text);
+        const bool pinned = wanted.text.find_first_of("=<>~ ") != std::string::npos;
+        if (ask && !pinned && shown.starts_with(ask->name() + ' ')) {
+            wanted.text += '<' + chosen->version;
+            CUDAENV_TRY(const auto other,
+                        answer_in(answer.world, older, host, {}, answer.attempt.manager));
+            const auto* const record = other ? first_asked(*other) : nullptr;
+            return record == nullptr ? std::string()
+                                     : display(*record, other->attempt) + ": the version before";
+        }
+    }
+    return std::string();
+}
+
 // `explain`: why these versions. Costs an unnarrowed universe and a solve for each package held
 // back.
 Result<void> tell_choices(const Request& request, const facts::Host& host,
@@ -298,7 +404,17 @@ Result<void> tell_choices(const Request& request, const facts::Host& host,
     outcome.choices =
         choices_of(request, answer.attempt, answer.records, whole,
                    [&](const Request& changed) { return resolve(changed, host, channels); });
+    if (!outcome.choices.empty() && channels.empty()) {
+        CUDAENV_TRY(outcome.choices.front().next, next_best(request, host, answer));
+    }
     return {};
+}
+
+// conda-forge::pytorch.
+bool names_channel(const Request& request) {
+    return std::ranges::any_of(request.specs, [](const Wanted& wanted) {
+        return wanted.text.find("::") != std::string::npos;
+    });
 }
 
 // The managers whose builds may answer: the environment's own, else what was asked for.
@@ -312,11 +428,17 @@ std::vector<Manager> managers_of(const Request& request) {
         break;
     }
     const auto& environment = request.environment;
+    if (names_channel(request)) {
+        return {Manager::Conda};
+    }
     if (environment.target.machine != "x86_64" &&
         environment.target.kind != knowledge::Target::Kind::Conda) {
         return {Manager::Pip}; // the pytorch channel is of x86-64
     }
     if (environment.target.kind == knowledge::Target::Kind::Venv) {
+        return {Manager::Pip};
+    }
+    if (beside_conda(request).is_for_pip()) {
         return {Manager::Pip};
     }
     for (const Installed& installed : environment.installed) {
@@ -367,6 +489,11 @@ Result<std::optional<Outcome>> answer_in_catalogue(const Request& request, const
     describe_packages(request, answer, outcome);
     outcome.driver_assumed = answer.attempt.world->driver_assumed();
     outcome.unknown = answer.attempt.question.unknown;
+    for (const specs::PackageRecord* const record : answer.records) {
+        if (is_unlisted(*record)) {
+            outcome.unknown.push_back(record->name);
+        }
+    }
     if (managers.size() > 1) {
         const Manager other =
             answer.attempt.manager == Manager::Conda ? Manager::Pip : Manager::Conda;
@@ -391,7 +518,7 @@ std::string summary(const Outcome& outcome) {
         }
     }
     if (outcome.cuda) {
-        text += " on CUDA " + outcome.cuda->major_minor();
+        text += (text.empty() ? "CUDA " : " on CUDA ") + outcome.cuda->major_minor();
     }
     const bool unknown = std::ranges::any_of(outcome.runs, [](const Verdict& verdict) {
         return verdict.text.find("GPU list") != std::string::npos;
@@ -620,6 +747,23 @@ Result<Outcome> resolve(const Request& request, const facts::Host& host,
         }
     }
     CUDAENV_TRY_VOID(check_cuda_exists(request));
+    if (names_channel(request) &&
+        request.environment.target.kind == knowledge::Target::Kind::Venv) {
+        return bad_input("channel-and-venv",
+                         fmt::format("a conda channel is named, and {} is a venv: conda does not "
+                                     "install in it",
+                                     request.environment.shown),
+                         "leave out the channel, or name a conda environment");
+    }
+    if (const auto sides = beside_conda(request);
+        channels.empty() && request.manager == ManagerChoice::Auto && !sides.of_conda.empty() &&
+        !sides.of_pip.empty()) {
+        return bad_input("two-managers",
+                         fmt::format("{} has conda's torch: there conda installs {}, and pip {}",
+                                     request.environment.shown, join(sides.of_conda, ", "),
+                                     join(sides.of_pip, ", ")),
+                         "ask for conda's first, then for pip's");
+    }
     if (is_on_jetson(request, host)) {
         outcome.conflict = jetson_conflict(host);
         return outcome;

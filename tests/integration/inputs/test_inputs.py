@@ -109,6 +109,18 @@ class Inputs(CommandTest):
         self.assertEqual(answer["python"], "3.11")
         self.assertIn("pixi.toml line 3 expects CUDA 13.0 of the driver; this one supports 12.4", answer["remarks"])
         self.assertIn("pixi.toml line 3 expects glibc 2.40; this machine has 2.36", answer["remarks"])
+        self.assertIn("pixi add --manifest-path pixi.toml pytorch==2.4", answer["commands"][0])
+        self.put("pixi.toml", '[workspace]\nchannels = ["conda-forge"]\nplatforms = ["linux-64"]\n[dependencies]\n'
+                              'python = "3.12.*"\n[pypi-dependencies]\ntorch = "==2.5.1"\n')
+        self.assertEqual(self.ask("pixi.toml")["commands"], ["pixi add --manifest-path pixi.toml --pypi torch==2.5.1"])
+
+    def test_a_dependency_group(self):
+        self.put("pyproject.toml", '[project]\nname = "t"\nversion = "0"\n[dependency-groups]\n'
+                                   'base = ["torch==2.4.1"]\ntrain = [{include-group = "base"}, "torchaudio"]\n')
+        for words in (["pyproject.toml", "--group", "train"], ["--group", "train"], ["-r", ".", "--group", "train"]):
+            answer = self.ask(*words)
+            self.assertEqual((self.public(answer, "torch"), self.public(answer, "torchaudio")), ("2.4.1", "2.4.1"))
+        self.assertEqual(self.ask("--group", "trein", status=2)["code"], "unknown-extra")
 
     def test_markers_are_judged_for_the_python_of_the_answer(self):
         self.put("requirements.txt", "torch==2.1.2; python_version < '3.12'\ntorch==2.5.1; python_version >= '3.12'\n")

@@ -325,3 +325,96 @@ TEST_CASE("TensorFlow before 2.14 shares one conda environment with its CUDA lib
     CHECK(outcome->commands[2] == "python -m pip install tensorflow==2.10.0");
     CHECK(std::ranges::count(outcome->warnings, "CE230", &facts::Finding::code) == 1);
 }
+
+TEST_CASE("what people ask of a machine gets a command that holds") {
+    const auto gpu = [](const char* driver, const char* capability) {
+        return HostBuilder().driver(driver).gpu("the GPU", capability).host();
+    };
+    auto arm = HostBuilder().driver("560.35.03").gpu("NVIDIA GH200", "9.0").toolkit("12.4").host();
+    arm.machine = "aarch64";
+    struct Row {
+        facts::Host host;
+        std::vector<std::string> specs;
+        std::vector<std::string> words; // parts of the outcome
+    };
+    const std::vector<Row> rows = {
+        // What requires JAX, with JAX's CUDA build.
+        {gpu("550.54.15", "9.0"), {"optax"}, {"'jax[cuda12]==", "optax=="}},
+        {gpu("580.95.05", "10.0"), {"flax"}, {"'jax[cuda13]==", "flax=="}},
+        // Exact requirements on packages of which only some releases are listed.
+        {gpu("580.95.05", "10.0"), {"vllm==0.33.0"}, {"torch==2.14.0 torchvision==0.29.0"}},
+        {gpu("580.95.05", "10.0"), {"sglang==0.5.23"}, {"sglang==0.5.23"}},
+        {gpu("550.54.15", "9.0"),
+         {"torch==2.4.1", "transformers==4.44.0", "trl"},
+         {"transformers==4.44.0 trl "}},
+        // CuPy by any of its names.
+        {gpu("440.100", "6.1"), {"cupy"}, {"cupy-cuda102==12.3.0"}},
+        {gpu("550.54.15", "9.0"), {"cupy-cuda112"}, {"cudaenv resolve cupy-cuda12x"}},
+        // Beside torch it takes torch's libraries: cuda-toolkit would replace some of them.
+        {gpu("550.54.15", "9.0"),
+         {"torch==2.6.0", "cupy-cuda12x==14.2.0"},
+         {" cupy-cuda12x==14.2.0"}},
+        // No wheel for the processor, and sources that can be built.
+        {arm, {"xformers"}, {"--no-build-isolation xformers=="}},
+        // TensorFlow's own cuDNN is conda's, not a wheel's.
+        {gpu("470.256.02", "3.7"), {"tensorflow"}, {"pip install tensorflow==2.11.1\n"}},
+        {gpu("550.54.15", "9.0"), {"tensorflow-cpu"}, {"pip install tensorflow==2."}},
+        {gpu("550.54.15", "9.0"), {"cuda==12.4.1"}, {"==12.4.*"}},
+        // A range of CUDA releases: pip takes the newest.
+        {gpu("550.54.15", "9.0"), {"jax[cuda12]"}, {"CE202", "CUDA 12.9"}},
+    };
+    for (const Row& row : rows) {
+        resolve::Request request;
+        for (const std::string& spec : row.specs) {
+            request.specs.push_back({spec, "argument 1"});
+        }
+        request.environment.target =
+            knowledge::target_of(row.host, knowledge::Target::Kind::None, {});
+        const auto outcome = resolve::resolve(request, row.host, {});
+        REQUIRE(outcome);
+        const std::string words = test::words_of(*outcome);
+        INFO(words);
+        for (const std::string& part : row.words) {
+            CHECK_THAT(words, ContainsSubstring(part));
+        }
+    }
+}
+
+TEST_CASE("a channel that is named answers, or says what of it is not known") {
+    auto host = HostBuilder().driver("550.54.15").gpu("NVIDIA H100", "9.0").host();
+    host.conda.push_back({"conda", "/opt/miniforge3", "26.7", "the test"});
+    const auto asked = [&](const std::string& spec, knowledge::Target::Kind kind) {
+        resolve::Request request;
+        request.specs = {{spec, "argument 1"}};
+        request.environment.target =
+            knowledge::target_of(host, kind, kind == knowledge::Target::Kind::None ? "" : "/v");
+        return resolve::resolve(request, host, {});
+    };
+    using Kind = knowledge::Target::Kind;
+    const auto forge = asked("conda-forge::pytorch=2.6=*cuda126*", Kind::None);
+    REQUIRE(forge);
+    CHECK_THAT(
+        test::words_of(*forge),
+        ContainsSubstring("-c conda-forge python=3.12 pytorch-gpu==2.6.0 cuda-version=12.6"));
+    const auto pytorch = asked("pytorch::pytorch=2.6", Kind::None);
+    REQUIRE(pytorch);
+    CHECK(pytorch->conflict); // its last is 2.5.1
+    const auto other = asked("defaults::pytorch=2.6", Kind::None);
+    REQUIRE_FALSE(other);
+    CHECK(other.error().code == "other-channel");
+    const auto venv = asked("conda-forge::pytorch", Kind::Venv);
+    REQUIRE_FALSE(venv);
+    CHECK(venv.error().code == "channel-and-venv");
+}
+
+TEST_CASE("explain says the next best") {
+    resolve::Request request;
+    request.specs = {{"torch", "argument 1"}};
+    request.tell_choices = true;
+    const auto outcome = resolve::resolve(
+        request, HostBuilder().driver("550.54.15").gpu("NVIDIA H100", "9.0").host(), {});
+    REQUIRE(outcome);
+    REQUIRE(outcome->choices.size() == 1);
+    CHECK(outcome->choices[0].chosen == "torch 2.7.1+cu118"); // CUDA 11.8 in full
+    CHECK_THAT(outcome->choices[0].next, ContainsSubstring("torch 2.14.1+cu126"));
+}

@@ -172,3 +172,100 @@ TEST_CASE("the same package for an older CUDA is proposed where the driver is to
     REQUIRE_FALSE(outcome.conflict->fixes.empty());
     CHECK_THAT(outcome.conflict->fixes[0].command, ContainsSubstring("cupy-cuda12x"));
 }
+
+TEST_CASE("in a conda environment pip adds what conda's table lacks, beside conda's torch") {
+    const resolve::Installed pytorch{"torch", "2.4.1", "cu124", resolve::Manager::Conda,
+                                     DottedVersion::of("12.4")};
+    const resolve::Installed forge{"torch", "2.5.1", "cu126", resolve::Manager::Conda,
+                                   DottedVersion::of("12.6")};
+    const resolve::Installed cpu{"torch", "2.7.1", "cpu", resolve::Manager::Conda, {}};
+    struct Row {
+        resolve::Installed torch;
+        std::string spec;
+        std::string command; // part of the last one
+    };
+    const std::vector<Row> rows = {
+        {pytorch, "transformers", "-m pip install transformers=="},
+        {pytorch, "apex", "--no-build-isolation"},
+        {pytorch, "jax[cuda12]", "-m pip install 'jax[cuda12]=="},
+        {pytorch, "torchaudio", "conda install -p /envs/ml -c pytorch -c nvidia torchaudio==2.4.1"},
+        {pytorch, "cudnn=9", "pytorch-cuda=12.4 cudnn=9"},
+        {pytorch, "scipy", "pytorch-cuda=12.4 scipy"},
+        {forge, "torchvision", "-c conda-forge torchvision==0.20.1 cuda-version=12.6"},
+        {forge, "pytorch==2.8.0", "-c conda-forge pytorch-gpu==2.8.0 cuda-version=12.9"},
+        {cpu, "torchvision", "-c conda-forge 'pytorch=2.7.1=cpu*' torchvision==0.22.1"},
+    };
+    auto host = HostBuilder().driver("550.54.15").gpu("NVIDIA H100", "9.0").toolkit("12.4").host();
+    host.conda.push_back({"conda", "/opt/miniforge3", "26.7", "the test"});
+    for (const Row& row : rows) {
+        INFO(row.spec);
+        auto request = in_venv({row.torch}, {row.spec});
+        request.environment.target =
+            knowledge::target_of(host, knowledge::Target::Kind::Conda, "/envs/ml");
+        const auto outcome = answer(request, host);
+        INFO(words_of(outcome));
+        REQUIRE(outcome.solved());
+        REQUIRE_FALSE(outcome.commands.empty());
+        CHECK_THAT(outcome.commands.back(), ContainsSubstring(row.command));
+        for (const std::string& command : outcome.commands) {
+            CHECK(command.find("pip install torch==") == std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("what two managers install beside conda's torch is asked in two steps") {
+    const resolve::Installed pytorch{"torch", "2.4.1", "cu124", resolve::Manager::Conda,
+                                     DottedVersion::of("12.4")};
+    auto request = in_venv({pytorch}, {"torchvision", "transformers"});
+    request.environment.target =
+        knowledge::target_of({}, knowledge::Target::Kind::Conda, "/envs/ml");
+    const auto outcome = resolve::resolve(request, h100(), {});
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code == "two-managers");
+}
+
+TEST_CASE("pip never replaces conda's torch: what needs another one is a conflict") {
+    const resolve::Installed pytorch{"torch", "2.4.1", "cu124", resolve::Manager::Conda,
+                                     DottedVersion::of("12.4")};
+    auto request = in_venv({pytorch}, {"vllm==0.11.0"});
+    request.environment.target =
+        knowledge::target_of({}, knowledge::Target::Kind::Conda, "/envs/ml");
+    const auto outcome = answer(request, h100());
+    REQUIRE(outcome.conflict);
+    CHECK_THAT(
+        words_of(outcome),
+        ContainsSubstring("vllm 0.11.0 requires torch 2.8.0; torch 2.4.1+cu124 is installed"));
+}
+
+TEST_CASE("the CUDA libraries that an installed extra requires stay with it") {
+    const std::vector<resolve::Installed> jax = {
+        installed("jax", "0.6.2"), installed("jaxlib", "0.6.2"),
+        installed("jax-cuda12-plugin", "0.6.2"), installed("jax-cuda12-pjrt", "0.6.2"),
+        installed("nvidia-cudnn-cu12", "9.10.2.21")};
+    // TensorFlow 2.17 pins cuDNN 8.9.7, which JAX 0.6.2 does not run on.
+    const auto outcome = answer(in_venv(jax, {"tensorflow[and-cuda]"}), h100());
+    CHECK(outcome.kept.size() == 4);
+    REQUIRE(outcome.commands.size() == 1);
+    CHECK_THAT(outcome.commands[0], ContainsSubstring("tensorflow[and-cuda]==2.2"));
+}
+
+TEST_CASE("a JAX plugin for another CUDA is uninstalled before its successor is installed") {
+    const auto outcome = answer(
+        in_venv({installed("jax", "0.6.2"), installed("jaxlib", "0.6.2"),
+                 installed("jax-cuda12-plugin", "0.6.2"), installed("jax-cuda12-pjrt", "0.6.2")},
+                {"jax[cuda13]"}),
+        HostBuilder().driver("580.95.05").gpu("NVIDIA B200", "10.0").host());
+    REQUIRE(outcome.commands.size() == 2);
+    CHECK(outcome.commands[0] ==
+          "/venvs/v/bin/python -m pip uninstall -y jax-cuda12-plugin jax-cuda12-pjrt");
+    CHECK_THAT(outcome.commands[1], ContainsSubstring("jax[cuda13]=="));
+    CHECK(warns(outcome, "CE215"));
+}
+
+TEST_CASE("transformers is a release that uses the torch that is here") {
+    const auto outcome =
+        answer(in_venv({installed("torch", "2.2.2", "cu121")}, {"transformers"}), h100());
+    CHECK(outcome.kept == std::vector<std::string>{"torch 2.2.2+cu121"});
+    REQUIRE(outcome.commands.size() == 1);
+    CHECK_THAT(outcome.commands[0], ContainsSubstring("transformers==5.0.")); // 5.1 asks for 2.4
+}

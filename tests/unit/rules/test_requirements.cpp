@@ -101,17 +101,34 @@ TEST_CASE("an extra counts where an installed package requires it") {
     CHECK(command_of(found) == "/env/bin/python -m pip install 'nvidia-cuda-runtime==13.0.96.*'");
 }
 
+TEST_CASE("the CUDA libraries of JAX's plugin count although its extra is recorded nowhere") {
+    ContextBuilder env;
+    wheel(env, "jax-cuda12-plugin", "0.6.2",
+          {"jax-cuda12-pjrt==0.6.2", "nvidia-cudnn-cu12<10.0,>=9.8; extra == \"with-cuda\""});
+    wheel(env, "jax-cuda12-pjrt", "0.6.2");
+    SECTION("cuDNN is older") {
+        wheel(env, "nvidia-cudnn-cu12", "8.9.7.29");
+        CHECK(command_of(only(env)) ==
+              "/env/bin/python -m pip install 'nvidia-cudnn-cu12<10.0,>=9.8'");
+    }
+    SECTION("cuDNN fits") {
+        wheel(env, "nvidia-cudnn-cu12", "9.10.2.21");
+        CHECK(env.codes().empty());
+    }
+}
+
 TEST_CASE("the command fits all that require the package") {
     ContextBuilder env;
     wheel(env, "numpy", "2.2.0");
     wheel(env, "tensorflow", "2.18.0", {"numpy<2.1.0,>=1.26.0"});
     wheel(env, "transformers", "4.46.0", {"numpy>=1.17"});
     CHECK(command_of(only(env)) == "/env/bin/python -m pip install 'numpy<2.1.0,>=1.26.0,>=1.17'");
-    SECTION("where two exclude each other none is named") {
+    SECTION("where two exclude each other it resolves both") {
         wheel(env, "vllm", "0.8.0", {"numpy==1.26.4"});
         wheel(env, "xformers", "0.0.29", {"numpy==1.25.0"});
+        CHECK(env.found().size() == 3);
         for (const auto& found : env.found()) {
-            CHECK(command_of(found).empty());
+            CHECK(command_of(found).starts_with("cudaenv resolve " + found.subject + ' '));
         }
     }
 }
