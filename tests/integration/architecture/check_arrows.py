@@ -57,6 +57,7 @@ ADAPTERS = {
                  "shellhooks/patch/direnv_diff.cpp", "check/", "host/", "kernels/", "daemon/", "cli/"],
     "toml++": ["solver/pins/toml_document.cpp"],
     "re2": ["solver/specs/pattern.cpp"],
+    "yaml": ["base/yaml_document.cpp"],
     "solv": ["solver/solv/engine.cpp"],
     "simdjson": ["solver/knowledge/table.cpp", "check/inventory/conda_meta.cpp"],
     "openssl": ["check/inventory/sha256_file.cpp"],
@@ -90,7 +91,7 @@ def may_include(folder, target):
 
 
 def library_of(header):
-    if header in ("simdjson.h", "zlib.h", "zstd.h"):
+    if header in ("simdjson.h", "yaml.h", "zlib.h", "zstd.h"):
         return header[:-2]
     if header in ("gelf.h", "libelf.h"):
         return "libelf"
