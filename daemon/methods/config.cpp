@@ -56,7 +56,10 @@ Error wrong_count(const Arguments& arguments, const char* expected) {
             std::string("expected cudaenv config ") + expected};
 }
 
-Result<protocol::Reply> config(const nlohmann::json& params, const protocol::Caller& caller) {
+} // namespace
+
+Result<protocol::Reply> config(const nlohmann::json& params, const protocol::Caller& caller,
+                               Machine&, const Waiter&) {
     CUDAENV_TRY(const auto arguments, arguments_of(params));
     if (arguments.words.empty()) {
         return bad_input("usage", "no action is named", "expected list, get, set or path");
@@ -103,12 +106,6 @@ Result<protocol::Reply> config(const nlohmann::json& params, const protocol::Cal
         return tl::unexpected(std::move(unknown));
     }
     return config_reply(action, std::move(settings), paths, loaded.config_files.skipped);
-}
-
-} // namespace
-
-void add_config_methods(Service& service) {
-    service.add("config", config);
 }
 
 } // namespace cudaenv::daemon

@@ -88,6 +88,8 @@ int exit_status(const judge::ProbeOutcome& outcome, bool allow_missing) {
     }
 }
 
+} // namespace
+
 Result<protocol::Reply> probe(const nlohmann::json& params, const protocol::Caller& caller,
                               Machine& machine, const Waiter& waiter) {
     ProbeWishes wishes;
@@ -104,16 +106,6 @@ Result<protocol::Reply> probe(const nlohmann::json& params, const protocol::Call
     object["depth"] = wishes.full ? "full" : "quick";
     object["environment"] = bytes_or_null(activation.project.prefix);
     return protocol::Reply{exit_status(run.outcome, allow_missing), std::move(object)};
-}
-
-} // namespace
-
-void add_probe_methods(Service& service, const std::shared_ptr<Machine>& machine) {
-    service.add_stoppable(
-        "probe",
-        [machine](const nlohmann::json& params, const protocol::Caller& caller,
-                  const Waiter& waiter) { return probe(params, caller, *machine, waiter); },
-        Lane::Probe);
 }
 
 } // namespace cudaenv::daemon

@@ -32,8 +32,8 @@ nlohmann::json environment_to_json(const resolve::KnownEnvironment& environment)
 }
 
 // `resolve` and `explain` give the same object: what differs is how much of it is shown.
-Result<protocol::Reply> resolve(const nlohmann::json& params, const protocol::Caller& caller,
-                                bool told_in_full) {
+Result<protocol::Reply> resolved(const nlohmann::json& params, const protocol::Caller& caller,
+                                 bool told_in_full) {
     CUDAENV_TRY(const auto resolution, resolve_for(params, caller, told_in_full));
     nlohmann::json object = resolve::to_json(resolution.outcome);
     object["driver"] = driver_to_json(resolution.driver);
@@ -45,13 +45,14 @@ Result<protocol::Reply> resolve(const nlohmann::json& params, const protocol::Ca
 
 } // namespace
 
-void add_resolve_methods(Service& service) {
-    service.add("resolve", [](const nlohmann::json& params, const protocol::Caller& caller) {
-        return resolve(params, caller, false);
-    });
-    service.add("explain", [](const nlohmann::json& params, const protocol::Caller& caller) {
-        return resolve(params, caller, true);
-    });
+Result<protocol::Reply> resolve(const nlohmann::json& params, const protocol::Caller& caller,
+                                Machine&, const Waiter&) {
+    return resolved(params, caller, false);
+}
+
+Result<protocol::Reply> explain(const nlohmann::json& params, const protocol::Caller& caller,
+                                Machine&, const Waiter&) {
+    return resolved(params, caller, true);
 }
 
 } // namespace cudaenv::daemon

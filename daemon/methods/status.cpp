@@ -199,8 +199,10 @@ bool has_error(const std::vector<rules::CheckFinding>& findings) {
     });
 }
 
+} // namespace
+
 Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Caller& caller,
-                               Machine& machine) {
+                               Machine& machine, const Waiter&) {
     Looks looks(caller);
     // Refuses what the prompt notes.
     CUDAENV_TRY(const auto loaded, project_of(params, caller, looks));
@@ -280,14 +282,6 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
          {"findings", std::move(findings)},
          {"notes", std::move(note_texts)},
          {"next", std::move(next)}}};
-}
-
-} // namespace
-
-void add_status_methods(Service& service, const std::shared_ptr<Machine>& machine) {
-    service.add("status", [machine](const nlohmann::json& params, const protocol::Caller& caller) {
-        return status(params, caller, *machine);
-    });
 }
 
 } // namespace cudaenv::daemon
