@@ -23,9 +23,4 @@ std::optional<std::string> bytes_of_json(const nlohmann::json& value) {
                                                   : std::nullopt;
 }
 
-std::string text_at(const nlohmann::json& object, const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 } // namespace cudaenv

@@ -13,7 +13,5 @@ namespace cudaenv {
 nlohmann::json bytes_to_json(std::string_view bytes);
 // None where it is neither form.
 std::optional<std::string> bytes_of_json(const nlohmann::json& value);
-// The text at `key` of an object; empty where there is none or another value.
-std::string text_at(const nlohmann::json& object, const char* key);
 
 } // namespace cudaenv

@@ -1,6 +1,7 @@
 #include "cli/commands/constraints_files.hpp"
 
 #include "base/environment_files.hpp"
+#include "base/json_members.hpp"
 #include "base/printable.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
@@ -10,7 +11,6 @@
 #include "cli/commands/marked_block.hpp"
 #include "cli/commands/pinned_file.hpp"
 #include "cli/commands/pip_conf.hpp"
-#include "cli/render/field.hpp"
 #include "protocol/json_field.hpp"
 
 #include <algorithm>
@@ -218,14 +218,6 @@ Result<void> check_writable(const NamedEnvironment& environment) {
         }
     }
     return {};
-}
-
-std::vector<std::string> texts_at(const nlohmann::json& object, const char* key) {
-    std::vector<std::string> texts;
-    for (const nlohmann::json& text : list_at(object, key)) {
-        texts.push_back(text.get<std::string>());
-    }
-    return texts;
 }
 
 Result<ConstraintsFiles> with_lines(const NamedEnvironment& environment, Plain plain,

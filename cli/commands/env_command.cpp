@@ -1,11 +1,11 @@
 // `cudaenv env` for shells, files and CI.
 #include "base/fd.hpp"
+#include "base/json_members.hpp"
 #include "cli/ask.hpp"
 #include "cli/commands/activation_answer.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/environment_formats.hpp"
 #include "cli/output.hpp"
-#include "cli/render/field.hpp"
 #include "cli/report.hpp"
 #include "cli/this_caller.hpp"
 #include "protocol/json_field.hpp"

@@ -1,7 +1,7 @@
 #include "cli/commands/named_environment.hpp"
 
+#include "base/json_members.hpp"
 #include "cli/ask.hpp"
-#include "cli/render/field.hpp"
 #include "cli/report.hpp"
 #include "protocol/json_field.hpp"
 

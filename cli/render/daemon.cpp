@@ -1,5 +1,5 @@
+#include "base/json_members.hpp"
 #include "base/printable.hpp"
-#include "cli/render/field.hpp"
 #include "cli/render/render.hpp"
 
 #include <array>

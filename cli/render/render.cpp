@@ -1,7 +1,7 @@
 #include "cli/render/render.hpp"
 
+#include "base/json_members.hpp"
 #include "base/printable.hpp"
-#include "cli/render/field.hpp"
 #include "cli/report.hpp"
 
 #include <array>

@@ -53,7 +53,7 @@ ARROWS = {
 ADAPTERS = {
     "tl": ["base/"],
     "fmt": ["solver/resolve/", "shellhooks/activation/", "check/", "host/", "daemon/", "cli/", "kernels/"],
-    "nlohmann": ["base/json_bytes.", "base/private_store.", "protocol/", "solver/facts/", "solver/specs/oracle.cpp", "solver/resolve/outcome_json.",
+    "nlohmann": ["base/json_bytes.", "base/json_members.", "base/private_store.", "protocol/", "solver/facts/", "solver/specs/oracle.cpp", "solver/resolve/outcome_json.",
                  "shellhooks/patch/direnv_diff.cpp", "check/", "host/", "kernels/", "daemon/", "cli/"],
     "toml++": ["solver/pins/toml_document.cpp"],
     "re2": ["solver/specs/pattern.cpp"],
