@@ -11,6 +11,22 @@ nlohmann::json bytes_to_json(std::string_view bytes) {
     return {{"hex", to_hex(bytes)}};
 }
 
+nlohmann::json bytes_to_json(std::span<const std::string> list) {
+    nlohmann::json array = nlohmann::json::array();
+    for (const std::string& bytes : list) {
+        array.push_back(bytes_to_json(bytes));
+    }
+    return array;
+}
+
+nlohmann::json bytes_or_null(std::string_view bytes) {
+    return bytes.empty() ? nlohmann::json() : bytes_to_json(bytes);
+}
+
+nlohmann::json text_or_null(std::string_view text) {
+    return text.empty() ? nlohmann::json() : nlohmann::json(text);
+}
+
 std::optional<std::string> bytes_of_json(const nlohmann::json& value) {
     if (value.is_string()) {
         return value.get<std::string>();

@@ -105,9 +105,8 @@ Result<MeantEnvironment> environment_of_request(const nlohmann::json& params,
     if (prefix) {
         std::string path = absolute_for(caller, *prefix);
         if (names::kind_of_prefix(files, path) == names::PrefixKind::None) {
-            return tl::unexpected(Error{ErrorKind::BadInput, "no-such-environment",
-                                        "is not an environment", path, 0, 0,
-                                        "expected a directory with conda-meta or pyvenv.cfg"});
+            return bad_input("no-such-environment", "is not an environment",
+                             "expected a directory with conda-meta or pyvenv.cfg", path);
         }
         return MeantEnvironment{std::move(path), {}};
     }

@@ -60,12 +60,11 @@ Result<std::string> file_word(const std::string& word, const protocol::Caller& c
         }
         return file + brackets;
     }
-    return tl::unexpected(
-        Error{ErrorKind::BadInput, "no-such-file",
-              "the directory has no file that lists dependencies", printable(path), 0, 0,
-              "one of " + join(std::vector<std::string>(inputs::input_file_names().begin(),
-                                                        inputs::input_file_names().end()),
-                               ", ")});
+    return bad_input("no-such-file", "the directory has no file that lists dependencies",
+                     "one of " + join(std::vector<std::string>(inputs::input_file_names().begin(),
+                                                               inputs::input_file_names().end()),
+                                      ", "),
+                     printable(path));
 }
 
 bool has_pin(const resolve::Request& request, std::string_view name) {

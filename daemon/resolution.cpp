@@ -253,8 +253,7 @@ Result<void> override_pin(std::vector<pins::Pin>& pins, const std::string& name,
         name == "cuda" && constraint.starts_with("cu") ? specs::cuda_in(constraint) : std::nullopt;
     auto read = pins::PinConstraint::parse(tagged ? tagged->str() : constraint);
     if (!read) {
-        read.error().path = origin;
-        return tl::unexpected(std::move(read).error());
+        return at_path(origin, std::move(read).error());
     }
     std::erase_if(pins, [&](const pins::Pin& pin) { return pin.name == name; });
     pins.push_back({name, read->str(), origin});

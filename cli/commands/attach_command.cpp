@@ -25,24 +25,13 @@ namespace {
 
 constexpr const char* k_before = ".before-cudaenv"; // beside a kernel.json: its original
 
-Error at(const std::string& path, Error error) {
-    error.path = path;
-    return error;
-}
-
 // Nothing is written if one of the files was not written by cudaenv.
 Result<void> write_scripts(const NamedEnvironment& environment, FileChanges& changes) {
     if (environment.kind == EnvironmentKind::Venv) {
-        return tl::unexpected(
-            at(environment.prefix,
-               {ErrorKind::BadInput,
-                "no-activate-d",
-                "is a venv, whose activate script runs no other scripts",
-                {},
-                0,
-                0,
-                "use `cudaenv init SHELL` for shells, `cudaenv run` for scripts and jobs, "
-                "`cudaenv attach --kernelspec` for Jupyter"}));
+        return bad_input("no-activate-d", "is a venv, whose activate script runs no other scripts",
+                         "use `cudaenv init SHELL` for shells, `cudaenv run` for scripts and jobs, "
+                         "`cudaenv attach --kernelspec` for Jupyter",
+                         environment.prefix);
     }
     CUDAENV_TRY(const auto program, own_program());
     CUDAENV_TRY(const auto files, EnvironmentFiles::open(environment.prefix));
@@ -52,13 +41,8 @@ Result<void> write_scripts(const NamedEnvironment& environment, FileChanges& cha
         const std::string path = environment.prefix + '/' + script.path;
         CUDAENV_TRY(const auto present, files.read(path));
         if (present && !is_attach_script(*present)) {
-            return tl::unexpected(at(path, {ErrorKind::Unavailable,
-                                            "foreign-file",
-                                            "was not written by cudaenv, so nothing was changed",
-                                            {},
-                                            0,
-                                            0,
-                                            "move it elsewhere, then attach again"}));
+            return unavailable("foreign-file", "was not written by cudaenv, so nothing was changed",
+                               "move it elsewhere, then attach again", path);
         }
         before.push_back(present);
     }
@@ -145,16 +129,11 @@ Result<void> wrap_kernels(const NamedEnvironment& environment, FileChanges& chan
     CUDAENV_TRY(const auto program, own_program());
     const auto kernels = kernels_of(environment);
     if (kernels.empty()) {
-        return tl::unexpected(
-            at(environment.prefix,
-               {ErrorKind::Unavailable,
-                "no-kernel",
-                "has no Jupyter kernel",
-                {},
-                0,
-                0,
-                "`" + environment.prefix + "/bin/python -m ipykernel install --user --name " +
-                    environment.name + "` creates one if ipykernel is installed"}));
+        return unavailable("no-kernel", "has no Jupyter kernel",
+                           "`" + environment.prefix +
+                               "/bin/python -m ipykernel install --user --name " +
+                               environment.name + "` creates one if ipykernel is installed",
+                           environment.prefix);
     }
     CUDAENV_TRY(const auto files, EnvironmentFiles::open(environment.prefix));
     for (const std::string& path : kernels) {
@@ -162,7 +141,7 @@ Result<void> wrap_kernels(const NamedEnvironment& environment, FileChanges& chan
         const std::string& text = present.value_or("");
         auto wrapped = wrapped_kernel(text, program, environment.prefix);
         if (!wrapped) {
-            return tl::unexpected(at(path, std::move(wrapped).error()));
+            return at_path(path, std::move(wrapped).error());
         }
         if (*wrapped == text) {
             changes.files.push_back({path, FileChange::Kept});

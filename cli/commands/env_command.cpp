@@ -30,9 +30,9 @@ Result<void> append_to(const char* variable, const std::string& text) {
     }
     const Fd fd(::open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666));
     if (!fd || !write_all(fd.get(), text)) {
-        return tl::unexpected(Error{ErrorKind::Unavailable, "write-failed",
-                                    std::string("cannot be written: ") + std::strerror(errno), path,
-                                    0, 0, std::string(variable) + " names it"});
+        return unavailable("write-failed",
+                           std::string("cannot be written: ") + std::strerror(errno),
+                           std::string(variable) + " names it", path);
     }
     return {};
 }

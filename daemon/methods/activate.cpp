@@ -211,7 +211,7 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
         object["text"] = protocol::bytes_to_json(text);
     }
     object["say"] = lines_to_say(*activation, object, caller, was, tells_installs);
-    object["installs"] = news.line.empty() ? nlohmann::json() : protocol::bytes_to_json(news.line);
+    object["installs"] = bytes_or_null(news.line);
     if (!news.line.empty()) {
         object["installs_said"] = {{"prefix", protocol::bytes_to_json(activation->project.prefix)},
                                    {"stamp", news.stamp}};

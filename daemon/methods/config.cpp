@@ -1,3 +1,4 @@
+#include "base/json_bytes.hpp"
 #include "base/text.hpp"
 #include "daemon/methods/methods.hpp"
 #include "daemon/project_of_request.hpp"
@@ -41,19 +42,14 @@ protocol::Reply config_reply(std::string_view action, nlohmann::json settings,
              {"action", action},
              {"settings", std::move(settings)},
              {"notes", std::move(notes)},
-             {"paths",
-              {{"user", paths.user.empty() ? nlohmann::json() : nlohmann::json(paths.user)},
-               {"system", paths.system}}}}};
+             {"paths", {{"user", text_or_null(paths.user)}, {"system", paths.system}}}}};
 }
 
 Error wrong_count(const Arguments& arguments, const char* expected) {
-    return {ErrorKind::BadInput,
-            "usage",
-            "config " + arguments.words.front() + " has the wrong number of arguments",
-            {},
-            0,
-            0,
-            std::string("expected cudaenv config ") + expected};
+    return bad_input("usage",
+                     "config " + arguments.words.front() + " has the wrong number of arguments",
+                     std::string("expected cudaenv config ") + expected)
+        .value();
 }
 
 } // namespace

@@ -25,11 +25,6 @@ namespace {
 constexpr std::size_t k_window = 256U << 10U; // stays in a core's own cache
 constexpr std::uint64_t k_gap = 4096;         // cheaper to read over than to begin another read
 
-tl::unexpected<Error> at_file(Error error, const std::string& path) {
-    error.path = path;
-    return tl::unexpected<Error>(std::move(error));
-}
-
 tl::unexpected<Error> cannot_read(const std::string& path, int number) {
     const auto kind =
         number == ENOENT || number == EISDIR ? ErrorKind::BadInput : ErrorKind::Unavailable;
@@ -43,10 +38,8 @@ tl::unexpected<Error> cannot_read(const std::string& path, int number) {
 }
 
 tl::unexpected<Error> changed(const std::string& path) {
-    return at_file(unavailable("channel-changed", "the channel changed while it was being read",
-                               "run the command again")
-                       .value(),
-                   path);
+    return unavailable("channel-changed", "the channel changed while it was being read",
+                       "run the command again", path);
 }
 
 struct LineColumn {
@@ -208,10 +201,10 @@ RepodataFile::scan(Fd file, const std::string& real_path, const FileStamp& stamp
 Result<std::shared_ptr<const RepodataFile::Loaded>>
 RepodataFile::scan_plain(Fd file, const std::string& real_path, const FileStamp& stamp) const {
     if (stamp.size > m_largest_text) {
-        return at_file(bad_input("bad-repodata", "a repodata file of more than " +
-                                                     std::to_string(m_largest_text >> 20U) + " MiB")
-                           .value(),
-                       m_path);
+        return bad_input("bad-repodata",
+                         "a repodata file of more than " + std::to_string(m_largest_text >> 20U) +
+                             " MiB",
+                         {}, m_path);
     }
     ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
     RepodataScan repodata;
@@ -283,7 +276,7 @@ RepodataFile::scan_compressed(Fd file, const std::string& real_path, const FileS
         return unavailable("no-memory", "no memory for the decompressed text of " + m_path);
     }
     if (!end) {
-        return at_file(std::move(end).error(), m_path);
+        return at_path(m_path, std::move(end).error());
     }
     auto tables = repodata.finish();
     if (!sound || !tables) {
