@@ -6,7 +6,6 @@
 #include <climits>
 
 #include <array>
-#include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
 

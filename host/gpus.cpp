@@ -4,7 +4,6 @@
 #include "host/driver_text.hpp"
 #include "solver/knowledge/knowledge.hpp"
 
-#include <array>
 #include <charconv>
 #include <map>
 

@@ -12,7 +12,6 @@
 #include <mutex>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <sys/statfs.h>
 #include <system_error>
 #include <thread>

@@ -4,8 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <vector>
-
 namespace cudaenv::host {
 
 namespace {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <unistd.h>
 #include <utility>
 

@@ -5,7 +5,6 @@
 #include "base/own_path.hpp"
 #include "base/shell_word.hpp"
 #include "base/whole_file.hpp"
-#include "cli/commands/attach_scripts.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/constraints_files.hpp"
 #include "cli/commands/created_file.hpp"
@@ -14,14 +13,60 @@
 #include "cli/commands/named_environment.hpp"
 #include "cli/report.hpp"
 #include "cli/this_caller.hpp"
+#include "shellhooks/hooks/quote.hpp"
+#include "shellhooks/hooks/shell.hpp"
 
 #include <cstdlib>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace cudaenv::cli {
 
 namespace {
+
+struct AttachScript {
+    std::string path; // below the environment: "etc/conda/activate.d/zz-cudaenv.sh"
+    std::string text;
+};
+
+constexpr std::string_view k_marker = "# Written by `cudaenv attach`";
+constexpr std::string_view k_program = "%PROGRAM%";
+
+std::string with_program(std::string_view text, const std::string& word) {
+    std::string out;
+    std::size_t from = 0;
+    for (std::size_t at = 0; (at = text.find(k_program, from)) != std::string_view::npos;
+         from = at + k_program.size()) {
+        out.append(text.substr(from, at - from)).append(word);
+    }
+    return out.append(text.substr(from));
+}
+
+// zz: the last to run when an environment is activated, the first when it is deactivated. `program`
+// is cudaenv's path.
+std::vector<AttachScript> attach_scripts(const std::string& program) {
+    std::vector<AttachScript> scripts;
+    const auto add = [&](const hooks::Shell& shell, const char* directory, const char* text) {
+        scripts.push_back({"etc/conda/" + std::string(directory) + "/zz-cudaenv." +
+                               std::string(shell.attach.extension),
+                           with_program(text, hooks::quote_word(shell, program))});
+    };
+    for (const hooks::Shell* const shell : hooks::shells()) {
+        if (shell->attach.activate != nullptr) {
+            add(*shell, "activate.d", shell->attach.activate);
+            add(*shell, "deactivate.d", shell->attach.deactivate);
+        }
+    }
+    return scripts;
+}
+
+// Whether cudaenv wrote it; anything else is never overwritten or removed.
+bool is_attach_script(std::string_view text) {
+    return text.starts_with(k_marker);
+}
 
 constexpr const char* k_before = ".before-cudaenv"; // beside a kernel.json: its original
 

@@ -13,7 +13,6 @@
 #include "cli/commands/pip_conf.hpp"
 #include "protocol/json_field.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string_view>

@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <unistd.h>
 
 namespace cudaenv::cli {

@@ -2,8 +2,6 @@
 #include "base/printable.hpp"
 #include "cli/render/render.hpp"
 
-#include <array>
-
 namespace cudaenv::cli {
 
 namespace {

@@ -2,7 +2,6 @@
 #include "cli/render/render.hpp"
 #include "solver/facts/probe_rungs.hpp"
 
-#include <array>
 #include <cmath>
 #include <set>
 #include <utility>

@@ -5,7 +5,6 @@
 #include "cli/report.hpp"
 
 #include <array>
-#include <string_view>
 
 namespace cudaenv::cli {
 

@@ -8,8 +8,6 @@
 #include "host/platform.hpp"
 #include "protocol/json_field.hpp"
 
-#include <algorithm>
-
 namespace cudaenv::daemon {
 
 namespace {

@@ -6,9 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <optional>
-#include <string>
-
 namespace cudaenv::daemon {
 
 inline nlohmann::json fit_to_json(const knowledge::CudaFit& fit) {

@@ -5,7 +5,6 @@
 #include "base/text.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace cudaenv::channels {
 namespace {

@@ -16,7 +16,6 @@
 #include <optional>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <unordered_map>
 
 namespace cudaenv::channels {

@@ -7,8 +7,6 @@
 #include "solver/knowledge/builds.hpp"
 
 #include <algorithm>
-#include <array>
-#include <map>
 
 namespace cudaenv::probe {
 
