@@ -145,10 +145,7 @@ Result<std::vector<std::string>> host_words_of(const nlohmann::json& params) {
 // The vendors' wheel indexes are in the tables: one of them says which CUDA. Others are not read
 // yet.
 Result<void> take_index(const std::string& index, resolve::Request& request) {
-    std::string_view path = index;
-    while (path.ends_with('/')) {
-        path.remove_suffix(1);
-    }
+    const std::string_view path = without_end_slashes(index);
     CUDAENV_TRY_VOID(resolve::check_is_for_nvidia(path));
     const std::string tag(path.substr(path.rfind('/') + 1));
     const bool is_pytorchs = index.find("download.pytorch.org/whl") != std::string::npos;

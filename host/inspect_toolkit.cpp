@@ -32,11 +32,7 @@ InstalledPackages packages_around(FileSystem& files, const std::string& toolkit)
     }
     InstalledPackages packages;
     for (const auto& directory : directories) {
-        const auto names = files.list_directory(directory);
-        if (!names) {
-            continue; // most toolkits are not installed as packages
-        }
-        for (const auto& name : *names) {
+        for (const auto& name : files.names_in(directory)) {
             const std::string path = directory + '/' + name;
             if (const auto wheel = parse_dist_info(name)) {
                 packages.try_emplace(wheel->name, InstalledPackage{wheel->version, path});

@@ -51,12 +51,6 @@ Result<CondarcList> list_of(const YamlEntry& entry, std::span<const std::string_
     return list;
 }
 
-void add_once(std::vector<std::string>& list, const std::string& text) {
-    if (std::ranges::find(list, text) == list.end()) {
-        list.push_back(text);
-    }
-}
-
 } // namespace
 
 Result<CondarcList> parse_condarc(std::string_view text) {
