@@ -6,24 +6,10 @@
 #include <climits>
 
 #include <array>
-#include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
 
 namespace cudaenv {
-
-namespace {
-
-tl::unexpected<Error> failed(const char* code, const std::string& path, const std::string& what) {
-    return tl::unexpected(Error{ErrorKind::Unavailable, code, what, path, 0, 0, {}});
-}
-
-tl::unexpected<Error> at(const std::string& path, Error error) {
-    error.path = path;
-    return tl::unexpected(std::move(error));
-}
-
-} // namespace
 
 Result<EnvironmentFiles> EnvironmentFiles::open(const std::string& prefix) {
     CUDAENV_TRY(auto directory, PrefixDirectory::open(prefix));
@@ -42,9 +28,10 @@ Result<void> EnvironmentFiles::check_owner(const std::string& path,
         (status.st_uid == ::geteuid() || status.st_uid == 0 || status.st_uid == prefix.st_uid)) {
         return {};
     }
-    return failed("foreign-owner", path,
-                  "belongs to uid " + std::to_string(status.st_uid) +
-                      ", neither to you nor to the environment's owner, and is left alone");
+    return unavailable("foreign-owner",
+                       "belongs to uid " + std::to_string(status.st_uid) +
+                           ", neither to you nor to the environment's owner, and is left alone",
+                       {}, path);
 }
 
 // What is there of the directories above it.
@@ -72,10 +59,11 @@ Result<void> EnvironmentFiles::check(const std::string& path, const Place& place
         std::array<char, PATH_MAX> target{};
         const ssize_t size =
             ::readlinkat(place.directory.get(), place.name.c_str(), target.data(), target.size());
-        return failed("is-a-link", path,
-                      "is a link to " +
-                          shell_word({target.data(), size > 0 ? std::size_t(size) : 0}) +
-                          ", which is not followed");
+        return unavailable("is-a-link",
+                           "is a link to " +
+                               shell_word({target.data(), size > 0 ? std::size_t(size) : 0}) +
+                               ", which is not followed",
+                           {}, path);
     }
     return check_owner(path, *status);
 }
@@ -90,7 +78,7 @@ Result<std::optional<std::string>> EnvironmentFiles::read(const std::string& pat
         return std::optional<std::string>();
     }
     if (!place) {
-        return at(path, std::move(place).error());
+        return at_path(path, std::move(place).error());
     }
     CUDAENV_TRY_VOID(check(path, *place));
     return read_whole(*place, path);
@@ -106,7 +94,7 @@ Result<void> EnvironmentFiles::write(const std::string& path, std::string_view t
     CUDAENV_TRY_VOID(check_above(name));
     auto place = m_prefix.make_place(name);
     if (!place) {
-        return at(path, std::move(place).error());
+        return at_path(path, std::move(place).error());
     }
     CUDAENV_TRY_VOID(check(path, *place));
     return replace_whole(*place, path, text, expected);
@@ -132,7 +120,7 @@ Result<void> EnvironmentFiles::remove(const std::string& path, int directories) 
     CUDAENV_TRY_VOID(check_above(name));
     auto place = m_prefix.place(name);
     if (!place) {
-        return place.error().code == k_not_found ? Result<void>() : at(path, place.error());
+        return place.error().code == k_not_found ? Result<void>() : at_path(path, place.error());
     }
     CUDAENV_TRY_VOID(check(path, *place));
     CUDAENV_TRY_VOID(remove_whole(*place, path));

@@ -11,6 +11,22 @@ nlohmann::json bytes_to_json(std::string_view bytes) {
     return {{"hex", to_hex(bytes)}};
 }
 
+nlohmann::json bytes_to_json(std::span<const std::string> list) {
+    nlohmann::json array = nlohmann::json::array();
+    for (const std::string& bytes : list) {
+        array.push_back(bytes_to_json(bytes));
+    }
+    return array;
+}
+
+nlohmann::json bytes_or_null(std::string_view bytes) {
+    return bytes.empty() ? nlohmann::json() : bytes_to_json(bytes);
+}
+
+nlohmann::json text_or_null(std::string_view text) {
+    return text.empty() ? nlohmann::json() : nlohmann::json(text);
+}
+
 std::optional<std::string> bytes_of_json(const nlohmann::json& value) {
     if (value.is_string()) {
         return value.get<std::string>();
@@ -21,11 +37,6 @@ std::optional<std::string> bytes_of_json(const nlohmann::json& value) {
     const auto hex = value.find("hex");
     return hex != value.end() && hex->is_string() ? from_hex(hex->get_ref<const std::string&>())
                                                   : std::nullopt;
-}
-
-std::string text_at(const nlohmann::json& object, const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 } // namespace cudaenv

@@ -5,15 +5,26 @@
 #include <nlohmann/json.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace cudaenv {
 
 nlohmann::json bytes_to_json(std::string_view bytes);
+nlohmann::json bytes_to_json(std::span<const std::string> list);
+// Null where it is empty.
+nlohmann::json bytes_or_null(std::string_view bytes);
+nlohmann::json text_or_null(std::string_view text);
+template <typename Value>
+nlohmann::json value_or_null(const std::optional<Value>& value) {
+    if constexpr (requires { value->str(); }) {
+        return value ? nlohmann::json(value->str()) : nlohmann::json();
+    } else {
+        return value ? nlohmann::json(*value) : nlohmann::json();
+    }
+}
 // None where it is neither form.
 std::optional<std::string> bytes_of_json(const nlohmann::json& value);
-// The text at `key` of an object; empty where there is none or another value.
-std::string text_at(const nlohmann::json& object, const char* key);
 
 } // namespace cudaenv

@@ -19,15 +19,13 @@ struct Inherited {
 Inherited g_inherited;
 
 Error few_descriptors(rlim_t hard) {
-    return {ErrorKind::Unavailable,
-            "few-descriptors",
-            "this process may open only " + std::to_string(hard) +
-                " files (ulimit -n); cudaenv needs " + std::to_string(k_needed_descriptors),
-            {},
-            0,
-            0,
-            "raise the limit where it is set: `ulimit -n 1024` in a script, LimitNOFILE= of a "
-            "systemd unit, /etc/security/limits.conf"};
+    return unavailable(
+               "few-descriptors",
+               "this process may open only " + std::to_string(hard) +
+                   " files (ulimit -n); cudaenv needs " + std::to_string(k_needed_descriptors),
+               "raise the limit where it is set: `ulimit -n 1024` in a script, LimitNOFILE= of a "
+               "systemd unit, /etc/security/limits.conf")
+        .value();
 }
 
 } // namespace

@@ -30,26 +30,26 @@ template <typename T>
 using Result = tl::expected<T, Error>;
 
 [[nodiscard]] inline tl::unexpected<Error> bad_input(std::string code, std::string message,
-                                                     std::string hint = {}) {
-    return tl::unexpected<Error>(
-        Error{ErrorKind::BadInput, std::move(code), std::move(message), {}, 0, 0, std::move(hint)});
+                                                     std::string hint = {}, std::string path = {}) {
+    return tl::unexpected(Error{ErrorKind::BadInput, std::move(code), std::move(message),
+                                std::move(path), 0, 0, std::move(hint)});
 }
 
-[[nodiscard]] inline tl::unexpected<Error> unavailable(std::string code, std::string message,
-                                                       std::string hint = {}) {
-    return tl::unexpected<Error>(Error{
-        ErrorKind::Unavailable, std::move(code), std::move(message), {}, 0, 0, std::move(hint)});
+[[nodiscard]] inline tl::unexpected<Error>
+unavailable(std::string code, std::string message, std::string hint = {}, std::string path = {}) {
+    return tl::unexpected(Error{ErrorKind::Unavailable, std::move(code), std::move(message),
+                                std::move(path), 0, 0, std::move(hint)});
+}
+
+[[nodiscard]] inline tl::unexpected<Error> at_path(const std::string& path, Error error) {
+    error.path = path;
+    return tl::unexpected(std::move(error));
 }
 
 [[nodiscard]] inline tl::unexpected<Error> defect(std::string message) {
-    return tl::unexpected<Error>(Error{
-        ErrorKind::Defect,
-        "defect",
-        std::move(message),
-        {},
-        0,
-        0,
-        "this is a defect of cudaenv; `cudaenv --version` and the command belong in a report"});
+    constexpr const char* k_hint =
+        "this is a defect of cudaenv; `cudaenv --version` and the command belong in a report";
+    return tl::unexpected(Error{ErrorKind::Defect, "defect", std::move(message), "", 0, 0, k_hint});
 }
 
 } // namespace cudaenv

@@ -16,8 +16,7 @@ constexpr int k_directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXE
 
 tl::unexpected<Error> failed(const char* code, const std::string& path, const std::string& what,
                              const char* hint) {
-    return tl::unexpected<Error>(
-        Error{ErrorKind::Unavailable, code, path + ' ' + what, path, 0, 0, hint});
+    return unavailable(code, path + ' ' + what, hint, path);
 }
 
 tl::unexpected<Error> none(const std::string& path, const std::string& what) {

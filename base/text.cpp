@@ -50,6 +50,36 @@ std::string to_lower_ascii(std::string_view text) {
     return lower;
 }
 
+std::string_view without_end_slashes(std::string_view path) {
+    return path.substr(
+        0, std::max(path.find_last_not_of('/') + 1, std::min<std::size_t>(path.size(), 1)));
+}
+
+std::string_view leading_numbers(std::string_view text) {
+    text = text.substr(0, text.find_first_not_of("0123456789."));
+    return text.substr(0, text.find_last_not_of('.') + 1);
+}
+
+std::vector<std::pair<std::string_view, std::string_view>> assignments_in(std::string_view text) {
+    std::vector<std::pair<std::string_view, std::string_view>> assignments;
+    for (const std::string_view line : split(text, '\n')) {
+        if (const auto equals = line.find('='); equals != std::string_view::npos) {
+            assignments.emplace_back(trim(line.substr(0, equals)), trim(line.substr(equals + 1)));
+        }
+    }
+    return assignments;
+}
+
+bool contains(std::span<const std::string> list, std::string_view text) {
+    return std::ranges::find(list, text) != list.end();
+}
+
+void add_once(std::vector<std::string>& list, std::string text) {
+    if (!contains(list, text)) {
+        list.push_back(std::move(text));
+    }
+}
+
 namespace {
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cudaenv {
@@ -15,6 +16,15 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);
 std::string join(std::span<const std::string> pieces, std::string_view separator);
 std::string to_lower_ascii(std::string_view text);
+// A path without slashes at its end; "/" stays.
+std::string_view without_end_slashes(std::string_view path);
+// "14.0.6" of "14.0.6-rc1" and of "14.0.6.final".
+std::string_view leading_numbers(std::string_view text);
+// The lines `key = value` of a text, without white space around either.
+std::vector<std::pair<std::string_view, std::string_view>> assignments_in(std::string_view text);
+
+bool contains(std::span<const std::string> list, std::string_view text);
+void add_once(std::vector<std::string>& list, std::string text);
 
 // The candidate nearest to `word` by edit distance, if it is near enough to be what was meant
 // (distance at most 2 and less than half the word; a word of more than 64 bytes is not a typing

@@ -34,8 +34,7 @@ constexpr std::chrono::milliseconds k_lock_patience{2000};
 
 tl::unexpected<Error> failure(const std::string& path, std::string code, std::string message,
                               std::string hint = {}) {
-    return tl::unexpected(Error{ErrorKind::Unavailable, std::move(code), std::move(message), path,
-                                0, 0, std::move(hint)});
+    return unavailable(std::move(code), std::move(message), std::move(hint), path);
 }
 
 tl::unexpected<Error> failure_of(int problem, const std::string& path, std::string_view what) {

@@ -1,10 +1,7 @@
-// A YAML text as a tree, as far as condarc and environment.yml files use YAML: block and flow
-// collections, plain, quoted and block scalars, comments. Pure.
+// A YAML text as a tree, for condarc and environment.yml files. Pure.
 //
-// Law: what YAML refuses and what this reader does not know is an error with its place, never a
-// shorter tree; no text makes reading it recurse deep. Anchors and tags are skipped; an alias is a
-// node of its own kind. A plain scalar goes on in lines that are indented deeper, but for those that
-// begin with "- ".
+// Law: what YAML refuses is an error with its place, never a shorter tree; no text makes reading it
+// recurse deep, or grow: an alias is a node of a kind by itself.
 #pragma once
 
 #include "base/result.hpp"
@@ -20,9 +17,8 @@ struct YamlEntry;
 struct YamlNode {
     enum class Kind { Null, Scalar, Sequence, Mapping, Alias };
     Kind kind = Kind::Null;
-    std::string text;    // of a scalar, quotes resolved
-    bool quoted = false; // then "~" and "null" are texts
-    std::string comment; // behind it, or behind the key of a block collection; with its #
+    std::string text;    // of a scalar
+    bool quoted = false; // or a block: then "~" and "null" are texts
     int line = 0;        // from 1
     int column = 0;      // from 1, in bytes
     std::vector<YamlNode> items;
@@ -38,7 +34,7 @@ struct YamlEntry {
     YamlNode value;
 };
 
-// The first document of `text`. Error: "bad-yaml" with line and column, no path.
+// The one document of `text`. Error: "bad-yaml" with line and column, no path.
 Result<YamlNode> parse_yaml(std::string_view text);
 
 } // namespace cudaenv

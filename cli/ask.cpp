@@ -1,7 +1,6 @@
 #include "cli/ask.hpp"
 
 #include "base/text.hpp"
-#include "cli/connection.hpp"
 #include "cli/report.hpp"
 #include "protocol/json_field.hpp"
 #include "protocol/patience.hpp"
@@ -9,11 +8,8 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <string>
-#include <utility>
 
 namespace cudaenv::cli {
 
@@ -76,12 +72,12 @@ std::chrono::seconds deadline_of(std::string_view method, const nlohmann::json& 
 
 Result<Conversation> Conversation::open(std::string_view method, const nlohmann::json& params,
                                         const AskWishes& wishes) {
-    CUDAENV_TRY(auto connection,
-                Connection::open({.daemon = !row_of(method, params).writes_users_files,
-                                  .start = wishes.afterwards == Afterwards::Execs
-                                               ? StartDaemon::Never
-                                               : StartDaemon::IfTerminal,
-                                  .on_progress = wishes.on_progress}));
+    CUDAENV_TRY(
+        auto connection,
+        Connection::open({.daemon = !row_of(method, params).writes_users_files,
+                          .start = wishes.afterwards == Afterwards::Execs ? StartDaemon::Never
+                                                                          : StartDaemon::IfTerminal,
+                          .on_progress = wishes.on_progress}));
     return Conversation(method, wishes, std::move(connection));
 }
 

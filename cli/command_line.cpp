@@ -262,13 +262,9 @@ void put(const GivenOption& given, Invocation& invocation) {
 } // namespace
 
 Error at_argument(int place, std::string code, std::string message, std::string hint) {
-    return {ErrorKind::BadInput,
-            std::move(code),
-            std::move(message),
-            place > 0 ? "argument " + std::to_string(place) : std::string(),
-            0,
-            0,
-            std::move(hint)};
+    return bad_input(std::move(code), std::move(message), std::move(hint),
+                     place > 0 ? "argument " + std::to_string(place) : std::string())
+        .value();
 }
 
 ReportWishes report_wishes(std::span<const char* const> words) {

@@ -2,8 +2,6 @@
 
 #include "base/text.hpp"
 
-#include <algorithm>
-
 namespace cudaenv::cli {
 
 namespace {

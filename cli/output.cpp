@@ -15,13 +15,8 @@ namespace cudaenv::cli {
 namespace {
 
 tl::unexpected<Error> cannot_write(const std::string& path, int problem) {
-    return tl::unexpected(Error{ErrorKind::Unavailable,
-                                "write-failed",
-                                std::string("cannot be written: ") + std::strerror(problem),
-                                path,
-                                0,
-                                0,
-                                {}});
+    return unavailable("write-failed", std::string("cannot be written: ") + std::strerror(problem),
+                       {}, path);
 }
 
 } // namespace

@@ -1,7 +1,6 @@
 #include "cli/start_rules.hpp"
 
 #include <array>
-#include <cstdlib>
 #include <string_view>
 #include <sys/auxv.h>
 #include <termios.h>

@@ -4,9 +4,6 @@
 #include "cli/command_line.hpp"
 
 #include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
 
 namespace cudaenv::cli {
 

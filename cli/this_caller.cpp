@@ -1,7 +1,6 @@
 #include "cli/this_caller.hpp"
 
 #include <array>
-#include <cstdlib>
 #include <string_view>
 #include <sys/auxv.h>
 #include <unistd.h>

@@ -15,6 +15,13 @@ add_library(re2_static INTERFACE)
 target_include_directories(re2_static SYSTEM INTERFACE "${RE2_INCLUDE_DIR}")
 target_link_libraries(re2_static INTERFACE "${RE2_LIBRARY}" Threads::Threads)
 
+# The archive, since the static client links base/.
+find_path(YAML_INCLUDE_DIR yaml.h REQUIRED)
+find_library(YAML_LIBRARY NAMES libyaml.a yaml REQUIRED)
+add_library(yaml_static INTERFACE)
+target_include_directories(yaml_static SYSTEM INTERFACE "${YAML_INCLUDE_DIR}")
+target_link_libraries(yaml_static INTERFACE "${YAML_LIBRARY}")
+
 # libsolv with the conda feature: built by packaging/libsolv.sh, or a system one that has it.
 set(CUDAENV_LIBSOLV_ROOT "${CMAKE_SOURCE_DIR}/build/deps/libsolv" CACHE PATH
     "prefix of a libsolv built with ENABLE_CONDA")

@@ -3,12 +3,10 @@
 #include "base/text.hpp"
 #include "daemon/host_of_request.hpp"
 #include "host/names/environment_names.hpp"
-#include "host/package_names.hpp"
 #include "host/project/project.hpp"
 #include "host/silent_paths.hpp"
 #include "protocol/json_field.hpp"
 #include "protocol/wanted_variables.hpp"
-#include "solver/specs/requirement.hpp"
 
 #include <filesystem>
 #include <set>
@@ -70,17 +68,6 @@ tl::unexpected<Error> wants_variables(const std::set<std::string>& names) {
                      join(list, " "));
 }
 
-// Names of a directory's entries; none where it cannot be listed.
-std::vector<std::string> entries_of(const fs::path& directory) {
-    std::vector<std::string> names;
-    std::error_code failed;
-    for (fs::directory_iterator entry(directory, failed), end; !failed && entry != end;
-         entry.increment(failed)) {
-        names.push_back(entry->path().filename().string());
-    }
-    return names;
-}
-
 } // namespace
 
 Result<void> places_answer(const nlohmann::json& params, const protocol::Caller& caller) {
@@ -105,9 +92,8 @@ Result<MeantEnvironment> environment_of_request(const nlohmann::json& params,
     if (prefix) {
         std::string path = absolute_for(caller, *prefix);
         if (names::kind_of_prefix(files, path) == names::PrefixKind::None) {
-            return tl::unexpected(Error{ErrorKind::BadInput, "no-such-environment",
-                                        "is not an environment", path, 0, 0,
-                                        "expected a directory with conda-meta or pyvenv.cfg"});
+            return bad_input("no-such-environment", "is not an environment",
+                             "expected a directory with conda-meta or pyvenv.cfg", path);
         }
         return MeantEnvironment{std::move(path), {}};
     }
@@ -134,30 +120,6 @@ std::string shown_name_of(const std::string& prefix, const protocol::Caller& cal
 std::string shown_name_of(const std::string& prefix, const protocol::Caller& caller) {
     Looks looks(caller);
     return shown_name_of(prefix, caller, looks);
-}
-
-std::vector<std::string> installed_in(const std::string& prefix) {
-    std::set<std::string> installed;
-    if (prefix.empty()) {
-        return {};
-    }
-    for (const std::string& file : entries_of(prefix + "/conda-meta")) {
-        if (const auto package = host::parse_conda_record(file)) {
-            installed.insert(package->name + "==" + package->version);
-        }
-    }
-    for (const std::string& library : entries_of(prefix + "/lib")) {
-        if (library.starts_with("python")) {
-            for (const std::string& entry :
-                 entries_of(prefix + "/lib/" + library + "/site-packages")) {
-                if (const auto package = host::parse_dist_info(entry)) {
-                    installed.insert(specs::normalize_project_name(package->name) +
-                                     "==" + package->version);
-                }
-            }
-        }
-    }
-    return {installed.begin(), installed.end()};
 }
 
 } // namespace cudaenv::daemon

@@ -38,8 +38,4 @@ bool names_environment(const nlohmann::json& params);
 std::string shown_name_of(const std::string& prefix, const protocol::Caller& caller, Looks& looks);
 std::string shown_name_of(const std::string& prefix, const protocol::Caller& caller);
 
-// "name==version" of the conda packages and of the Python distributions in `prefix`, sorted; empty
-// where it is no environment. Names only are read: of conda-meta/*.json and of *.dist-info.
-std::vector<std::string> installed_in(const std::string& prefix);
-
 } // namespace cudaenv::daemon

@@ -71,12 +71,11 @@ Result<std::string> file_word(const std::string& word, const protocol::Caller& c
         }
         return file + brackets;
     }
-    return tl::unexpected(
-        Error{ErrorKind::BadInput, "no-such-file",
-              "the directory has no file that lists dependencies", printable(path), 0, 0,
-              "one of " + join(std::vector<std::string>(inputs::input_file_names().begin(),
-                                                        inputs::input_file_names().end()),
-                               ", ")});
+    return bad_input("no-such-file", "the directory has no file that lists dependencies",
+                     "one of " + join(std::vector<std::string>(inputs::input_file_names().begin(),
+                                                               inputs::input_file_names().end()),
+                                      ", "),
+                     printable(path));
 }
 
 bool has_pin(const resolve::Request& request, std::string_view name) {
@@ -277,36 +276,6 @@ std::vector<std::string> local_channels_of(const FilesOfRequest& files,
         }
     }
     return local;
-}
-
-std::string python_of_prefix(const std::string& prefix) {
-    if (prefix.empty()) {
-        return {};
-    }
-    constexpr std::size_t k_most_config_bytes = std::size_t{64} << 10;
-    if (const auto config = read_text_file(prefix + "/pyvenv.cfg", k_most_config_bytes)) {
-        for (const std::string_view line : split(*config, '\n')) {
-            const std::size_t equals = line.find('=');
-            const std::string_view key = trim(line.substr(0, equals));
-            if (equals == std::string_view::npos || (key != "version" && key != "version_info")) {
-                continue;
-            }
-            const std::string_view value = trim(line.substr(equals + 1));
-            const auto parts = split(value, '.'); // 3.11.7, and uv's 3.11.7.final.0
-            if (parts.size() >= 3 &&
-                DottedVersion::parse(value.substr(0, parts[2].end() - value.begin()))) {
-                return std::string(value.begin(), parts[2].end());
-            }
-        }
-        return {};
-    }
-    constexpr std::string_view k_python = "python==";
-    for (const std::string& installed : installed_in(prefix)) {
-        if (installed.starts_with(k_python)) {
-            return installed.substr(k_python.size());
-        }
-    }
-    return {};
 }
 
 void drop_unknown(resolve::Request& request, const facts::Host& host,

@@ -44,9 +44,6 @@ std::vector<std::string> local_channels_of(const FilesOfRequest& files,
                                            const protocol::Caller& caller,
                                            std::vector<std::string>& notes);
 
-// The Python of an environment as its own records say it: "3.11.7"; empty where they do not.
-std::string python_of_prefix(const std::string& prefix);
-
 // Judges the environment markers of what is asked, and leaves out what they exclude. True where one
 // depends on a Python that is not known yet: that spec is left out too.
 Result<bool> decide_markers(resolve::Request& request, std::string_view python,

@@ -1,8 +1,6 @@
 #include "daemon/known_environment.hpp"
 
-#include "base/text.hpp"
 #include "daemon/environment_of_request.hpp"
-#include "host/environments/environments.hpp"
 #include "host/file_system.hpp"
 #include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/frameworks.hpp"
@@ -10,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace cudaenv::daemon {
 
@@ -17,19 +16,8 @@ namespace {
 
 using knowledge::Target;
 
-// A value of pyvenv.cfg; `version` of venv, `version_info` of virtualenv and uv.
-std::string setting_of(std::string_view text, std::string_view key) {
-    for (const std::string_view line : split(text, '\n')) {
-        const auto equals = line.find('=');
-        if (equals != std::string_view::npos && trim(line.substr(0, equals)) == key) {
-            return std::string(trim(line.substr(equals + 1)));
-        }
-    }
-    return {};
-}
-
 std::optional<DottedVersion> version_at(std::string_view text) {
-    const auto parsed = DottedVersion::parse(text.substr(0, text.find_first_not_of("0123456789.")));
+    const auto parsed = DottedVersion::parse(text);
     return parsed ? std::optional(*parsed) : std::nullopt;
 }
 
@@ -61,30 +49,31 @@ std::string label_of(const facts::FrameworkBuild& framework) {
 
 } // namespace
 
-resolve::KnownEnvironment known_environment(const std::string& prefix, const facts::Host& host,
+std::vector<std::string> names_and_versions(const facts::EnvironmentFacts& facts) {
+    std::set<std::string> installed;
+    for (const facts::InstalledPackage& package : facts.installed) {
+        installed.insert(package.name + "==" + package.version);
+    }
+    return {installed.begin(), installed.end()};
+}
+
+resolve::KnownEnvironment known_environment(const std::optional<facts::EnvironmentFacts>& facts,
+                                            const facts::Host& host,
                                             const protocol::Caller& caller) {
     resolve::KnownEnvironment known;
-    host::DiskFileSystem files;
-    const auto facts =
-        prefix.empty() ? std::nullopt : environments::read_environment(files, prefix);
     if (!facts) {
         known.target = knowledge::target_of(host, Target::Kind::None, {});
         return known;
     }
+    host::DiskFileSystem files;
+    const std::string& prefix = facts->prefix;
     const bool conda = facts->kind == facts::EnvironmentKind::Conda;
-    std::string configuration;
-    if (auto text = files.read_file(prefix + "/pyvenv.cfg", std::size_t{64} << 10U);
-        text && !conda) {
-        configuration = *std::move(text);
-        auto version = version_at(setting_of(configuration, "version"));
-        known.python = version ? version : version_at(setting_of(configuration, "version_info"));
-    }
+    known.python = version_at(facts->python);
     known.target = knowledge::target_of(host, conda ? Target::Kind::Conda : Target::Kind::Venv,
-                                        prefix, !setting_of(configuration, "uv").empty());
+                                        prefix, facts->uv);
     known.target.project = project_of_environment(files, prefix, conda);
     known.shown = shown_name_of(prefix, caller);
-    std::vector<std::string> of_conda;
-    for (const std::string& text : installed_in(prefix)) {
+    for (const std::string& text : names_and_versions(*facts)) {
         const auto equals = text.find("==");
         resolve::Installed installed{text.substr(0, equals), text.substr(equals + 2), {}, {}};
         if (const auto plus = installed.version.find('+'); plus != std::string::npos) {
@@ -92,7 +81,6 @@ resolve::KnownEnvironment known_environment(const std::string& prefix, const fac
             installed.version.erase(plus);
         }
         if (conda && installed.name == "python") {
-            known.python = version_at(installed.version);
             continue;
         }
         // conda's pytorch is PyPI's torch: one name for one thing.

@@ -28,13 +28,8 @@ constexpr auto k_remote_file_systems =
                                   0x47504653, 0x0bd00bd0, 0x19830326, 0xaad7aaea, 0x01021997});
 
 tl::unexpected<Error> cannot_listen(const std::string& path, const std::string& what, int problem) {
-    return tl::unexpected(Error{ErrorKind::Unavailable,
-                                "cannot-listen",
-                                path + ": " + what + ": " + std::strerror(problem),
-                                path,
-                                0,
-                                0,
-                                {}});
+    return unavailable("cannot-listen", path + ": " + what + ": " + std::strerror(problem), {},
+                       path);
 }
 
 tl::unexpected<Error> already_listening(const std::string& path) {

@@ -40,13 +40,9 @@ std::optional<ucred> credentials(int socket) {
 }
 
 Error elsewhere(const char* what) {
-    return {ErrorKind::Unavailable,
-            "other-place",
-            std::string("the daemon was started where ") + what + " than here",
-            {},
-            0,
-            0,
-            {}};
+    return unavailable("other-place",
+                       std::string("the daemon was started where ") + what + " than here")
+        .value();
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "daemon/known_environment.hpp"
 #include "daemon/project_of_request.hpp"
 #include "host/channels/channel_source.hpp"
+#include "host/environments/environments.hpp"
 #include "host/examine.hpp"
 #include "protocol/json_field.hpp"
 #include "solver/facts/visible.hpp"
@@ -145,10 +146,7 @@ Result<std::vector<std::string>> host_words_of(const nlohmann::json& params) {
 // The vendors' wheel indexes are in the tables: one of them says which CUDA. Others are not read
 // yet.
 Result<void> take_index(const std::string& index, resolve::Request& request) {
-    std::string_view path = index;
-    while (path.ends_with('/')) {
-        path.remove_suffix(1);
-    }
+    const std::string_view path = without_end_slashes(index);
     CUDAENV_TRY_VOID(resolve::check_is_for_nvidia(path));
     const std::string tag(path.substr(path.rfind('/') + 1));
     const bool is_pytorchs = index.find("download.pytorch.org/whl") != std::string::npos;
@@ -222,20 +220,20 @@ Result<resolve::Request> request_of(const nlohmann::json& params, const Argument
     CUDAENV_TRY(const bool cpu, protocol::bool_field(params, "cpu", false));
     request.cpu = request.cpu || cpu;
     CUDAENV_TRY(request.strict_host, protocol::bool_field(params, "strict_host", false));
-    request.preferred = installed_in(project.prefix);
     CUDAENV_TRY(request.host_words, host_words_of(params));
     return request;
 }
 
 // "3.11" or "3.11.7" where a pin or the environment names one.
-std::string python_of(const resolve::Request& request, const std::string& prefix) {
+std::string python_of(const resolve::Request& request) {
     for (const pins::Pin& pin : request.pins) {
         const auto constraint = pins::PinConstraint::parse(pin.constraint);
         if (pin.name == "python" && constraint && constraint->single()) {
             return constraint->single()->str();
         }
     }
-    return python_of_prefix(prefix);
+    const auto& python = request.environment.python;
+    return python && python->parts().size() >= 3 ? python->str() : "";
 }
 
 std::vector<std::string> pythons_newest_first() {
@@ -257,8 +255,7 @@ Result<void> override_pin(std::vector<pins::Pin>& pins, const std::string& name,
         name == "cuda" && constraint.starts_with("cu") ? specs::cuda_in(constraint) : std::nullopt;
     auto read = pins::PinConstraint::parse(tagged ? tagged->str() : constraint);
     if (!read) {
-        read.error().path = origin;
-        return tl::unexpected(std::move(read).error());
+        return at_path(origin, std::move(read).error());
     }
     std::erase_if(pins, [&](const pins::Pin& pin) { return pin.name == name; });
     pins.push_back({name, read->str(), origin});
@@ -274,7 +271,12 @@ Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Cal
     CUDAENV_TRY(auto request, request_of(params, arguments, caller, project));
     request.tell_choices = tell_choices;
     CUDAENV_TRY(auto host, host_of(params, caller));
-    request.environment = known_environment(project.prefix, host, caller);
+    host::DiskFileSystem files_of_prefix;
+    const auto facts = environments::read_environment(files_of_prefix, project.prefix);
+    request.environment = known_environment(facts, host, caller);
+    if (facts) {
+        request.preferred = names_and_versions(*facts);
+    }
     request.environment.target.active =
         !params.contains("prefix") && !params.contains("name") && request.environment.exists();
     const auto visible = caller.variable("CUDA_VISIBLE_DEVICES");
@@ -284,7 +286,7 @@ Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Cal
         host = facts::narrowed_to_visible(std::move(host), *visible);
         resolution.notes.push_back("GPUs are those of CUDA_VISIBLE_DEVICES=" + *visible);
     }
-    const std::string python = python_of(request, project.prefix);
+    const std::string python = python_of(request);
     CUDAENV_TRY(const auto files, files_of(params, arguments, caller, python, host.machine));
     CUDAENV_TRY(const auto open, open_channels(params, caller, host, project.config,
                                                set_by_project(project, "resolve.channels"), files,

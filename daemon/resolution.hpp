@@ -20,7 +20,7 @@ struct Resolution {
     resolve::Outcome outcome;
     std::optional<facts::Driver> driver;
     resolve::KnownEnvironment environment; // of the machine that it is for
-    std::vector<std::string> notes;      // about files and channels, one line each
+    std::vector<std::string> notes;        // about files and channels, one line each
 };
 
 // As `cudaenv resolve` asks. Errors: those of the project's files, of the specs and of the

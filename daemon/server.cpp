@@ -107,7 +107,7 @@ Door Server::door_of(const std::shared_ptr<Session>& session) {
     };
     door.refusal = [this, &one](const protocol::Hello& hello) -> std::optional<Error> {
         const auto refuse = [](const char* code, std::string message) {
-            return Error{ErrorKind::Unavailable, code, std::move(message), {}, 0, 0, {}};
+            return unavailable(code, std::move(message)).value();
         };
         if (!one.shared) {
             return std::nullopt;

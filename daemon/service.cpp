@@ -1,6 +1,7 @@
 #include "daemon/service.hpp"
 
 #include "base/text.hpp"
+#include "daemon/activation/machine.hpp"
 #include "daemon/environment_of_request.hpp"
 
 #include <exception>
@@ -8,28 +9,9 @@
 
 namespace cudaenv::daemon {
 
-void Service::add(std::string method, Handler handler, Lane lane) {
-    m_handlers.insert_or_assign(
-        std::move(method), Entry{[whole = std::move(handler)](
-                                     const nlohmann::json& params, const protocol::Caller& caller,
-                                     const Waiter&) { return whole(params, caller); },
-                                 lane,
-                                 false,
-                                 {}});
-}
-
-void Service::add_stoppable(std::string method, StoppableHandler handler, Lane lane) {
-    m_handlers.insert_or_assign(std::move(method), Entry{std::move(handler), lane, true, {}});
-}
-
-void Service::add_probing(std::string method, std::string probes, StoppableHandler handler) {
-    m_handlers.insert_or_assign(std::move(method),
-                                Entry{std::move(handler), Lane::Long, true, std::move(probes)});
-}
-
 Lane Service::lane_of(const protocol::Request& request) const {
-    const auto found = m_handlers.find(request.method);
-    if (found == m_handlers.end()) {
+    const auto found = m_rows.find(request.method);
+    if (found == m_rows.end()) {
         return Lane::Long;
     }
     const std::string& probes = found->second.probes;
@@ -38,14 +20,14 @@ Lane Service::lane_of(const protocol::Request& request) const {
 }
 
 bool Service::is_stoppable(std::string_view method) const {
-    const auto found = m_handlers.find(method);
-    return found != m_handlers.end() && found->second.stoppable;
+    const auto found = m_rows.find(method);
+    return found != m_rows.end() && found->second.stoppable == Stoppable::Yes;
 }
 
 std::vector<std::string> Service::methods() const {
     std::vector<std::string> names;
-    names.reserve(m_handlers.size());
-    for (const auto& [name, entry] : m_handlers) {
+    names.reserve(m_rows.size());
+    for (const auto& [name, row] : m_rows) {
         names.push_back(name);
     }
     return names;
@@ -55,13 +37,13 @@ protocol::Response Service::answer(const protocol::Request& request, const Waite
     const auto fail = [&](tl::unexpected<Error> error) {
         return protocol::Response{request.id, std::move(error)};
     };
-    const auto found = m_handlers.find(request.method);
-    if (found == m_handlers.end()) {
+    const auto found = m_rows.find(request.method);
+    if (found == m_rows.end()) {
         return fail(bad_input("no-such-method", "there is no method \"" + request.method + '"',
                               did_you_mean(request.method, methods())));
     }
-    const Entry& entry = found->second;
-    if (!request.caller && entry.lane != Lane::Here) {
+    const MethodRow& row = found->second;
+    if (!request.caller && row.lane != Lane::Here) {
         return fail(
             bad_input("no-caller", "the params of \"" + request.method + "\" have no \"caller\""));
     }
@@ -71,8 +53,8 @@ protocol::Response Service::answer(const protocol::Request& request, const Waite
                 return fail(tl::unexpected(std::move(answer).error()));
             }
         }
-        auto reply =
-            entry.handler(request.params, request.caller.value_or(protocol::Caller()), waiter);
+        auto reply = row.handler(request.params, request.caller.value_or(protocol::Caller()),
+                                 *m_machine, waiter);
         if (!reply) {
             return fail(tl::unexpected(std::move(reply).error()));
         }

@@ -15,18 +15,20 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace cudaenv::daemon {
 
-using Handler = std::function<Result<protocol::Reply>(const nlohmann::json& params,
-                                                      const protocol::Caller& caller)>;
+class Machine;
 
-// One that ends soon, with an Error, once the waiter is gone.
-using StoppableHandler = std::function<Result<protocol::Reply>(
-    const nlohmann::json& params, const protocol::Caller& caller, const Waiter& waiter)>;
+// `machine` is shared by all; once the waiter is gone one that is stoppable ends soon, with an
+// Error.
+using Method = Result<protocol::Reply>(const nlohmann::json& params, const protocol::Caller& caller,
+                                       Machine& machine, const Waiter& waiter);
+using Handler = std::function<Method>;
 
 // Where a method runs.
 enum class Lane {
@@ -39,13 +41,21 @@ enum class Lane {
 
 class Control;
 
+enum class Stoppable { No, Yes };
+
+struct MethodRow {
+    Handler handler;
+    Lane lane = Lane::Long;
+    Stoppable stoppable = Stoppable::No;
+    std::string probes = {}; // the parameter by which it is of Lane::Probe; empty: there is none
+};
+
 class Service {
 public:
-    void add(std::string method, Handler handler, Lane lane = Lane::Long);
-    void add_stoppable(std::string method, StoppableHandler handler, Lane lane);
-    // One that waits for a driver where its parameter `probes` is true, and is long where it is
-    // not.
-    void add_probing(std::string method, std::string probes, StoppableHandler handler);
+    explicit Service(std::shared_ptr<Machine> machine) : m_machine(std::move(machine)) {}
+    void add(std::string method, MethodRow row) {
+        m_rows.insert_or_assign(std::move(method), std::move(row));
+    }
     // Long for a method that there is not.
     [[nodiscard]] Lane lane_of(const protocol::Request& request) const;
     // Method names, sorted: the capabilities of `hello`.
@@ -56,13 +66,8 @@ public:
                                             const Waiter& waiter = {}) const;
 
 private:
-    struct Entry {
-        StoppableHandler handler;
-        Lane lane = Lane::Long;
-        bool stoppable = false;
-        std::string probes; // the parameter by which it is of Lane::Probe; empty: there is none
-    };
-    std::map<std::string, Entry, std::less<>> m_handlers;
+    std::shared_ptr<Machine> m_machine;
+    std::map<std::string, MethodRow, std::less<>> m_rows;
 };
 
 // The service of this build: every method of daemon/methods/. `control` answers for the process

@@ -30,15 +30,13 @@ struct Introduction {
 };
 
 Error protocol_mismatch(const protocol::Hello& hello) {
-    return {ErrorKind::Unavailable,
-            "protocol-mismatch",
-            "the client (" + hello.build + ") speaks protocol " + std::to_string(hello.protocol) +
-                ", cudaenvd (" + std::string(protocol::build_id()) + ") protocol " +
-                std::to_string(protocol::k_protocol_number),
-            {},
-            0,
-            0,
-            "install both from one build"};
+    return unavailable("protocol-mismatch",
+                       "the client (" + hello.build + ") speaks protocol " +
+                           std::to_string(hello.protocol) + ", cudaenvd (" +
+                           std::string(protocol::build_id()) + ") protocol " +
+                           std::to_string(protocol::k_protocol_number),
+                       "install both from one build")
+        .value();
 }
 
 // A hello of any protocol number is answered, so that a client learns whom it has met.
@@ -62,13 +60,7 @@ std::optional<Error> why_not(const protocol::Request& request, const Introductio
                              // leave
     }
     if (!introduction.made) {
-        return Error{ErrorKind::BadInput,
-                     "hello-first",
-                     "the first message of a connection is \"hello\"",
-                     {},
-                     0,
-                     0,
-                     {}};
+        return bad_input("hello-first", "the first message of a connection is \"hello\"").value();
     }
     return introduction.refused;
 }

@@ -1,64 +1,40 @@
 #include "host/compiler_bounds.hpp"
 
-#include "host/preprocessor.hpp"
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <charconv>
 
 namespace cudaenv::host {
 
 namespace {
 
-// Oldest and newest major that is tried. CUDA 7.0 spoke of gcc 4; a header that still accepts the
-// newest sets no upper bound.
+// Nothing that nvcc drives is older; a bound below says nothing.
 constexpr int k_oldest = 3;
-constexpr int k_newest = 60;
-
-Macros linux_host() {
-    return {{"__linux__", 1}, {"__x86_64__", 1}, {"__LP64__", 1}, {"__CUDACC__", 1}};
-}
-
-Macros gcc(int major, int minor) {
-    auto macros = linux_host();
-    macros["__GNUC__"] = major;
-    macros["__GNUC_MINOR__"] = minor;
-    return macros;
-}
-
-Macros clang(int major, int minor) {
-    auto macros = linux_host();
-    // What clang claims to be for gcc's sake, since its beginnings.
-    macros["__GNUC__"] = 4;
-    macros["__GNUC_MINOR__"] = 2;
-    macros["__clang__"] = 1;
-    macros["__clang_major__"] = major;
-    macros["__clang_minor__"] = minor;
-    return macros;
-}
 
 struct Range {
     std::optional<int> min;
     std::optional<int> max;
-    bool any = false;
 };
 
-// Up to gcc 4 and clang 3 the second part was the release (gcc 4.9, clang 3.8), later it is a
-// patch; the major is accepted when one of its releases is.
-template <typename MacrosOf>
-Range accepted(const Preprocessor& header, MacrosOf macros_of) {
+// What `#if __GNUC__ < 6 || __GNUC__ > 12` leaves of the major versions in `macro`.
+Range accepted(std::string_view condition, std::string_view macro) {
     Range range;
-    for (int major = k_oldest; major <= k_newest; ++major) {
-        bool good = header.first_error(macros_of(major, 0)).empty();
-        for (int minor = 9; !good && major <= 5 && minor > 0; --minor) {
-            good = header.first_error(macros_of(major, minor)).empty();
+    for (auto at = condition.find(macro); at != std::string_view::npos;
+         at = condition.find(macro, at)) {
+        at += macro.size();
+        const std::string_view rest = condition.substr(at);
+        const auto digits = std::min(rest.find_first_of("0123456789"), rest.size());
+        const std::string_view comparison = trim(rest.substr(0, digits));
+        int bound = 0;
+        if (std::from_chars(rest.data() + digits, rest.data() + rest.size(), bound).ec !=
+            std::errc()) {
+            continue;
         }
-        if (good && !range.any) {
-            range.any = true;
-            range.min = major == k_oldest ? std::nullopt : std::optional(major);
-        }
-        if (!good && range.any) {
-            range.max = major - 1;
-            break;
-        }
-        if (good && major == k_newest) {
-            range.max = std::nullopt;
+        if (comparison == ">" || comparison == ">=") {
+            range.max = comparison == ">" ? bound : bound - 1;
+        } else if ((comparison == "<" || comparison == "<=") && bound > k_oldest) {
+            range.min = comparison == "<" ? bound : bound + 1;
         }
     }
     return range;
@@ -66,23 +42,27 @@ Range accepted(const Preprocessor& header, MacrosOf macros_of) {
 
 } // namespace
 
-std::optional<CompilerBounds> parse_host_config(std::string_view text) {
-    const Preprocessor header(text);
-    CompilerBounds bounds;
-    bool any = false;
-    if (header.mentions_error("unsupported GNU version")) {
-        const auto range = accepted(header, gcc);
-        bounds.gcc_min = range.min;
-        bounds.gcc_max = range.max;
-        any = range.any;
+std::optional<CompilerBounds> parse_host_config(std::string_view header) {
+    std::optional<CompilerBounds> bounds;
+    std::string_view condition;
+    for (const std::string_view line : split(header, '\n')) {
+        if (line.starts_with("#if")) {
+            condition = line;
+        } else if (!line.starts_with("#error")) {
+            continue;
+        } else if (line.find("unsupported GNU version") != std::string_view::npos) {
+            const auto [min, max] = accepted(condition, "__GNUC__");
+            bounds = bounds.value_or(CompilerBounds());
+            bounds->gcc_min = min;
+            bounds->gcc_max = max;
+        } else if (line.find("unsupported clang version") != std::string_view::npos) {
+            const auto [min, max] = accepted(condition, "__clang_major__");
+            bounds = bounds.value_or(CompilerBounds());
+            bounds->clang_min = min;
+            bounds->clang_max = max;
+        }
     }
-    if (header.mentions_error("unsupported clang version")) {
-        const auto range = accepted(header, clang);
-        bounds.clang_min = range.min;
-        bounds.clang_max = range.max;
-        any = any || range.any;
-    }
-    return any ? std::optional(bounds) : std::nullopt;
+    return bounds;
 }
 
 } // namespace cudaenv::host

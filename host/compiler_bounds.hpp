@@ -1,6 +1,6 @@
 // Which host compilers a toolkit accepts, read out of its own crt/host_config.h. Pure.
-// The header says so as #if and #error; its directives are evaluated for one compiler version
-// after the other, so every wording that it ever had gives the same answer nvcc would give.
+// Every release of CUDA has one #if that compares __GNUC__ or __clang_major__ with numbers, and
+// below it the #error "unsupported GNU version" or "unsupported clang version".
 #pragma once
 
 #include <optional>

@@ -36,11 +36,9 @@ bool holds_compiler(std::string_view name) {
 std::vector<std::string> usual_places(FileSystem& files, const Environment& environment) {
     std::vector<std::string> places = {"/usr/bin", "/usr/local/bin"};
     const auto add = [&](const std::string& parent, auto accepts, const std::string& inside) {
-        if (const auto names = files.list_directory(parent)) {
-            for (const auto& name : *names) {
-                if (accepts(name)) {
-                    places.push_back(parent + '/' + name + inside);
-                }
+        for (const auto& name : files.names_in(parent)) {
+            if (accepts(name)) {
+                places.push_back(parent + '/' + name + inside);
             }
         }
     };
@@ -220,12 +218,8 @@ std::string parse_clang_version(std::string_view text) {
     if (at == std::string_view::npos) {
         return {};
     }
-    auto version = text.substr(at + k_label.size());
     // "14.0.6", "18.1.3 (1ubuntu1)", "17.0.0git".
-    version = version.substr(0, version.find_first_not_of("0123456789."));
-    while (version.ends_with('.')) {
-        version.remove_suffix(1);
-    }
+    const auto version = leading_numbers(text.substr(at + k_label.size()));
     return is_version(version) ? std::string(version) : std::string();
 }
 
@@ -250,8 +244,8 @@ std::vector<std::string> version_directories(FileSystem& files, const Candidate&
     std::vector<std::string> parents;
     if (candidate.name.family == facts::CompilerFamily::Clang) {
         parents.push_back(lib + "clang");
-    } else if (const auto targets = files.list_directory(lib + "gcc")) {
-        for (const std::string& target : *targets) {
+    } else {
+        for (const std::string& target : files.names_in(lib + "gcc")) {
             if (target.starts_with(machine + '-')) {
                 parents.push_back(lib + "gcc/" + target);
             }
@@ -259,11 +253,9 @@ std::vector<std::string> version_directories(FileSystem& files, const Candidate&
     }
     std::vector<std::string> found;
     for (const std::string& parent : parents) {
-        if (const auto names = files.list_directory(parent)) {
-            for (const std::string& name : *names) {
-                if (is_version(name)) {
-                    found.push_back(parent + '/' + name);
-                }
+        for (const std::string& name : files.names_in(parent)) {
+            if (is_version(name)) {
+                found.push_back(parent + '/' + name);
             }
         }
     }

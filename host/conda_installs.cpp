@@ -103,11 +103,9 @@ private:
     }
 
     void add_environments_in(const std::string& directory) {
-        if (const auto names = m_files->list_directory(directory)) {
-            for (const auto& name : *names) {
-                if (!name.starts_with('.')) {
-                    add_prefix(directory + '/' + name);
-                }
+        for (const auto& name : m_files->names_in(directory)) {
+            if (!name.starts_with('.')) {
+                add_prefix(directory + '/' + name);
             }
         }
     }

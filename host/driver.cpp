@@ -171,8 +171,7 @@ std::string devices_missing(FileSystem& files) {
 } // namespace
 
 bool has_gpu_device(FileSystem& files) {
-    const auto names = files.list_directory("/dev");
-    return names && std::ranges::any_of(*names, is_gpu_device);
+    return std::ranges::any_of(files.names_in("/dev"), is_gpu_device);
 }
 
 DriverFindings find_driver(FileSystem& files, ProcessRunner& processes,

@@ -1,6 +1,5 @@
 #include "host/file_system.hpp"
 
-#include "base/failed_call.hpp"
 #include "base/fd.hpp"
 #include "base/whole_io.hpp"
 #include "host/silent_paths.hpp"

@@ -54,6 +54,10 @@ public:
     virtual std::vector<std::string> silent(std::span<const std::string> paths) = 0;
 
     [[nodiscard]] bool exists(const std::string& path) { return status(path).has_value(); }
+    // None where it cannot be listed.
+    [[nodiscard]] std::vector<std::string> names_in(const std::string& directory) {
+        return list_directory(directory).value_or(std::vector<std::string>());
+    }
 };
 
 // This machine's.

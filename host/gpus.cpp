@@ -4,7 +4,6 @@
 #include "host/driver_text.hpp"
 #include "solver/knowledge/knowledge.hpp"
 
-#include <array>
 #include <charconv>
 #include <map>
 
@@ -38,13 +37,7 @@ std::string device_text(std::uint16_t device) {
 std::optional<PciDevice> parse_pci_uevent(std::string_view text) {
     PciDevice device;
     bool known = false;
-    for (const auto line : split(text, '\n')) {
-        const auto equals = line.find('=');
-        if (equals == std::string_view::npos) {
-            continue;
-        }
-        const auto key = line.substr(0, equals);
-        const auto value = trim(line.substr(equals + 1));
+    for (const auto& [key, value] : assignments_in(text)) {
         if (key == "PCI_ID") {
             const auto colon = value.find(':');
             known = colon != std::string_view::npos &&
@@ -72,12 +65,10 @@ BusGpus find_gpus_on_bus(FileSystem& files) {
     BusGpus found;
     // The driver's own words on its cards, by bus location; a card may be known to one side only.
     std::map<std::string, GpuInformation> informed;
-    if (const auto locations = files.list_directory(k_proc_gpus)) {
-        for (const auto& location : *locations) {
-            if (const auto text =
-                    files.read_file(std::string(k_proc_gpus) + '/' + location + "/information")) {
-                informed.emplace(location, parse_gpu_information(*text));
-            }
+    for (const auto& location : files.names_in(k_proc_gpus)) {
+        if (const auto text =
+                files.read_file(std::string(k_proc_gpus) + '/' + location + "/information")) {
+            informed.emplace(location, parse_gpu_information(*text));
         }
     }
     const auto devices = files.list_directory(k_pci);

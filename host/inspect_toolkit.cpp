@@ -1,15 +1,48 @@
 #include "host/compiler_bounds.hpp"
-#include "host/toolkit_packages.hpp"
+#include "host/file_system.hpp"
+#include "host/package_names.hpp"
 #include "host/toolkit_text.hpp"
 #include "host/toolkits.hpp"
 #include "solver/knowledge/knowledge.hpp"
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <vector>
 
 namespace cudaenv::host {
 
 namespace {
+
+struct InstalledPackage {
+    std::string version;
+    std::string path; // of the metadata
+};
+
+using InstalledPackages = std::map<std::string, InstalledPackage>; // by name, as written
+
+// dist-info inside the toolkit or beside pip's `nvidia`, conda-meta of the environment it is.
+InstalledPackages packages_around(FileSystem& files, const std::string& toolkit);
+
+InstalledPackages packages_around(FileSystem& files, const std::string& toolkit) {
+    std::vector<std::string> directories = {toolkit + "/dist-info", toolkit + "/conda-meta"};
+    const auto parent = parent_path(toolkit);
+    if (base_name(parent) == "nvidia") {
+        directories.emplace_back(parent_path(parent));
+    }
+    InstalledPackages packages;
+    for (const auto& directory : directories) {
+        for (const auto& name : files.names_in(directory)) {
+            const std::string path = directory + '/' + name;
+            if (const auto wheel = parse_dist_info(name)) {
+                packages.try_emplace(wheel->name, InstalledPackage{wheel->version, path});
+            } else if (const auto record = parse_conda_record(name)) {
+                packages.try_emplace(record->name, InstalledPackage{record->version, path});
+            }
+        }
+    }
+    return packages;
+}
 
 constexpr const char* k_debian = "/usr/lib/nvidia-cuda-toolkit";
 // The defines that are read stand in the first tenth of their headers.

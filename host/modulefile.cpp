@@ -33,10 +33,8 @@ class Found {
 public:
     void home(std::string_view directory) { add(m_homes, directory); }
     void path(std::string_view directories) {
-        for (auto directory : split(directories, ':')) {
-            while (directory.size() > 1 && directory.ends_with('/')) {
-                directory.remove_suffix(1);
-            }
+        for (const auto written : split(directories, ':')) {
+            const auto directory = without_end_slashes(written);
             if (base_name(directory) == "bin") {
                 add(m_roots, parent_path(directory));
             }
@@ -46,12 +44,9 @@ public:
 
 private:
     static void add(std::vector<std::string>& into, std::string_view directory) {
-        while (directory.size() > 1 && directory.ends_with('/')) {
-            directory.remove_suffix(1);
-        }
-        if (directory.size() > 1 && directory.front() == '/' &&
-            std::find(into.begin(), into.end(), directory) == into.end()) {
-            into.emplace_back(directory);
+        directory = without_end_slashes(directory);
+        if (directory.size() > 1 && directory.front() == '/') {
+            add_once(into, std::string(directory));
         }
     }
 

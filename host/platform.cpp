@@ -12,7 +12,6 @@ namespace cudaenv::host {
 namespace {
 
 std::string unquoted(std::string_view value) {
-    value = trim(value);
     if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') &&
         value.back() == value.front()) {
         value = value.substr(1, value.size() - 2);
@@ -77,13 +76,8 @@ std::string parse_os_release(std::string_view text) {
     std::string name;
     std::string version;
     std::string pretty;
-    for (const auto line : split(text, '\n')) {
-        const auto equals = line.find('=');
-        if (equals == std::string_view::npos) {
-            continue;
-        }
-        const auto key = trim(line.substr(0, equals));
-        auto value = unquoted(line.substr(equals + 1));
+    for (const auto& [key, written] : assignments_in(text)) {
+        auto value = unquoted(written);
         if (key == "NAME") {
             name = std::move(value);
         } else if (key == "VERSION_ID") {
@@ -126,12 +120,7 @@ std::string parse_cgroup(std::string_view text) {
 }
 
 std::string kernel_version(std::string_view release) {
-    const auto end = release.find_first_not_of("0123456789.");
-    auto version = release.substr(0, end);
-    while (version.ends_with('.')) {
-        version.remove_suffix(1);
-    }
-    return std::string(version);
+    return std::string(leading_numbers(release));
 }
 
 SystemIdentity system_identity() {

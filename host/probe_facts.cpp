@@ -1,6 +1,6 @@
 #include "host/probe_facts.hpp"
 
-#include "base/json_bytes.hpp"
+#include "base/json_members.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -28,12 +28,7 @@ std::optional<DottedVersion> version_of(const json& object, const char* key,
 facts::Gpu gpu_of(const json& object, int index, std::vector<std::string>& errors) {
     facts::Gpu gpu;
     gpu.source = "NVML";
-    gpu.index = index;
-    if (const auto given = object.find("index"); given != object.end() &&
-                                                 given->is_number_unsigned() &&
-                                                 given->get<std::uint64_t>() < 1024) {
-        gpu.index = given->get<int>();
-    }
+    gpu.index = number_within(object, "index", 0, 1023).value_or(index);
     gpu.name = text_at(object, "name");
     gpu.uuid = text_at(object, "uuid");
     gpu.pci_device = text_at(object, "pci_device_id");
@@ -45,12 +40,8 @@ facts::Gpu gpu_of(const json& object, int index, std::vector<std::string>& error
             errors.push_back("cc: \"" + text + "\" is not plausible");
         }
     }
-    if (const auto memory = object.find("memory");
-        memory != object.end() && memory->is_number_unsigned()) {
-        gpu.memory_bytes = memory->get<std::uint64_t>();
-    }
-    const auto mig = object.find("mig");
-    gpu.mig = mig != object.end() && mig->is_boolean() && mig->get<bool>();
+    gpu.memory_bytes = number_within(object, "memory", std::uint64_t{0}, UINT64_MAX);
+    gpu.mig = flag_at(object, "mig");
     return gpu;
 }
 
@@ -62,22 +53,12 @@ Result<ProbeFacts> parse_probe_facts(std::string_view line) {
         return unavailable("bad-probe-answer", "the probe's answer is not a JSON object");
     }
     ProbeFacts facts;
-    if (const auto errors = document.find("errors");
-        errors != document.end() && errors->is_array()) {
-        for (const auto& error : *errors) {
-            if (error.is_string()) {
-                facts.errors.push_back(error.get<std::string>());
-            }
-        }
-    }
+    facts.errors = texts_at(document, "errors");
     facts.driver_version = version_of(document, "driver_version", facts.errors);
     facts.cuda = version_of(document, "cuda_driver_version", facts.errors);
-    if (const auto gpus = document.find("gpus"); gpus != document.end() && gpus->is_array()) {
-        for (const auto& gpu : *gpus) {
-            if (gpu.is_object()) {
-                facts.gpus.push_back(
-                    gpu_of(gpu, static_cast<int>(facts.gpus.size()), facts.errors));
-            }
+    for (const auto& gpu : list_at(document, "gpus")) {
+        if (gpu.is_object()) {
+            facts.gpus.push_back(gpu_of(gpu, static_cast<int>(facts.gpus.size()), facts.errors));
         }
     }
     return facts;

@@ -12,7 +12,6 @@
 #include <mutex>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <sys/statfs.h>
 #include <system_error>
 #include <thread>
@@ -201,9 +200,8 @@ Result<void> all_answer(std::vector<std::string> paths) {
     if (silent.empty()) {
         return {};
     }
-    return tl::unexpected(Error{ErrorKind::Unavailable, "silent-file-system",
-                                "the disk or file server does not answer", silent.front(), 0, 0,
-                                ""});
+    return unavailable("silent-file-system", "the disk or file server does not answer", {},
+                       silent.front());
 }
 
 std::vector<std::string> silent_paths(std::span<const std::string> paths) {

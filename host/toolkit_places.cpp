@@ -165,22 +165,16 @@ private:
             if (!answers(root)) {
                 continue;
             }
-            auto releases = m_files->list_directory(root);
-            if (!releases) {
-                continue; // not installed
-            }
-            for (const auto& release : *releases) {
+            for (const auto& release : m_files->names_in(root)) {
                 // NVHPC_ROOT is a release itself, and holds cuda/.
                 const auto cuda =
                     release == "cuda" ? root + "/cuda" : root + '/' + release + "/cuda";
                 if (release != "cuda" && !starts_with_digit(release)) {
                     continue;
                 }
-                if (const auto versions = m_files->list_directory(cuda)) {
-                    for (const auto& version : *versions) {
-                        if (starts_with_digit(version)) {
-                            add(cuda + '/' + version, "NVIDIA HPC SDK");
-                        }
+                for (const auto& version : m_files->names_in(cuda)) {
+                    if (starts_with_digit(version)) {
+                        add(cuda + '/' + version, "NVIDIA HPC SDK");
                     }
                 }
             }
@@ -241,11 +235,7 @@ private:
 
     void add_wheels_of(const std::string& site_packages) {
         const auto nvidia = site_packages + "/nvidia";
-        const auto names = m_files->list_directory(nvidia);
-        if (!names) {
-            return; // no wheel of NVIDIA's here
-        }
-        for (const auto& name : *names) {
+        for (const auto& name : m_files->names_in(nvidia)) {
             // cu13 and its successors; the wheels for 11 and 12 have no nvcc.
             if (name.starts_with("cu") && starts_with_digit(std::string_view(name).substr(2))) {
                 const auto path = nvidia + '/' + name;
@@ -258,11 +248,7 @@ private:
 
     // Of every python3.x under `lib`.
     void add_wheels_below(const std::string& lib) {
-        const auto names = m_files->list_directory(lib);
-        if (!names) {
-            return;
-        }
-        for (const auto& name : *names) {
+        for (const auto& name : m_files->names_in(lib)) {
             if (name.starts_with("python3")) {
                 add_wheels_of(lib + '/' + name + "/site-packages");
                 add_wheels_of(lib + '/' + name + "/dist-packages");
@@ -298,11 +284,7 @@ private:
             if (!answers(root)) {
                 continue;
             }
-            const auto names = m_files->list_directory(root);
-            if (!names) {
-                continue; // listed and not there is common, and no concern of ours
-            }
-            for (const auto& name : *names) {
+            for (const auto& name : m_files->names_in(root)) {
                 const auto word = to_lower_ascii(name);
                 if (word.find("cuda") == std::string::npos && !word.starts_with("nvhpc")) {
                     continue;

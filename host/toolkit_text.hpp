@@ -4,7 +4,6 @@
 #include "base/dotted_version.hpp"
 
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace cudaenv::host {

@@ -1,17 +1,13 @@
 #include "host/toolkits.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 #include <map>
 
 namespace cudaenv::host {
 
 namespace {
-
-void add_once(std::vector<std::string>& list, const std::string& text) {
-    if (std::find(list.begin(), list.end(), text) == list.end()) {
-        list.push_back(text);
-    }
-}
 
 // What a symlink that leads nowhere says: "symlink to /usr/local/cuda-9.0, which does not exist".
 std::string broken_reason(FileSystem& files, const std::string& path, const Error& error) {

@@ -1,8 +1,8 @@
 #include "host/version_cache.hpp"
 
-#include <nlohmann/json.hpp>
+#include "base/json_members.hpp"
 
-#include <vector>
+#include <nlohmann/json.hpp>
 
 namespace cudaenv::host {
 
@@ -27,11 +27,7 @@ std::string version_key(const FileStatus& status) {
 VersionCache::VersionCache(std::string directory, std::int64_t now)
     : m_store(std::move(directory), k_file, k_size_limit), m_now(now) {
     const auto document = m_store.read_json(k_schema);
-    const auto entries = document.find("entries");
-    if (entries == document.end() || !entries->is_object()) {
-        return;
-    }
-    for (const auto& [key, entry] : entries->items()) {
+    for (const auto& [key, entry] : member(document, "entries").items()) {
         if (!entry.is_array() || entry.size() != 3 || !entry[0].is_string() ||
             !entry[1].is_string() || !entry[2].is_number_integer()) {
             continue;

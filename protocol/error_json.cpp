@@ -9,10 +9,6 @@ namespace cudaenv::protocol {
 
 namespace {
 
-nlohmann::json text_or_null(const std::string& text) {
-    return text.empty() ? nlohmann::json() : nlohmann::json(text);
-}
-
 nlohmann::json number_or_null(int number) {
     return number == 0 ? nlohmann::json() : nlohmann::json(number);
 }

@@ -1,7 +1,5 @@
 #include "protocol/frame.hpp"
 
-#include <algorithm>
-
 namespace cudaenv::protocol {
 
 namespace {

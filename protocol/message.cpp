@@ -46,10 +46,6 @@ std::optional<std::int64_t> id_of(const nlohmann::json& object) {
     return id->get<std::int64_t>();
 }
 
-nlohmann::json id_to_json(std::optional<std::int64_t> id) {
-    return id ? nlohmann::json(*id) : nlohmann::json();
-}
-
 constexpr const char* k_progress_method = "progress";
 constexpr const char* k_part_method = "part";
 
@@ -142,7 +138,7 @@ Result<std::string> encode_in_parts(const Response& response) {
     }
     CUDAENV_TRY(
         const auto last,
-        encode_frame({{"jsonrpc", "2.0"}, {"id", id_to_json(response.id)}, {"parts", true}}));
+        encode_frame({{"jsonrpc", "2.0"}, {"id", value_or_null(response.id)}, {"parts", true}}));
     return lines + last;
 }
 
@@ -154,13 +150,13 @@ Result<std::string> encode_response(const Response& response) {
         return encode_refusal(BadRequest{rpc_code(error), response.id, error});
     }
     auto line = encode_frame(
-        {{"jsonrpc", "2.0"}, {"id", id_to_json(response.id)}, {"result", *response.result}});
+        {{"jsonrpc", "2.0"}, {"id", value_or_null(response.id)}, {"result", *response.result}});
     return line ? line : encode_in_parts(response);
 }
 
 Result<std::string> encode_refusal(const BadRequest& refused) {
     return encode_frame({{"jsonrpc", "2.0"},
-                         {"id", id_to_json(refused.id)},
+                         {"id", value_or_null(refused.id)},
                          {"error",
                           {{"code", static_cast<int>(refused.code)},
                            {"message", refused.error.message},

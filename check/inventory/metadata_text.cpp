@@ -1,7 +1,7 @@
 #include "check/inventory/metadata_text.hpp"
 
 #include "base/ascii.hpp"
-#include "base/json_bytes.hpp"
+#include "base/json_members.hpp"
 #include "base/percent.hpp"
 #include "base/raw_bytes.hpp"
 #include "base/text.hpp"

@@ -1,6 +1,6 @@
 #include "check/repair/conda_source.hpp"
 
-#include "base/json_bytes.hpp"
+#include "base/json_members.hpp"
 #include "base/prefix_directory.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"

@@ -1,15 +1,14 @@
 #include "cli/commands/activation_answer.hpp"
 
+#include "base/json_members.hpp"
 #include "cli/ask.hpp"
 #include "cli/commands/named_environment.hpp"
-#include "cli/render/field.hpp"
 #include "protocol/json_field.hpp"
 #include "shellhooks/patch/update.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <unistd.h>
 #include <utility>
 

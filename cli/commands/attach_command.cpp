@@ -5,7 +5,6 @@
 #include "base/own_path.hpp"
 #include "base/shell_word.hpp"
 #include "base/whole_file.hpp"
-#include "cli/commands/attach_scripts.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/constraints_files.hpp"
 #include "cli/commands/created_file.hpp"
@@ -14,35 +13,70 @@
 #include "cli/commands/named_environment.hpp"
 #include "cli/report.hpp"
 #include "cli/this_caller.hpp"
+#include "shellhooks/hooks/quote.hpp"
+#include "shellhooks/hooks/shell.hpp"
 
 #include <cstdlib>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace cudaenv::cli {
 
 namespace {
 
-constexpr const char* k_before = ".before-cudaenv"; // beside a kernel.json: its original
+struct AttachScript {
+    std::string path; // below the environment: "etc/conda/activate.d/zz-cudaenv.sh"
+    std::string text;
+};
 
-Error at(const std::string& path, Error error) {
-    error.path = path;
-    return error;
+constexpr std::string_view k_marker = "# Written by `cudaenv attach`";
+constexpr std::string_view k_program = "%PROGRAM%";
+
+std::string with_program(std::string_view text, const std::string& word) {
+    std::string out;
+    std::size_t from = 0;
+    for (std::size_t at = 0; (at = text.find(k_program, from)) != std::string_view::npos;
+         from = at + k_program.size()) {
+        out.append(text.substr(from, at - from)).append(word);
+    }
+    return out.append(text.substr(from));
 }
+
+// zz: the last to run when an environment is activated, the first when it is deactivated. `program`
+// is cudaenv's path.
+std::vector<AttachScript> attach_scripts(const std::string& program) {
+    std::vector<AttachScript> scripts;
+    const auto add = [&](const hooks::Shell& shell, const char* directory, const char* text) {
+        scripts.push_back({"etc/conda/" + std::string(directory) + "/zz-cudaenv." +
+                               std::string(shell.attach.extension),
+                           with_program(text, hooks::quote_word(shell, program))});
+    };
+    for (const hooks::Shell* const shell : hooks::shells()) {
+        if (shell->attach.activate != nullptr) {
+            add(*shell, "activate.d", shell->attach.activate);
+            add(*shell, "deactivate.d", shell->attach.deactivate);
+        }
+    }
+    return scripts;
+}
+
+// Whether cudaenv wrote it; anything else is never overwritten or removed.
+bool is_attach_script(std::string_view text) {
+    return text.starts_with(k_marker);
+}
+
+constexpr const char* k_before = ".before-cudaenv"; // beside a kernel.json: its original
 
 // Nothing is written if one of the files was not written by cudaenv.
 Result<void> write_scripts(const NamedEnvironment& environment, FileChanges& changes) {
     if (environment.kind == EnvironmentKind::Venv) {
-        return tl::unexpected(
-            at(environment.prefix,
-               {ErrorKind::BadInput,
-                "no-activate-d",
-                "is a venv, whose activate script runs no other scripts",
-                {},
-                0,
-                0,
-                "use `cudaenv init SHELL` for shells, `cudaenv run` for scripts and jobs, "
-                "`cudaenv attach --kernelspec` for Jupyter"}));
+        return bad_input("no-activate-d", "is a venv, whose activate script runs no other scripts",
+                         "use `cudaenv init SHELL` for shells, `cudaenv run` for scripts and jobs, "
+                         "`cudaenv attach --kernelspec` for Jupyter",
+                         environment.prefix);
     }
     CUDAENV_TRY(const auto program, own_program());
     CUDAENV_TRY(const auto files, EnvironmentFiles::open(environment.prefix));
@@ -52,13 +86,8 @@ Result<void> write_scripts(const NamedEnvironment& environment, FileChanges& cha
         const std::string path = environment.prefix + '/' + script.path;
         CUDAENV_TRY(const auto present, files.read(path));
         if (present && !is_attach_script(*present)) {
-            return tl::unexpected(at(path, {ErrorKind::Unavailable,
-                                            "foreign-file",
-                                            "was not written by cudaenv, so nothing was changed",
-                                            {},
-                                            0,
-                                            0,
-                                            "move it elsewhere, then attach again"}));
+            return unavailable("foreign-file", "was not written by cudaenv, so nothing was changed",
+                               "move it elsewhere, then attach again", path);
         }
         before.push_back(present);
     }
@@ -145,16 +174,11 @@ Result<void> wrap_kernels(const NamedEnvironment& environment, FileChanges& chan
     CUDAENV_TRY(const auto program, own_program());
     const auto kernels = kernels_of(environment);
     if (kernels.empty()) {
-        return tl::unexpected(
-            at(environment.prefix,
-               {ErrorKind::Unavailable,
-                "no-kernel",
-                "has no Jupyter kernel",
-                {},
-                0,
-                0,
-                "`" + environment.prefix + "/bin/python -m ipykernel install --user --name " +
-                    environment.name + "` creates one if ipykernel is installed"}));
+        return unavailable("no-kernel", "has no Jupyter kernel",
+                           "`" + environment.prefix +
+                               "/bin/python -m ipykernel install --user --name " +
+                               environment.name + "` creates one if ipykernel is installed",
+                           environment.prefix);
     }
     CUDAENV_TRY(const auto files, EnvironmentFiles::open(environment.prefix));
     for (const std::string& path : kernels) {
@@ -162,7 +186,7 @@ Result<void> wrap_kernels(const NamedEnvironment& environment, FileChanges& chan
         const std::string& text = present.value_or("");
         auto wrapped = wrapped_kernel(text, program, environment.prefix);
         if (!wrapped) {
-            return tl::unexpected(at(path, std::move(wrapped).error()));
+            return at_path(path, std::move(wrapped).error());
         }
         if (*wrapped == text) {
             changes.files.push_back({path, FileChange::Kept});

@@ -1,11 +1,11 @@
 // `cudaenv check --fix`: shows the steps, asks, has the daemon apply them, runs what needs the
 // user's own environment, and checks again.
+#include "base/json_members.hpp"
 #include "base/own_limits.hpp"
 #include "cli/ask.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/progress_line.hpp"
-#include "cli/render/field.hpp"
 #include "cli/render/render.hpp"
 #include "cli/report.hpp"
 #include "cli/terminal.hpp"

@@ -1,6 +1,7 @@
 #include "cli/commands/constraints_files.hpp"
 
 #include "base/environment_files.hpp"
+#include "base/json_members.hpp"
 #include "base/printable.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
@@ -10,10 +11,8 @@
 #include "cli/commands/marked_block.hpp"
 #include "cli/commands/pinned_file.hpp"
 #include "cli/commands/pip_conf.hpp"
-#include "cli/render/field.hpp"
 #include "protocol/json_field.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
@@ -55,13 +54,7 @@ struct Paths {
 
 tl::unexpected<Error> refused(std::string code, const std::string& path, std::string message,
                               std::string hint) {
-    return tl::unexpected(Error{ErrorKind::Unavailable, std::move(code), std::move(message), path,
-                                0, 0, std::move(hint)});
-}
-
-Error at(const std::string& path, Error error) {
-    error.path = path;
-    return error;
+    return unavailable(std::move(code), std::move(message), std::move(hint), path);
 }
 
 // The files without our lines, to which new lines are added.
@@ -99,14 +92,14 @@ Result<Plain> plain_files(const NamedEnvironment& environment) {
 
     auto constraints = without_block(plain.constraints.before.value_or(""));
     if (!constraints) {
-        return tl::unexpected(at(paths.constraints, std::move(constraints).error()));
+        return at_path(paths.constraints, std::move(constraints).error());
     }
     plain.constraints.after = left_of(plain.constraints, *constraints, plain.constraints_made);
 
     const auto value = pip_path(paths.constraints);
     auto pip_conf = without_constraint(plain.pip_conf.before.value_or(""), value.value_or(""));
     if (!pip_conf) {
-        return tl::unexpected(at(paths.pip_conf, std::move(pip_conf).error()));
+        return at_path(paths.pip_conf, std::move(pip_conf).error());
     }
     // Only the section's name is left, for lines that have been removed since.
     const bool nothing = trim(*pip_conf) == "[global]" && plain.pip_conf_made;
@@ -218,14 +211,6 @@ Result<void> check_writable(const NamedEnvironment& environment) {
         }
     }
     return {};
-}
-
-std::vector<std::string> texts_at(const nlohmann::json& object, const char* key) {
-    std::vector<std::string> texts;
-    for (const nlohmann::json& text : list_at(object, key)) {
-        texts.push_back(text.get<std::string>());
-    }
-    return texts;
 }
 
 Result<ConstraintsFiles> with_lines(const NamedEnvironment& environment, Plain plain,

@@ -1,44 +1,33 @@
 #include "cli/commands/file_changes.hpp"
 
+#include "base/json_bytes.hpp"
 #include "cli/output.hpp"
 #include "cli/render/render.hpp"
 #include "cli/report.hpp"
 #include "cli/this_caller.hpp"
 
+#include <array>
 #include <unistd.h>
 
 namespace cudaenv::cli {
 
 namespace {
 
-const char* name_of(FileChange change) {
-    switch (change) {
-    case FileChange::Written:
-        return "written";
-    case FileChange::Removed:
-        return "removed";
-    case FileChange::Kept:
-        return "kept";
-    case FileChange::Absent:
-        return "absent";
-    case FileChange::Foreign:
-        return "foreign";
-    }
-    return "";
-}
+// In the order of FileChange.
+constexpr std::array k_names{"written", "removed", "kept", "absent", "foreign"};
 
 } // namespace
 
 Result<int> show_file_changes(const FileChanges& changes, const OutputWishes& output) {
     nlohmann::json files = nlohmann::json::array();
     for (const ChangedFile& file : changes.files) {
-        files.push_back({{"path", file.path}, {"change", name_of(file.change)}});
+        files.push_back(
+            {{"path", file.path}, {"change", k_names[static_cast<std::size_t>(file.change)]}});
     }
-    const nlohmann::json object = {
-        {"schema", "cudaenv.change/1"},
-        {"command", changes.command},
-        {"files", std::move(files)},
-        {"next", changes.next.empty() ? nlohmann::json() : nlohmann::json(changes.next)}};
+    const nlohmann::json object = {{"schema", "cudaenv.change/1"},
+                                   {"command", changes.command},
+                                   {"files", std::move(files)},
+                                   {"next", text_or_null(changes.next)}};
     if (output.json) {
         CUDAENV_TRY_VOID(write_all(STDOUT_FILENO, as_json(object)));
     } else if (!output.quiet) {

@@ -87,8 +87,7 @@ Result<void> change_own(const std::string& path, const std::optional<std::string
     CUDAENV_TRY_VOID(check_own_place(path));
     struct stat status {};
     if (!before && ::lstat(path.c_str(), &status) == 0) {
-        return tl::unexpected(Error{
-            ErrorKind::Unavailable, "dangling-link", "is a dangling symlink", path, 0, 0, {}});
+        return unavailable("dangling-link", "is a dangling symlink", {}, path);
     }
     make_private_directories(path.substr(0, path.rfind('/')));
     CUDAENV_TRY(const Place place, place_of(path));
@@ -121,8 +120,7 @@ Result<int> init(Invocation& invocation) {
     auto after = undo ? without_block(before.value_or(""))
                       : with_block(before.value_or(""), lines + creation_note(path, before));
     if (!after) {
-        after.error().path = path;
-        return tl::unexpected(std::move(after).error());
+        return at_path(path, std::move(after).error());
     }
     FileChanges changes{"init", {}, {}};
     if (*after == before.value_or("")) {

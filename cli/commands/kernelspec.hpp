@@ -7,7 +7,6 @@
 
 #include "base/result.hpp"
 
-#include <optional>
 #include <string>
 #include <string_view>
 

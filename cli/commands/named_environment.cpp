@@ -1,7 +1,8 @@
 #include "cli/commands/named_environment.hpp"
 
+#include "base/json_members.hpp"
+#include "base/text.hpp"
 #include "cli/ask.hpp"
-#include "cli/render/field.hpp"
 #include "cli/report.hpp"
 #include "protocol/json_field.hpp"
 
@@ -26,10 +27,7 @@ std::string absolute(std::string path) {
                                                                &std::free);
         return real ? std::string(real.get()) : std::string();
     }
-    while (path.size() > 1 && path.ends_with('/')) {
-        path.pop_back();
-    }
-    return path;
+    return std::string(without_end_slashes(path));
 }
 
 std::optional<EnvironmentKind> kind_of(const std::string& prefix) {

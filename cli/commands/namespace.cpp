@@ -56,14 +56,9 @@ tl::unexpected<Error> no_mount(const std::string& path) {
     if (problem == EPERM || problem == EACCES) {
         return forbidden("mounting on " + path, problem);
     }
-    return tl::unexpected(
-        Error{ErrorKind::Unavailable,
-              "no-mount",
-              std::string("cannot be shown in a namespace: ") + std::strerror(problem),
-              path,
-              0,
-              0,
-              {}});
+    return unavailable("no-mount",
+                       std::string("cannot be shown in a namespace: ") + std::strerror(problem), {},
+                       path);
 }
 
 bool write_once(const char* path, const std::string& text) {

@@ -31,7 +31,7 @@ nlohmann::json question_of(const nlohmann::json& params) {
 }
 
 Error no_toolkit(const std::string& why, const std::string& remedy) {
-    return {ErrorKind::Unavailable, "no-toolkit", why, {}, 0, 0, remedy};
+    return unavailable("no-toolkit", why, remedy).value();
 }
 
 // Returns only if the command cannot be run: the exit status.

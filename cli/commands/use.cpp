@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <unistd.h>
 
 namespace cudaenv::cli {
@@ -27,14 +26,11 @@ constexpr std::chrono::milliseconds k_patience{500};
 Error needs_hook() {
     const char* const path = std::getenv("SHELL");
     const hooks::Shell& shell = hooks::hooked_shell_at(path == nullptr ? "" : path);
-    return {ErrorKind::BadInput,
-            "no-hook",
-            "`cudaenv use` changes this shell, and this shell does not have the hook",
-            {},
-            0,
-            0,
-            "`" + std::string(shell.evaluate_hook) + "` adds it to this shell, `cudaenv init " +
-                std::string(shell.name) + "` to every new one"};
+    return bad_input(
+               "no-hook", "`cudaenv use` changes this shell, and this shell does not have the hook",
+               "`" + std::string(shell.evaluate_hook) + "` adds it to this shell, `cudaenv init " +
+                   std::string(shell.name) + "` to every new one")
+        .value();
 }
 
 // The constraint on CUDA that an argument names.
@@ -44,15 +40,13 @@ Result<std::string> wanted_cuda(const std::string& text, const std::string& plac
         text.find_first_of("=@<>!~ ,") == std::string::npos) {
         // A single word is a version here, not the name of a pin.
         if (auto version = pins::PinConstraint::parse(text); !version) {
-            version.error().path = place;
-            return tl::unexpected(std::move(version).error());
+            return at_path(place, std::move(version).error());
         }
     }
     CUDAENV_TRY(const auto pins, std::move(read));
     if (pins.size() != 1 || pins.front().name != "cuda") {
-        return tl::unexpected(
-            Error{ErrorKind::BadInput, "bad-pin", '"' + text + "\" is not a CUDA version", place, 0,
-                  0, "expected a version, e.g. 11.3; `cudaenv pin` accepts other pins"});
+        return bad_input("bad-pin", '"' + text + "\" is not a CUDA version",
+                         "expected a version, e.g. 11.3; `cudaenv pin` accepts other pins", place);
     }
     return pins.front().constraint;
 }

@@ -1,8 +1,6 @@
+#include "base/json_members.hpp"
 #include "base/printable.hpp"
-#include "cli/render/field.hpp"
 #include "cli/render/render.hpp"
-
-#include <array>
 
 namespace cudaenv::cli {
 

@@ -1,8 +1,7 @@
-#include "cli/render/field.hpp"
+#include "base/json_members.hpp"
 #include "cli/render/render.hpp"
 #include "solver/facts/probe_rungs.hpp"
 
-#include <array>
 #include <cmath>
 #include <set>
 #include <utility>

@@ -1,11 +1,10 @@
 #include "cli/render/render.hpp"
 
+#include "base/json_members.hpp"
 #include "base/printable.hpp"
-#include "cli/render/field.hpp"
 #include "cli/report.hpp"
 
 #include <array>
-#include <string_view>
 
 namespace cudaenv::cli {
 

@@ -151,6 +151,16 @@ std::string message_path(const Style& style, std::string_view path) {
     return rest.empty() ? short_path(style, path) : "./" + std::string(rest);
 }
 
+std::string joined(std::initializer_list<std::string> pieces, std::string_view separator) {
+    std::string out;
+    for (const std::string& piece : pieces) {
+        if (!piece.empty()) {
+            out += (out.empty() ? "" : std::string(separator)) + piece;
+        }
+    }
+    return out;
+}
+
 std::vector<std::string> wrapped(std::string_view text, int width) {
     std::vector<std::string> lines;
     std::string line;

@@ -4,6 +4,7 @@
 // wide unless one word or one command is wider.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,8 @@ std::string in_locale(const Style& style, std::string_view text);
 std::string short_path(const Style& style, std::string_view path);
 // ./cudaenv.toml for a path below the current directory, else short_path.
 std::string message_path(const Style& style, std::string_view path);
+// Pieces that are not empty, joined.
+std::string joined(std::initializer_list<std::string> pieces, std::string_view separator);
 // Broken at spaces to `width` columns, never within a word.
 std::vector<std::string> wrapped(std::string_view text, int width);
 

@@ -1,4 +1,4 @@
-#include "cli/render/field.hpp"
+#include "base/json_members.hpp"
 #include "cli/render/host_parts.hpp"
 #include "cli/render/render.hpp"
 

@@ -8,8 +8,6 @@
 #include "host/platform.hpp"
 #include "protocol/json_field.hpp"
 
-#include <algorithm>
-
 namespace cudaenv::daemon {
 
 namespace {
@@ -160,38 +158,16 @@ Result<Activation> activation_of(const nlohmann::json& params, const protocol::C
 
 namespace {
 
-nlohmann::json texts(const std::vector<std::string>& lines) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const std::string& line : lines) {
-        list.push_back(protocol::bytes_to_json(line));
-    }
-    return list;
-}
-
-nlohmann::json optional_text(const std::string& text) {
-    return text.empty() ? nlohmann::json() : protocol::bytes_to_json(text);
-}
-
-std::string_view name_of(activation::ToolkitMatch match) {
-    switch (match) {
-    case activation::ToolkitMatch::Exact:
-        return "exact";
-    case activation::ToolkitMatch::SameMajor:
-        return "same-major";
-    case activation::ToolkitMatch::ByHand:
-        break;
-    }
-    return "by-hand";
-}
-
 nlohmann::json toolkit_to_json(const activation::CudaChoice& choice) {
     if (!choice.toolkit) {
         return nullptr;
     }
     const auto& version = choice.toolkit->version;
     return {{"path", protocol::bytes_to_json(choice.toolkit->path)},
-            {"version", version ? nlohmann::json(version->str()) : nlohmann::json()},
-            {"match", name_of(choice.match)}};
+            {"version", value_or_null(version)},
+            {"match", choice.match == activation::ToolkitMatch::Exact       ? "exact"
+                      : choice.match == activation::ToolkitMatch::SameMajor ? "same-major"
+                                                                            : "by-hand"}};
 }
 
 nlohmann::json compiler_to_json(const std::optional<facts::Compiler>& compiler) {
@@ -239,21 +215,21 @@ nlohmann::json activation_to_json(const Activation& activation, bool utf8) {
         skipped.push_back(file.text());
     }
     return {{"schema", "cudaenv.env/1"},
-            {"skipped", texts(skipped)},
-            {"cuda", optional_text(choice.cuda)},
+            {"skipped", protocol::bytes_to_json(skipped)},
+            {"cuda", bytes_or_null(choice.cuda)},
             {"rung", choice.rung ? nlohmann::json(name_of(*choice.rung)) : nlohmann::json()},
-            {"reason", optional_text(choice.reason)},
-            {"origin", optional_text(choice.origin)},
+            {"reason", bytes_or_null(choice.reason)},
+            {"origin", bytes_or_null(choice.origin)},
             {"toolkit", toolkit_to_json(choice)},
             {"host_compiler", compiler_to_json(activation.composition.host_compiler)},
             {"changes", std::move(changes)},
             {"set", std::move(set)},
             {"front", std::move(front)},
             {"back", std::move(back)},
-            {"line", optional_text(line)},
-            {"notes", texts(notes)},
-            {"warnings", texts(warnings)},
-            {"remedy", optional_text(choice.remedy)}};
+            {"line", bytes_or_null(line)},
+            {"notes", protocol::bytes_to_json(notes)},
+            {"warnings", protocol::bytes_to_json(warnings)},
+            {"remedy", bytes_or_null(choice.remedy)}};
 }
 
 } // namespace cudaenv::daemon

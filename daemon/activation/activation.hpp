@@ -14,7 +14,6 @@
 #include <nlohmann/json.hpp>
 
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace cudaenv::daemon {

@@ -4,7 +4,6 @@
 #include "host/project/config_files.hpp"
 #include "host/project/project_search.hpp"
 #include "host/silent_paths.hpp"
-#include "host/watch/path_state.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -154,12 +154,12 @@ Result<void> check_readable(const facts::Inventory& inventory) {
         if (note.hides_records) {
             const std::string path =
                 closed_at(inventory.prefix + '/' + note.path, inventory.prefix);
-            return tl::unexpected(
-                Error{ErrorKind::Unavailable, "records-unreadable",
-                      "cannot be read: " + note.reason + "; it holds records of what is installed",
-                      path, 0, 0,
-                      "run this as a user who may read it, or `ls -ld " + shell_word(path) +
-                          "` shows whose it is"});
+            return unavailable("records-unreadable",
+                               "cannot be read: " + note.reason +
+                                   "; it holds records of what is installed",
+                               "run this as a user who may read it, or `ls -ld " +
+                                   shell_word(path) + "` shows whose it is",
+                               path);
         }
     }
     return {};

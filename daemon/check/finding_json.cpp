@@ -11,8 +11,7 @@ nlohmann::json to_json(const rules::CheckFinding& found, const facts::Inventory&
     // A path is bytes.
     for (std::size_t i = 0; i < found.finding.evidence.size(); ++i) {
         const std::string& path = found.finding.evidence[i].path;
-        object["evidence"][i]["path"] =
-            path.empty() ? nlohmann::json() : protocol::bytes_to_json(path);
+        object["evidence"][i]["path"] = bytes_or_null(path);
     }
     nlohmann::json files = nlohmann::json::array();
     for (const std::string& file : found.files) {

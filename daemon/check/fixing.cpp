@@ -93,10 +93,7 @@ nlohmann::json Fixing::step_object(const repair::RepairStep& step) const {
         if (!command->problem.empty()) {
             object["error"] = std::move(command->problem);
         } else {
-            object["command"] = nlohmann::json::array();
-            for (const std::string& word : command->words) {
-                object["command"].push_back(protocol::bytes_to_json(word));
-            }
+            object["command"] = protocol::bytes_to_json(command->words);
         }
     }
     return object;

@@ -211,7 +211,7 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
         object["text"] = protocol::bytes_to_json(text);
     }
     object["say"] = lines_to_say(*activation, object, caller, was, tells_installs);
-    object["installs"] = news.line.empty() ? nlohmann::json() : protocol::bytes_to_json(news.line);
+    object["installs"] = bytes_or_null(news.line);
     if (!news.line.empty()) {
         object["installs_said"] = {{"prefix", protocol::bytes_to_json(activation->project.prefix)},
                                    {"stamp", news.stamp}};
@@ -224,27 +224,22 @@ Result<protocol::Reply> activate(const nlohmann::json& params, const protocol::C
 
 } // namespace
 
-void add_activate_methods(Service& service, const std::shared_ptr<Machine>& machine,
-                          Control* control) {
+Handler activate_method(const std::shared_ptr<Machine>& machine,
+                        const std::shared_ptr<Installs>& installs, Control* control) {
     BackgroundProbe* const background = control == nullptr ? nullptr : &control->background_probe();
-    const auto installs = std::make_shared<Installs>(machine);
-    service.add(
-        "activate",
-        [machine, installs, background](const nlohmann::json& params,
-                                        const protocol::Caller& caller) {
-            return activate(params, caller, machine, *installs, background);
-        },
-        Lane::Quick);
-    service.add("activate.said",
-                [installs](const nlohmann::json& params,
-                           const protocol::Caller& caller) -> Result<protocol::Reply> {
-                    CUDAENV_TRY(const auto prefix,
-                                protocol::bytes_from_json(params.value("prefix", nlohmann::json()),
-                                                          "prefix"));
-                    CUDAENV_TRY(const auto stamp, protocol::string_field(params, "stamp"));
-                    installs->said(prefix, stamp.value_or(""), caller);
-                    return protocol::Reply{0, nlohmann::json::object()};
-                });
+    return [=](const nlohmann::json& params, const protocol::Caller& caller, Machine&,
+               const Waiter&) { return activate(params, caller, machine, *installs, background); };
+}
+
+Handler said_method(const std::shared_ptr<Installs>& installs) {
+    return [installs](const nlohmann::json& params, const protocol::Caller& caller, Machine&,
+                      const Waiter&) -> Result<protocol::Reply> {
+        CUDAENV_TRY(const auto prefix,
+                    protocol::bytes_from_json(params.value("prefix", nlohmann::json()), "prefix"));
+        CUDAENV_TRY(const auto stamp, protocol::string_field(params, "stamp"));
+        installs->said(prefix, stamp.value_or(""), caller);
+        return protocol::Reply{0, nlohmann::json::object()};
+    };
 }
 
 } // namespace cudaenv::daemon

@@ -8,8 +8,6 @@
 
 namespace cudaenv::daemon {
 
-namespace {
-
 // Params: those of Examination and of FindingChoice.
 Result<protocol::Reply> check(const nlohmann::json& params, const protocol::Caller& caller,
                               Machine& machine, const Waiter& waiter) {
@@ -57,16 +55,6 @@ Result<protocol::Reply> check(const nlohmann::json& params, const protocol::Call
                             {"ignored", left_out},
                             {"unread", std::move(unread)},
                             {"unread_count", inventory.notes.size()}}};
-}
-
-} // namespace
-
-void add_check_methods(Service& service, const std::shared_ptr<Machine>& machine) {
-    service.add_stoppable(
-        "check",
-        [machine](const nlohmann::json& params, const protocol::Caller& caller,
-                  const Waiter& waiter) { return check(params, caller, *machine, waiter); },
-        Lane::Long);
 }
 
 } // namespace cudaenv::daemon

@@ -109,14 +109,10 @@ Result<protocol::Reply> check_fix(const nlohmann::json& params, const protocol::
 
 } // namespace
 
-void add_check_fix_methods(Service& service, const std::shared_ptr<Machine>& machine) {
-    service.add_stoppable(
-        "check.fix",
-        [machine, last = std::make_shared<LastShown>()](
-            const nlohmann::json& params, const protocol::Caller& caller, const Waiter& waiter) {
-            return check_fix(params, caller, *machine, waiter, *last);
-        },
-        Lane::Long);
+Handler check_fix_method() {
+    return [last = std::make_shared<LastShown>()](
+               const nlohmann::json& params, const protocol::Caller& caller, Machine& machine,
+               const Waiter& waiter) { return check_fix(params, caller, machine, waiter, *last); };
 }
 
 } // namespace cudaenv::daemon

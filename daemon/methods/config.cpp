@@ -1,3 +1,4 @@
+#include "base/json_bytes.hpp"
 #include "base/text.hpp"
 #include "daemon/methods/methods.hpp"
 #include "daemon/project_of_request.hpp"
@@ -41,22 +42,20 @@ protocol::Reply config_reply(std::string_view action, nlohmann::json settings,
              {"action", action},
              {"settings", std::move(settings)},
              {"notes", std::move(notes)},
-             {"paths",
-              {{"user", paths.user.empty() ? nlohmann::json() : nlohmann::json(paths.user)},
-               {"system", paths.system}}}}};
+             {"paths", {{"user", text_or_null(paths.user)}, {"system", paths.system}}}}};
 }
 
 Error wrong_count(const Arguments& arguments, const char* expected) {
-    return {ErrorKind::BadInput,
-            "usage",
-            "config " + arguments.words.front() + " has the wrong number of arguments",
-            {},
-            0,
-            0,
-            std::string("expected cudaenv config ") + expected};
+    return bad_input("usage",
+                     "config " + arguments.words.front() + " has the wrong number of arguments",
+                     std::string("expected cudaenv config ") + expected)
+        .value();
 }
 
-Result<protocol::Reply> config(const nlohmann::json& params, const protocol::Caller& caller) {
+} // namespace
+
+Result<protocol::Reply> config(const nlohmann::json& params, const protocol::Caller& caller,
+                               Machine&, const Waiter&) {
     CUDAENV_TRY(const auto arguments, arguments_of(params));
     if (arguments.words.empty()) {
         return bad_input("usage", "no action is named", "expected list, get, set or path");
@@ -103,12 +102,6 @@ Result<protocol::Reply> config(const nlohmann::json& params, const protocol::Cal
         return tl::unexpected(std::move(unknown));
     }
     return config_reply(action, std::move(settings), paths, loaded.config_files.skipped);
-}
-
-} // namespace
-
-void add_config_methods(Service& service) {
-    service.add("config", config);
 }
 
 } // namespace cudaenv::daemon

@@ -23,9 +23,11 @@ nlohmann::json pip_of(const facts::Inventory& inventory) {
     return nullptr;
 }
 
+} // namespace
+
 // Params: those of Examination. Where the setting is off nothing else is looked at.
 Result<protocol::Reply> constraints(const nlohmann::json& params, const protocol::Caller& caller,
-                                    Machine& machine) {
+                                    Machine& machine, const Waiter&) {
     CUDAENV_TRY(const auto project, project_of(params, caller));
     if (project.config.constraints() != "env") {
         return protocol::Reply{0,
@@ -45,15 +47,6 @@ Result<protocol::Reply> constraints(const nlohmann::json& params, const protocol
                             {"pip", pip_of(examination->inventory())},
                             {"pip_lines", found.pip},
                             {"conda_lines", found.conda}}};
-}
-
-} // namespace
-
-void add_constraints_methods(Service& service, const std::shared_ptr<Machine>& machine) {
-    service.add("constraints",
-                [machine](const nlohmann::json& params, const protocol::Caller& caller) {
-                    return constraints(params, caller, *machine);
-                });
 }
 
 } // namespace cudaenv::daemon

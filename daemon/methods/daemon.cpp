@@ -24,22 +24,19 @@ protocol::Reply reply_of(const DaemonStatus& status) {
 
 } // namespace
 
-void add_daemon_methods(Service& service, Control& control) {
-    service.add(
-        "daemon.status",
-        [&control](const nlohmann::json&, const protocol::Caller&) -> Result<protocol::Reply> {
-            return reply_of(control.status());
-        },
-        Lane::Here);
-    service.add(
-        "daemon.drain",
-        [&control](const nlohmann::json&, const protocol::Caller&) -> Result<protocol::Reply> {
-            control.leave("it was asked to");
-            protocol::Reply reply = reply_of(control.status());
-            reply.status = 0;
-            return reply;
-        },
-        Lane::Here);
+Handler daemon_status_method(Control& control) {
+    return [&control](const auto&...) -> Result<protocol::Reply> {
+        return reply_of(control.status());
+    };
+}
+
+Handler daemon_drain_method(Control& control) {
+    return [&control](const auto&...) -> Result<protocol::Reply> {
+        control.leave("it was asked to");
+        protocol::Reply reply = reply_of(control.status());
+        reply.status = 0;
+        return reply;
+    };
 }
 
 } // namespace cudaenv::daemon

@@ -49,6 +49,8 @@ Result<void> refuse_described(const nlohmann::json& params, const protocol::Call
                : Result<void>();
 }
 
+} // namespace
+
 Result<protocol::Reply> host(const nlohmann::json& params, const protocol::Caller& caller,
                              Machine& machine, const Waiter& waiter) {
     CUDAENV_TRY(const bool facts_only, protocol::bool_field(params, "facts_only", false));
@@ -69,7 +71,8 @@ Result<protocol::Reply> host(const nlohmann::json& params, const protocol::Calle
     return protocol::Reply{0, std::move(object)};
 }
 
-Result<protocol::Reply> toolkits(const nlohmann::json& params, const protocol::Caller& caller) {
+Result<protocol::Reply> toolkits(const nlohmann::json& params, const protocol::Caller& caller,
+                                 Machine&, const Waiter&) {
     CUDAENV_TRY(auto found, host_of(params, caller));
     nlohmann::json list = std::move(facts::to_json(found)["toolkits"]);
     add_fits(list, found);
@@ -79,16 +82,6 @@ Result<protocol::Reply> toolkits(const nlohmann::json& params, const protocol::C
         list[i]["compilers_here"] = facts::to_json(only_compilers)["compilers"];
     }
     return protocol::Reply{0, {{"schema", "cudaenv.toolkits/1"}, {"toolkits", std::move(list)}}};
-}
-
-} // namespace
-
-void add_host_methods(Service& service, const std::shared_ptr<Machine>& machine) {
-    service.add_probing(
-        "host", "probe",
-        [machine](const nlohmann::json& params, const protocol::Caller& caller,
-                  const Waiter& waiter) { return host(params, caller, *machine, waiter); });
-    service.add("toolkits", toolkits);
 }
 
 } // namespace cudaenv::daemon

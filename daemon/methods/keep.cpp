@@ -141,6 +141,8 @@ Result<protocol::Reply> forget(const Examination& examination, const repair::Kep
     return protocol::Reply{0, object_of(examination, "forgotten", gone, store)};
 }
 
+} // namespace
+
 // Params: those of Examination; `arguments`: a distribution, or `list`, or `forget`: a name. `yes`:
 // also what can be had again.
 Result<protocol::Reply> keep(const nlohmann::json& params, const protocol::Caller& caller,
@@ -168,16 +170,6 @@ Result<protocol::Reply> keep(const nlohmann::json& params, const protocol::Calle
     }
     return protocol::Reply{
         0, object_of(*examination, "list", store.list(examination->inventory().prefix), store)};
-}
-
-} // namespace
-
-void add_keep_methods(Service& service, const std::shared_ptr<Machine>& machine) {
-    service.add_stoppable(
-        "keep",
-        [machine](const nlohmann::json& params, const protocol::Caller& caller,
-                  const Waiter& waiter) { return keep(params, caller, *machine, waiter); },
-        Lane::Long);
 }
 
 } // namespace cudaenv::daemon

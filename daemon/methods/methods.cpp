@@ -1,26 +1,35 @@
 #include "daemon/methods/methods.hpp"
 
+#include "daemon/check/installs.hpp"
+
 namespace cudaenv::daemon {
 
 Service make_service(Control* control) {
-    Service service;
     const auto machine = std::make_shared<Machine>();
-    add_activate_methods(service, machine, control);
-    add_check_methods(service, machine);
-    add_check_fix_methods(service, machine);
-    add_config_methods(service);
-    add_constraints_methods(service, machine);
-    add_host_methods(service, machine);
-    add_keep_methods(service, machine);
-    add_oracle_methods(service);
-    add_pin_methods(service, machine);
-    add_probe_methods(service, machine);
-    add_resolve_methods(service);
-    add_schema_methods(service);
-    add_status_methods(service, machine);
-    add_usage_methods(service);
+    const auto installs = std::make_shared<Installs>(machine);
+    Service service(machine);
+    service.add("activate", {activate_method(machine, installs, control), Lane::Quick});
+    service.add("activate.said", {said_method(installs)});
+    service.add("check", {check, Lane::Long, Stoppable::Yes});
+    service.add("check.fix", {check_fix_method(), Lane::Long, Stoppable::Yes});
+    service.add("config", {config});
+    service.add("constraints", {constraints});
+    service.add("debug.oracle", {oracle});
+    service.add("explain", {explain});
+    service.add("host", {host, Lane::Long, Stoppable::Yes, "probe"});
+    service.add("keep", {keep, Lane::Long, Stoppable::Yes});
+    service.add("pin", {pin});
+    service.add("probe", {probe, Lane::Probe, Stoppable::Yes});
+    service.add("release", {release});
+    service.add("resolve", {resolve});
+    service.add("schema", {schema});
+    service.add("status", {status});
+    service.add("toolkits", {toolkits});
+    service.add("unpin", {unpin});
+    service.add("usage", {usage, Lane::Probe, Stoppable::Yes});
     if (control != nullptr) {
-        add_daemon_methods(service, *control);
+        service.add("daemon.status", {daemon_status_method(*control), Lane::Here});
+        service.add("daemon.drain", {daemon_drain_method(*control), Lane::Here});
     }
     return service;
 }

@@ -1,4 +1,4 @@
-// The method families, one file each. Each adds its methods to the table.
+// The methods: one row each in methods.cpp, one file a family.
 #pragma once
 
 #include "daemon/activation/machine.hpp"
@@ -8,23 +8,17 @@
 
 namespace cudaenv::daemon {
 
-void add_activate_methods(Service& service, const std::shared_ptr<Machine>& machine,
-                          Control* control);                                       // activate
-void add_check_methods(Service& service, const std::shared_ptr<Machine>& machine); // check
-void add_check_fix_methods(Service& service,
-                           const std::shared_ptr<Machine>& machine); // check.fix
-void add_config_methods(Service& service);                           // config
-void add_constraints_methods(Service& service,
-                             const std::shared_ptr<Machine>& machine); // constraints
-void add_daemon_methods(Service& service, Control& control); // daemon.status, daemon.drain
-void add_host_methods(Service& service, const std::shared_ptr<Machine>& machine);  // host, toolkits
-void add_keep_methods(Service& service, const std::shared_ptr<Machine>& machine);  // keep
-void add_oracle_methods(Service& service);                                         // debug.oracle
-void add_pin_methods(Service& service, const std::shared_ptr<Machine>& machine);   // pin, unpin
-void add_probe_methods(Service& service, const std::shared_ptr<Machine>& machine); // probe
-void add_resolve_methods(Service& service); // resolve, explain
-void add_schema_methods(Service& service);  // schema
-void add_status_methods(Service& service, const std::shared_ptr<Machine>& machine); // status
-void add_usage_methods(Service& service);                                           // usage
+class Installs;
+
+Method check, config, constraints, explain, host, keep, oracle, pin, probe, release, resolve,
+    schema, status, toolkits, unpin, usage;
+
+// Those that remember something between requests, or order this daemon about.
+Handler activate_method(const std::shared_ptr<Machine>& machine,
+                        const std::shared_ptr<Installs>& installs, Control* control);
+Handler said_method(const std::shared_ptr<Installs>& installs);
+Handler check_fix_method();
+Handler daemon_status_method(Control& control);
+Handler daemon_drain_method(Control& control);
 
 } // namespace cudaenv::daemon

@@ -8,10 +8,9 @@
 
 namespace cudaenv::daemon {
 
-namespace {
-
 // A batch of question lines in, their answers out, one line each; empty lines are no questions.
-Result<protocol::Reply> oracle(const nlohmann::json& params, const protocol::Caller&) {
+Result<protocol::Reply> oracle(const nlohmann::json& params, const protocol::Caller&, Machine&,
+                               const Waiter&) {
     CUDAENV_TRY(const auto lines, protocol::string_field(params, "lines"));
     CUDAENV_TRY(const auto first, protocol::integer_field(params, "first_line", 1,
                                                           std::numeric_limits<int>::max(), 1));
@@ -33,12 +32,6 @@ Result<protocol::Reply> oracle(const nlohmann::json& params, const protocol::Cal
         ++number;
     }
     return protocol::Reply{0, {{"schema", "cudaenv.oracle/1"}, {"lines", std::move(answers)}}};
-}
-
-} // namespace
-
-void add_oracle_methods(Service& service) {
-    service.add("debug.oracle", oracle);
 }
 
 } // namespace cudaenv::daemon

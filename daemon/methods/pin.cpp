@@ -136,8 +136,10 @@ std::string next_step(const PinMeaning& meaning, const nlohmann::json& params,
                                         : meaning.nvcc_command;
 }
 
+} // namespace
+
 Result<protocol::Reply> pin(const nlohmann::json& params, const protocol::Caller& caller,
-                            Machine& machine) {
+                            Machine& machine, const Waiter&) {
     CUDAENV_TRY(const auto arguments, arguments_of(params));
     if (arguments.words.empty()) {
         return show_pins(params, caller);
@@ -170,7 +172,8 @@ Result<protocol::Reply> pin(const nlohmann::json& params, const protocol::Caller
     return protocol::Reply{strict && !meaning.possible ? 1 : 0, std::move(object)};
 }
 
-Result<protocol::Reply> unpin(const nlohmann::json& params, const protocol::Caller& caller) {
+Result<protocol::Reply> unpin(const nlohmann::json& params, const protocol::Caller& caller,
+                              Machine&, const Waiter&) {
     CUDAENV_TRY(const auto arguments, arguments_of(params));
     CUDAENV_TRY(const auto changed, change(params, caller, arguments, project::PinAction::Remove));
     nlohmann::json object = changed_object(changed);
@@ -180,23 +183,14 @@ Result<protocol::Reply> unpin(const nlohmann::json& params, const protocol::Call
 }
 
 // Asked by `cudaenv use`, which writes nothing: whether there is such a CUDA.
-Result<protocol::Reply> release(const nlohmann::json& params, const protocol::Caller& caller) {
+Result<protocol::Reply> release(const nlohmann::json& params, const protocol::Caller& caller,
+                                Machine&, const Waiter&) {
     CUDAENV_TRY(const auto cuda, protocol::string_field(params, "cuda"));
     CUDAENV_TRY_VOID(check_release(cuda.value_or(""), [&] {
         const auto host = host_of(params, caller);
         return host ? host->toolkits : std::vector<facts::Toolkit>{};
     }));
     return protocol::Reply{0, nlohmann::json::object()};
-}
-
-} // namespace
-
-void add_pin_methods(Service& service, const std::shared_ptr<Machine>& machine) {
-    service.add("release", release);
-    service.add("pin", [machine](const nlohmann::json& params, const protocol::Caller& caller) {
-        return pin(params, caller, *machine);
-    });
-    service.add("unpin", unpin);
 }
 
 } // namespace cudaenv::daemon

@@ -40,7 +40,7 @@ nlohmann::json step_to_json(const judge::JudgedStep& step) {
             {"output", text_or_null(step.output)},
             {"fix", std::move(fix)},
             {"took_ms", step.took_ms},
-            {"gpu", step.gpu ? nlohmann::json(*step.gpu) : nlohmann::json()}};
+            {"gpu", value_or_null(step.gpu)}};
 }
 
 void add_version(nlohmann::json& object, const char* name,
@@ -58,9 +58,7 @@ nlohmann::json outcome_to_json(const judge::ProbeOutcome& outcome) {
                              {"verdict", name_of(outcome.verdict)},
                              {"summary", outcome.summary},
                              {"steps", std::move(steps)},
-                             {"driver_cuda", outcome.driver_cuda
-                                                 ? nlohmann::json(outcome.driver_cuda->str())
-                                                 : nlohmann::json()}};
+                             {"driver_cuda", value_or_null(outcome.driver_cuda)}};
     add_version(object, "runtime", outcome.runtime);
     add_version(object, "cudnn", outcome.cudnn);
     add_version(object, "nvcc", outcome.nvcc);
@@ -88,6 +86,8 @@ int exit_status(const judge::ProbeOutcome& outcome, bool allow_missing) {
     }
 }
 
+} // namespace
+
 Result<protocol::Reply> probe(const nlohmann::json& params, const protocol::Caller& caller,
                               Machine& machine, const Waiter& waiter) {
     ProbeWishes wishes;
@@ -104,16 +104,6 @@ Result<protocol::Reply> probe(const nlohmann::json& params, const protocol::Call
     object["depth"] = wishes.full ? "full" : "quick";
     object["environment"] = bytes_or_null(activation.project.prefix);
     return protocol::Reply{exit_status(run.outcome, allow_missing), std::move(object)};
-}
-
-} // namespace
-
-void add_probe_methods(Service& service, const std::shared_ptr<Machine>& machine) {
-    service.add_stoppable(
-        "probe",
-        [machine](const nlohmann::json& params, const protocol::Caller& caller,
-                  const Waiter& waiter) { return probe(params, caller, *machine, waiter); },
-        Lane::Probe);
 }
 
 } // namespace cudaenv::daemon

@@ -1,3 +1,4 @@
+#include "base/json_bytes.hpp"
 #include "daemon/methods/methods.hpp"
 #include "daemon/resolution.hpp"
 #include "solver/resolve/outcome_json.hpp"
@@ -10,13 +11,10 @@ nlohmann::json driver_to_json(const std::optional<facts::Driver>& driver) {
     if (!driver) {
         return nullptr;
     }
-    const auto version_or_null = [](const std::optional<DottedVersion>& version) {
-        return version ? nlohmann::json(version->str()) : nlohmann::json();
-    };
-    return {{"version", version_or_null(driver->version)},
-            {"cuda", version_or_null(driver->cuda)},
+    return {{"version", value_or_null(driver->version)},
+            {"cuda", value_or_null(driver->cuda)},
             {"measured", driver->measured},
-            {"source", driver->source.empty() ? nlohmann::json() : nlohmann::json(driver->source)}};
+            {"source", text_or_null(driver->source)}};
 }
 
 nlohmann::json environment_to_json(const resolve::KnownEnvironment& environment) {
@@ -27,13 +25,12 @@ nlohmann::json environment_to_json(const resolve::KnownEnvironment& environment)
     return {{"prefix", environment.target.prefix},
             {"kind", conda ? "conda" : "venv"},
             {"shown", environment.shown},
-            {"python",
-             environment.python ? nlohmann::json(environment.python->str()) : nlohmann::json()}};
+            {"python", value_or_null(environment.python)}};
 }
 
 // `resolve` and `explain` give the same object: what differs is how much of it is shown.
-Result<protocol::Reply> resolve(const nlohmann::json& params, const protocol::Caller& caller,
-                                bool told_in_full) {
+Result<protocol::Reply> resolved(const nlohmann::json& params, const protocol::Caller& caller,
+                                 bool told_in_full) {
     CUDAENV_TRY(const auto resolution, resolve_for(params, caller, told_in_full));
     nlohmann::json object = resolve::to_json(resolution.outcome);
     object["driver"] = driver_to_json(resolution.driver);
@@ -45,13 +42,14 @@ Result<protocol::Reply> resolve(const nlohmann::json& params, const protocol::Ca
 
 } // namespace
 
-void add_resolve_methods(Service& service) {
-    service.add("resolve", [](const nlohmann::json& params, const protocol::Caller& caller) {
-        return resolve(params, caller, false);
-    });
-    service.add("explain", [](const nlohmann::json& params, const protocol::Caller& caller) {
-        return resolve(params, caller, true);
-    });
+Result<protocol::Reply> resolve(const nlohmann::json& params, const protocol::Caller& caller,
+                                Machine&, const Waiter&) {
+    return resolved(params, caller, false);
+}
+
+Result<protocol::Reply> explain(const nlohmann::json& params, const protocol::Caller& caller,
+                                Machine&, const Waiter&) {
+    return resolved(params, caller, true);
 }
 
 } // namespace cudaenv::daemon

@@ -5,9 +5,8 @@
 
 namespace cudaenv::daemon {
 
-namespace {
-
-Result<protocol::Reply> schema(const nlohmann::json& params, const protocol::Caller&) {
+Result<protocol::Reply> schema(const nlohmann::json& params, const protocol::Caller&, Machine&,
+                               const Waiter&) {
     CUDAENV_TRY(const auto name, protocol::string_field(params, "schema"));
     std::vector<std::string> names;
     for (const Schema& known : schemas()) {
@@ -24,12 +23,6 @@ Result<protocol::Reply> schema(const nlohmann::json& params, const protocol::Cal
     auto error = bad_input("no-such-schema", "there is no schema \"" + *name + '"',
                            near.empty() ? all : near + ' ' + all);
     return error;
-}
-
-} // namespace
-
-void add_schema_methods(Service& service) {
-    service.add("schema", schema);
 }
 
 } // namespace cudaenv::daemon

@@ -27,17 +27,13 @@ nlohmann::json environment_to_json(const MeantEnvironment& environment,
         return nullptr;
     }
     const names::PrefixKind kind = names::kind_of_prefix(looks.disk, prefix);
-    nlohmann::json notes = nlohmann::json::array();
-    for (const std::string& note : environment.notes) {
-        notes.push_back(protocol::bytes_to_json(note));
-    }
     return {{"prefix", protocol::bytes_to_json(prefix)},
             {"name", protocol::bytes_to_json(shown_name_of(prefix, caller, looks))},
             {"kind", kind == names::PrefixKind::Venv    ? "venv"
                      : kind == names::PrefixKind::Conda ? "conda"
                                                         : "other"},
             {"active", prefix == project::active_prefix(caller.environment)},
-            {"notes", std::move(notes)}};
+            {"notes", protocol::bytes_to_json(environment.notes)}};
 }
 
 nlohmann::json project_to_json(const project::LoadedProject& loaded) {
@@ -199,8 +195,10 @@ bool has_error(const std::vector<rules::CheckFinding>& findings) {
     });
 }
 
+} // namespace
+
 Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Caller& caller,
-                               Machine& machine) {
+                               Machine& machine, const Waiter&) {
     Looks looks(caller);
     // Refuses what the prompt notes.
     CUDAENV_TRY(const auto loaded, project_of(params, caller, looks));
@@ -229,10 +227,8 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
     }
     nlohmann::json driver;
     if (host.driver) {
-        driver = {{"version", host.driver->version ? nlohmann::json(host.driver->version->str())
-                                                   : nlohmann::json()},
-                  {"cuda", host.driver->cuda ? nlohmann::json(host.driver->cuda->str())
-                                             : nlohmann::json()}};
+        driver = {{"version", value_or_null(host.driver->version)},
+                  {"cuda", value_or_null(host.driver->cuda)}};
     }
     nlohmann::json findings = nlohmann::json::array();
     std::string next;
@@ -280,14 +276,6 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
          {"findings", std::move(findings)},
          {"notes", std::move(note_texts)},
          {"next", std::move(next)}}};
-}
-
-} // namespace
-
-void add_status_methods(Service& service, const std::shared_ptr<Machine>& machine) {
-    service.add("status", [machine](const nlohmann::json& params, const protocol::Caller& caller) {
-        return status(params, caller, *machine);
-    });
 }
 
 } // namespace cudaenv::daemon

@@ -87,7 +87,9 @@ std::optional<facts::Finding> why_not_started(const probe::UsageNow& now, host::
     return finding;
 }
 
-Result<protocol::Reply> usage(const json& /*params*/, const protocol::Caller& caller,
+} // namespace
+
+Result<protocol::Reply> usage(const json&, const protocol::Caller& caller, Machine&,
                               const Waiter& waiter) {
     const std::string program = probe_beside_this_program();
     if (program.empty()) {
@@ -124,12 +126,6 @@ Result<protocol::Reply> usage(const json& /*params*/, const protocol::Caller& ca
                             {"gpus", std::move(gpus)},
                             {"findings", std::move(findings)},
                             {"errors", now.errors}}};
-}
-
-} // namespace
-
-void add_usage_methods(Service& service) {
-    service.add_stoppable("usage", usage, Lane::Probe);
 }
 
 } // namespace cudaenv::daemon

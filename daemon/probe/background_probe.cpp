@@ -12,7 +12,6 @@
 #include <exception>
 #include <sys/eventfd.h>
 #include <system_error>
-#include <utility>
 
 namespace cudaenv::daemon {
 

@@ -10,7 +10,6 @@
 #include "daemon/activation/activation.hpp"
 
 #include <condition_variable>
-#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>

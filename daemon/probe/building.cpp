@@ -6,7 +6,6 @@
 #include "host/probe/build_trial.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <tuple>
 #include <utility>
 

@@ -1,6 +1,7 @@
 #include "daemon/probe/kept_verdict.hpp"
 
 #include "base/fd.hpp"
+#include "base/json_bytes.hpp"
 #include "base/text.hpp"
 #include "host/examine.hpp"
 #include "solver/facts/probe_rungs.hpp"
@@ -326,8 +327,8 @@ nlohmann::json kept_to_json(const std::optional<probe::KeptVerdict>& kept) {
     const std::string depth(probe::name_of(kept->depth));
     return {{"verdict", kept->verdict},
             {"depth", depth},
-            {"step", kept->step.empty() ? nlohmann::json() : nlohmann::json(kept->step)},
-            {"code", kept->code.empty() ? nlohmann::json() : nlohmann::json(kept->code)},
+            {"step", text_or_null(kept->step)},
+            {"code", text_or_null(kept->code)},
             {"summary", kept->summary},
             {"age_seconds", age},
             {"text", in_short(*kept) + ", " +

@@ -5,7 +5,6 @@
 #include "base/text.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace cudaenv::channels {
 namespace {
@@ -77,9 +76,7 @@ Result<ChannelLocation> locate_channel(std::string_view url_or_directory) {
         out.directory = given;
         out.bare_word = given.find('/') == std::string_view::npos && given != "." && given != "..";
     }
-    while (out.directory.size() > 1 && out.directory.ends_with('/')) {
-        out.directory.pop_back();
-    }
+    out.directory = std::string(without_end_slashes(out.directory));
     if (out.directory.empty()) {
         return bad_input("bad-channel", "channel " + out.name + " has no path",
                          std::string(k_local_hint));

@@ -65,11 +65,6 @@ private:
         m_files; // in the order of the search: platform, noarch
 };
 
-Error error_at(ErrorKind kind, std::string code, std::string message, std::string path,
-               std::string hint) {
-    return {kind, std::move(code), std::move(message), std::move(path), 0, 0, std::move(hint)};
-}
-
 bool is_directory(const std::string& path) {
     struct stat status {};
     return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
@@ -103,9 +98,9 @@ Result<FoundFile> repodata_in(const std::string& directory, const std::string& s
         struct stat status {};
         if (::stat(path.c_str(), &status) != 0) {
             if (errno != ENOENT && errno != ENOTDIR) {
-                return tl::unexpected(error_at(
-                    ErrorKind::Unavailable, "cannot-read",
-                    std::string("cannot read repodata: ") + std::strerror(errno), path, {}));
+                return unavailable("cannot-read",
+                                   std::string("cannot read repodata: ") + std::strerror(errno), {},
+                                   path);
             }
             continue;
         }
@@ -134,9 +129,9 @@ tl::unexpected<Error> not_a_channel(const ChannelLocation& location, const std::
                                options.platform_subdir + "/ and noarch/ with repodata.json");
     }
     if (!there && number != ENOENT && number != ENOTDIR) {
-        return tl::unexpected(error_at(ErrorKind::Unavailable, "cannot-read",
-                                       std::string("cannot read channel: ") + std::strerror(number),
-                                       directory, {}));
+        return unavailable("cannot-read",
+                           std::string("cannot read channel: ") + std::strerror(number), {},
+                           directory);
     }
     std::string message = "no conda channel here: ";
     std::string hint = "a channel is a directory that holds " + options.platform_subdir +
@@ -152,8 +147,7 @@ tl::unexpected<Error> not_a_channel(const ChannelLocation& location, const std::
             hint = "this is one subdir of a channel: give the directory above it";
         }
     }
-    return tl::unexpected(error_at(ErrorKind::BadInput, "no-channel", std::move(message), directory,
-                                   std::move(hint)));
+    return bad_input("no-channel", std::move(message), std::move(hint), directory);
 }
 
 // The repodata files of the channel at `directory`.
@@ -171,9 +165,8 @@ Result<std::vector<FoundFile>> find_files(const ChannelLocation& location,
         }
     }
     if (!without.empty() && !(location.bare_word && files.empty())) {
-        return tl::unexpected(error_at(ErrorKind::BadInput, "no-channel",
-                                       "this subdir of a channel has no repodata.json", without,
-                                       "make it with `conda index`, or remove the empty subdir"));
+        return bad_input("no-channel", "this subdir of a channel has no repodata.json",
+                         "make it with `conda index`, or remove the empty subdir", without);
     }
     if (files.empty()) {
         return not_a_channel(location, directory, options);

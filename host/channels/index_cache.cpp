@@ -1,72 +1,41 @@
 #include "host/channels/index_cache.hpp"
 
+#include "base/fingerprint.hpp"
 #include "base/private_files.hpp"
 #include "base/whole_io.hpp"
 
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <functional>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <type_traits>
 #include <unistd.h>
 
 namespace cudaenv::channels {
 namespace {
 
 // Changes whenever the layout, or what `read_record` accepts, does.
-constexpr std::uint32_t k_version = 1;
+constexpr std::uint32_t k_version = 2;
 constexpr std::array<char, 8> k_magic{'c', 'u', 'd', 'a', 'e', 'n', 'v', 'I'};
 
 // The header as it lies in the file.
 struct Header {
-    std::array<char, 8> magic{};
-    std::uint32_t version = 0;
+    std::array<char, 8> magic = k_magic;
+    std::uint32_t version = k_version;
     std::uint32_t with_text = 0;
-    std::uint64_t device = 0;
-    std::uint64_t inode = 0;
-    std::uint64_t size = 0;
-    std::int64_t modified_ns = 0;
-    std::int64_t changed_ns = 0;
-    std::uint64_t text_size = 0;
+    FileStamp stamp;
+    IndexShape shape;
     std::uint64_t tables_checksum = 0;
-    std::uint32_t name_count = 0;
-    std::uint32_t record_count = 0;
-    std::uint32_t strings_size = 0;
-    std::uint32_t subdir_size = 0;
-    std::uint32_t base_url_size = 0;
-    std::uint32_t unused = 0;
     std::uint64_t header_checksum = 0; // of all before it
 };
-static_assert(sizeof(Header) == k_cache_header_size);
+static_assert(sizeof(Header) == k_cache_header_size &&
+              std::has_unique_object_representations_v<Header>);
 
-// 64 bits that any accidental change alters; four lanes, so that megabytes take less than a
-// millisecond. Not against forgery: only the user may write these files.
+// Any accidental change alters it. Not against forgery: only the user may write these files.
 std::uint64_t checksum(std::span<const char> bytes) {
-    constexpr std::uint64_t k_first = 0x9E3779B185EBCA87U;
-    constexpr std::uint64_t k_second = 0xC2B2AE3D27D4EB4FU;
-    const auto mix = [](std::uint64_t lane, std::uint64_t word) {
-        return std::rotl(lane + word * k_second, 31) * k_first;
-    };
-    std::array<std::uint64_t, 4> lanes{1, 2, 3, 4};
-    const char* p = bytes.data();
-    std::size_t left = bytes.size();
-    for (; left >= 32; left -= 32) {
-        for (std::uint64_t& lane : lanes) {
-            std::uint64_t word = 0;
-            std::memcpy(&word, p, 8);
-            lane = mix(lane, word);
-            p += 8;
-        }
-    }
-    std::uint64_t sum = bytes.size();
-    for (const std::uint64_t lane : lanes) {
-        sum = mix(sum, lane);
-    }
-    for (; left > 0; --left) {
-        sum = mix(sum, static_cast<unsigned char>(*p++));
-    }
-    return sum ^ (sum >> 29);
+    return std::hash<std::string_view>()({bytes.data(), bytes.size()});
 }
 
 std::uint64_t aligned(std::uint64_t offset) {
@@ -84,9 +53,8 @@ Header header_of(std::span<const char> bytes) {
 }
 
 std::uint64_t header_checksum(const Header& header) {
-    std::array<char, sizeof(Header)> bytes{};
-    std::memcpy(bytes.data(), &header, sizeof header);
-    return checksum(std::span(bytes).first(offsetof(Header, header_checksum)));
+    return checksum(
+        std::span(reinterpret_cast<const char*>(&header), offsetof(Header, header_checksum)));
 }
 
 std::int64_t nanoseconds(const timespec& time) {
@@ -101,21 +69,8 @@ FileStamp FileStamp::of(const struct stat& status) {
             nanoseconds(status.st_ctim)};
 }
 
-Mapping::Mapping(Mapping&& other) noexcept
-    : m_base(std::exchange(other.m_base, nullptr)),
-      m_base_size(std::exchange(other.m_base_size, 0)), m_bytes(std::exchange(other.m_bytes, {})) {}
-
-Mapping& Mapping::operator=(Mapping&& other) noexcept {
-    std::swap(m_base, other.m_base);
-    std::swap(m_base_size, other.m_base_size);
-    std::swap(m_bytes, other.m_bytes);
-    return *this;
-}
-
-Mapping::~Mapping() {
-    if (m_base != nullptr) {
-        ::munmap(m_base, m_base_size);
-    }
+void Unmap::operator()(void* base) const {
+    ::munmap(base, size);
 }
 
 std::optional<Mapping> Mapping::of(int fd, std::uint64_t offset, std::size_t size) {
@@ -128,8 +83,7 @@ std::optional<Mapping> Mapping::of(int fd, std::uint64_t offset, std::size_t siz
         return std::nullopt;
     }
     Mapping out;
-    out.m_base = base;
-    out.m_base_size = size + lead;
+    out.m_base = {base, Unmap{size + lead}};
     out.m_bytes = {static_cast<const char*>(base) + lead, size};
     return out;
 }
@@ -137,25 +91,12 @@ std::optional<Mapping> Mapping::of(int fd, std::uint64_t offset, std::size_t siz
 std::string cache_header(const FileStamp& stamp, const IndexBuilder::Tables& tables,
                          bool with_text) {
     Header header;
-    header.magic = k_magic;
-    header.version = k_version;
     header.with_text = with_text ? 1 : 0;
-    header.device = stamp.device;
-    header.inode = stamp.inode;
-    header.size = stamp.size;
-    header.modified_ns = stamp.modified_ns;
-    header.changed_ns = stamp.changed_ns;
-    header.text_size = tables.shape.text_size;
+    header.stamp = stamp;
+    header.shape = tables.shape;
     header.tables_checksum = checksum(tables.bytes);
-    header.name_count = tables.shape.name_count;
-    header.record_count = tables.shape.record_count;
-    header.strings_size = tables.shape.strings_size;
-    header.subdir_size = tables.shape.subdir_size;
-    header.base_url_size = tables.shape.base_url_size;
     header.header_checksum = header_checksum(header);
-    std::string out(k_cache_header_size, '\0');
-    std::memcpy(out.data(), &header, sizeof header);
-    return out;
+    return {reinterpret_cast<const char*>(&header), sizeof header};
 }
 
 std::optional<CacheLayout> read_cache_header(std::span<const char> bytes, std::uint64_t file_size,
@@ -164,22 +105,19 @@ std::optional<CacheLayout> read_cache_header(std::span<const char> bytes, std::u
         return std::nullopt;
     }
     const Header header = header_of(bytes);
-    const FileStamp made_for{header.device, header.inode, header.size, header.modified_ns,
-                             header.changed_ns};
     if (header.magic != k_magic || header.version != k_version || header.with_text > 1 ||
-        header.header_checksum != header_checksum(header) || made_for != stamp) {
+        header.header_checksum != header_checksum(header) || header.stamp != stamp) {
         return std::nullopt;
     }
     CacheLayout layout;
-    layout.shape = {header.name_count,  header.record_count,  header.strings_size,
-                    header.subdir_size, header.base_url_size, header.text_size};
+    layout.shape = header.shape;
     layout.text_offset = header.with_text != 0 ? k_cache_header_size : 0;
     // A text behind a table of record places fits in 32 bits; so no sum below can overflow.
-    if (header.text_size > 0xFFFFFFFFU ||
-        (header.with_text == 0 && header.text_size != header.size)) {
+    if (layout.shape.text_size > 0xFFFFFFFFU ||
+        (header.with_text == 0 && layout.shape.text_size != stamp.size)) {
         return std::nullopt;
     }
-    layout.tables_offset = tables_offset_of(header.with_text != 0, header.text_size);
+    layout.tables_offset = tables_offset_of(header.with_text != 0, layout.shape.text_size);
     if (layout.tables_offset + layout.shape.tables_size() != file_size) {
         return std::nullopt;
     }
@@ -191,13 +129,7 @@ bool tables_are_whole(std::span<const char> header, std::span<const char> tables
 }
 
 std::string IndexCache::file_for(const std::string& repodata_path) const {
-    constexpr std::string_view k_hex = "0123456789abcdef";
-    std::string name = m_directory + '/';
-    const std::uint64_t sum = checksum(repodata_path);
-    for (int shift = 60; shift >= 0; shift -= 4) {
-        name += k_hex[(sum >> shift) & 15U];
-    }
-    return name + ".index";
+    return m_directory + '/' + fingerprint(repodata_path) + ".index";
 }
 
 std::optional<CachedIndex> IndexCache::load(const std::string& repodata_path,

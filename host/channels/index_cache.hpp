@@ -13,6 +13,7 @@
 #include "base/temporary_file.hpp"
 #include "host/channels/record_index.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -32,23 +33,20 @@ struct FileStamp {
     friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 
+struct Unmap {
+    std::size_t size = 0;
+    void operator()(void* base) const;
+};
+
 // Memory-mapped bytes.
 class Mapping {
 public:
-    Mapping() = default;
-    Mapping(Mapping&& other) noexcept;
-    Mapping& operator=(Mapping&& other) noexcept;
-    Mapping(const Mapping&) = delete;
-    Mapping& operator=(const Mapping&) = delete;
-    ~Mapping();
-
     // `offset` need not be at a page. None where the system refuses.
     static std::optional<Mapping> of(int fd, std::uint64_t offset, std::size_t size);
     [[nodiscard]] std::span<const char> bytes() const { return m_bytes; }
 
 private:
-    void* m_base = nullptr;
-    std::size_t m_base_size = 0;
+    std::unique_ptr<void, Unmap> m_base;
     std::span<const char> m_bytes;
 };
 

@@ -3,10 +3,12 @@
 #include "base/ascii.hpp"
 #include "base/utf8.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
-#include <vector>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -22,69 +24,11 @@ unsigned char byte_at(const char* p) {
     return static_cast<unsigned char>(*p);
 }
 
-int hex_value(char c) {
-    if (is_digit(c)) {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    if (c >= 'A' && c <= 'F') {
-        return c - 'A' + 10;
-    }
-    return -1;
-}
-
-// The four digits of \uXXXX; -1 where one is not a digit. At least four bytes must be there.
-int hex4(const char* p) {
-    int value = 0;
-    for (int i = 0; i < 4; ++i) {
-        const int digit = hex_value(p[i]);
-        if (digit < 0) {
-            return -1;
-        }
-        value = value * 16 + digit;
-    }
-    return value;
-}
-
-// First byte that is not part of well-formed UTF-8 (Unicode table 3-7); `end` where all is.
-void append_utf8(std::string& out, unsigned code) {
-    const auto put = [&](unsigned value) { out += static_cast<char>(value); };
-    if (code < 0x80) {
-        put(code);
-    } else if (code < 0x800) {
-        put(0xC0 | (code >> 6));
-        put(0x80 | (code & 0x3F));
-    } else if (code < 0x10000) {
-        put(0xE0 | (code >> 12));
-        put(0x80 | ((code >> 6) & 0x3F));
-        put(0x80 | (code & 0x3F));
-    } else {
-        put(0xF0 | (code >> 18));
-        put(0x80 | ((code >> 12) & 0x3F));
-        put(0x80 | ((code >> 6) & 0x3F));
-        put(0x80 | (code & 0x3F));
-    }
-}
-
-// The code point at \uXXXX, a surrogate pair joined, a lone half replaced by U+FFFD (a package's
-// text is not worth refusing for it). Moves `p` behind it.
-unsigned unescape_unicode(const char*& p, const char* end) {
-    const int first = hex4(p + 2);
-    p += 6;
-    if (first < 0xD800 || first > 0xDFFF) {
-        return static_cast<unsigned>(first);
-    }
-    if (first <= 0xDBFF && end - p >= 6 && p[0] == '\\' && p[1] == 'u') {
-        const int second = hex4(p + 2);
-        if (second >= 0xDC00 && second <= 0xDFFF) {
-            p += 6;
-            return 0x10000U + (static_cast<unsigned>(first - 0xD800) << 10) +
-                   static_cast<unsigned>(second - 0xDC00);
-        }
-    }
-    return 0xFFFD;
+// Whether four digits of \uXXXX begin here; at least four bytes must be there.
+bool is_hex4(const char* p) {
+    return std::all_of(p, p + 4, [](char c) {
+        return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    });
 }
 
 // From `p` to the next quote, backslash or control character; `high` becomes true where a byte
@@ -124,46 +68,9 @@ std::string JsonString::text() const {
     if (!escaped) {
         return std::string(raw);
     }
-    std::string out;
-    out.reserve(raw.size());
-    const char* p = raw.data();
-    const char* end = p + raw.size();
-    while (p < end) {
-        if (*p != '\\') {
-            out += *p++;
-            continue;
-        }
-        switch (p[1]) {
-        case 'b':
-            out += '\b';
-            p += 2;
-            break;
-        case 'f':
-            out += '\f';
-            p += 2;
-            break;
-        case 'n':
-            out += '\n';
-            p += 2;
-            break;
-        case 'r':
-            out += '\r';
-            p += 2;
-            break;
-        case 't':
-            out += '\t';
-            p += 2;
-            break;
-        case 'u':
-            append_utf8(out, unescape_unicode(p, end));
-            break;
-        default:
-            out += p[1];
-            p += 2;
-            break;
-        }
-    }
-    return out;
+    // A lone half of a surrogate pair is no text; a package is not worth refusing for it.
+    const auto value = nlohmann::json::parse('"' + std::string(raw) + '"', nullptr, false);
+    return value.is_string() ? value.get<std::string>() : std::string(raw);
 }
 
 Step JsonCursor::bad(const char* where, std::string what) {
@@ -209,7 +116,7 @@ Step JsonCursor::string(JsonString& out) {
             if (m_end - p < 6) {
                 return Step::NeedMore;
             }
-            if (hex4(p + 2) < 0) {
+            if (!is_hex4(p + 2)) {
                 return bad(p, "expected four hexadecimal digits after \\u");
             }
             p += 6;

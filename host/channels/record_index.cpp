@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
-#include <deque>
 #include <numeric>
-#include <unordered_map>
+#include <ranges>
 
 namespace cudaenv::channels {
 
@@ -65,21 +64,14 @@ std::string_view RecordIndex::name(std::uint32_t i) const {
 }
 
 std::span<const RecordPlace> RecordIndex::places_of(std::string_view wanted) const {
-    std::uint32_t low = 0;
-    std::uint32_t high = m_shape.name_count;
-    while (low < high) {
-        const std::uint32_t middle = low + (high - low) / 2;
-        if (name(middle) < wanted) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (low == m_shape.name_count || name(low) != wanted) {
+    const auto all = std::views::iota(std::uint32_t{0}, m_shape.name_count);
+    const auto found =
+        std::ranges::lower_bound(all, wanted, {}, [this](std::uint32_t i) { return name(i); });
+    if (found == all.end() || name(*found) != wanted) {
         return {};
     }
-    return {m_records + m_names[low].first_record,
-            m_names[low + 1].first_record - m_names[low].first_record};
+    const std::uint32_t first = m_names[*found].first_record;
+    return {m_records + first, m_names[*found + 1].first_record - first};
 }
 
 std::string_view RecordIndex::subdir() const {
@@ -97,57 +89,34 @@ std::string_view RecordIndex::base_url() const {
     return {m_strings + m_shape.strings_size - m_shape.base_url_size, m_shape.base_url_size};
 }
 
-struct IndexBuilder::State {
-    struct Added {
-        std::uint32_t name = 0;
-        RecordPlace place;
-    };
-    std::deque<std::string> names; // a deque: the map's keys point into it
-    std::unordered_map<std::string_view, std::uint32_t> ids;
-    std::vector<Added> records;
-    std::uint32_t last = 0;
-};
-
-IndexBuilder::IndexBuilder() : m_state(std::make_unique<State>()) {}
-IndexBuilder::~IndexBuilder() = default;
-IndexBuilder::IndexBuilder(IndexBuilder&&) noexcept = default;
-IndexBuilder& IndexBuilder::operator=(IndexBuilder&&) noexcept = default;
-
 void IndexBuilder::add(std::string_view name, RecordPlace place) {
-    State& state = *m_state;
     // Files are sorted by file name, so a name's records come in runs.
-    if (state.names.empty() || state.names[state.last] != name) {
-        if (const auto found = state.ids.find(name); found != state.ids.end()) {
-            state.last = found->second;
+    if (m_names.empty() || m_names[m_last] != name) {
+        if (const auto found = m_ids.find(name); found != m_ids.end()) {
+            m_last = found->second;
         } else {
-            state.last = static_cast<std::uint32_t>(state.names.size());
-            state.ids.emplace(state.names.emplace_back(name), state.last);
+            m_last = static_cast<std::uint32_t>(m_names.size());
+            m_ids.emplace(m_names.emplace_back(name), m_last);
         }
     }
-    state.records.push_back({state.last, place});
-}
-
-std::uint64_t IndexBuilder::record_count() const {
-    return m_state->records.size();
+    m_records.push_back({m_last, place});
 }
 
 IndexBuilder::Tables IndexBuilder::finish(std::string_view subdir, std::string_view base_url,
                                           std::uint64_t text_size) const {
-    const State& state = *m_state;
-    const auto name_count = static_cast<std::uint32_t>(state.names.size());
+    const auto name_count = static_cast<std::uint32_t>(m_names.size());
     std::vector<std::uint32_t> order(name_count); // ascending names
     std::iota(order.begin(), order.end(), 0U);
-    std::sort(order.begin(), order.end(),
-              [&](auto a, auto b) { return state.names[a] < state.names[b]; });
+    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return m_names[a] < m_names[b]; });
 
     Tables out;
     out.shape.name_count = name_count;
-    out.shape.record_count = static_cast<std::uint32_t>(state.records.size());
+    out.shape.record_count = static_cast<std::uint32_t>(m_records.size());
     out.shape.subdir_size = static_cast<std::uint32_t>(subdir.size());
     out.shape.base_url_size = static_cast<std::uint32_t>(base_url.size());
     out.shape.text_size = text_size;
     std::size_t strings = subdir.size() + base_url.size();
-    for (const std::string& name : state.names) {
+    for (const std::string& name : m_names) {
         strings += name.size();
     }
     out.shape.strings_size = static_cast<std::uint32_t>(strings);
@@ -157,16 +126,15 @@ IndexBuilder::Tables IndexBuilder::finish(std::string_view subdir, std::string_v
         std::memcpy(out.bytes.data() + slot * 8, &a, 4);
         std::memcpy(out.bytes.data() + slot * 8 + 4, &b, 4);
     };
-    std::vector<std::uint32_t> next(name_count,
-                                    0); // per name: how many, then where the next one goes
-    for (const State::Added& added : state.records) {
+    std::vector<std::uint32_t> next(name_count); // per name: how many, then where the next goes
+    for (const Added& added : m_records) {
         ++next[added.name];
     }
-    char* string_at = out.bytes.data() + (std::size_t{name_count} + 1 + state.records.size()) * 8;
+    char* string_at = out.bytes.data() + (std::size_t{name_count} + 1 + m_records.size()) * 8;
     const char* strings_begin = string_at;
     std::uint32_t first_record = 0;
     for (std::uint32_t i = 0; i < name_count; ++i) {
-        const std::string& name = state.names[order[i]];
+        const std::string& name = m_names[order[i]];
         put_pair(i, static_cast<std::uint32_t>(string_at - strings_begin), first_record);
         string_at = std::copy(name.begin(), name.end(), string_at);
         first_record += std::exchange(next[order[i]], first_record);
@@ -174,7 +142,7 @@ IndexBuilder::Tables IndexBuilder::finish(std::string_view subdir, std::string_v
     put_pair(name_count, static_cast<std::uint32_t>(string_at - strings_begin), first_record);
     string_at = std::copy(subdir.begin(), subdir.end(), string_at);
     std::copy(base_url.begin(), base_url.end(), string_at);
-    for (const State::Added& added : state.records) {
+    for (const Added& added : m_records) {
         put_pair(std::size_t{name_count} + 1 + next[added.name]++, added.place.offset,
                  added.place.length);
     }

@@ -12,10 +12,11 @@
 
 #include <bit>
 #include <cstdint>
-#include <memory>
+#include <deque>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace cudaenv::channels {
@@ -30,12 +31,13 @@ struct RecordPlace {
 };
 
 struct IndexShape {
+    std::uint64_t text_size = 0; // that the records lie in
     std::uint32_t name_count = 0;
     std::uint32_t record_count = 0;
     std::uint32_t strings_size = 0;
     std::uint32_t subdir_size = 0;
     std::uint32_t base_url_size = 0;
-    std::uint64_t text_size = 0; // that the records lie in
+    std::uint32_t unused = 0;
 
     [[nodiscard]] std::uint64_t tables_size() const;
 };
@@ -71,13 +73,7 @@ private:
 // Gathers records and writes the tables.
 class IndexBuilder {
 public:
-    IndexBuilder();
-    ~IndexBuilder();
-    IndexBuilder(IndexBuilder&&) noexcept;
-    IndexBuilder& operator=(IndexBuilder&&) noexcept;
-
     void add(std::string_view name, RecordPlace place);
-    [[nodiscard]] std::uint64_t record_count() const;
 
     struct Tables {
         IndexShape shape;
@@ -87,8 +83,14 @@ public:
                                 std::uint64_t text_size) const;
 
 private:
-    struct State;
-    std::unique_ptr<State> m_state;
+    struct Added {
+        std::uint32_t name = 0;
+        RecordPlace place;
+    };
+    std::deque<std::string> m_names; // a deque: the map's keys point into it
+    std::unordered_map<std::string_view, std::uint32_t> m_ids;
+    std::vector<Added> m_records;
+    std::uint32_t m_last = 0;
 };
 
 } // namespace cudaenv::channels

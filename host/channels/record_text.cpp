@@ -1,12 +1,15 @@
 #include "host/channels/record_text.hpp"
 
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace cudaenv::channels {
 namespace {
 
 enum class Field {
-    Other,
     Name,
     Version,
     Build,
@@ -18,32 +21,15 @@ enum class Field {
     Sha256,
     Subdir,
     Noarch,
+    Other,
 };
 
 Field field_of(std::string_view key) {
-    switch (key.size()) {
-    case 4:
-        return key == "name" ? Field::Name : Field::Other;
-    case 5:
-        return key == "build" ? Field::Build : Field::Other;
-    case 6:
-        return key == "sha256"   ? Field::Sha256
-               : key == "subdir" ? Field::Subdir
-               : key == "noarch" ? Field::Noarch
-                                 : Field::Other;
-    case 7:
-        return key == "version" ? Field::Version : key == "depends" ? Field::Depends : Field::Other;
-    case 9:
-        return key == "timestamp" ? Field::Timestamp : Field::Other;
-    case 10:
-        return key == "constrains" ? Field::Constrains : Field::Other;
-    case 12:
-        return key == "build_number" ? Field::BuildNumber : Field::Other;
-    case 14:
-        return key == "track_features" ? Field::TrackFeatures : Field::Other;
-    default:
-        return Field::Other;
-    }
+    constexpr std::array k_fields = std::to_array<std::string_view>(
+        {"name", "version", "build", "build_number", "depends", "constrains", "track_features",
+         "timestamp", "sha256", "subdir", "noarch"});
+    const auto found = std::ranges::find(k_fields, key);
+    return found == k_fields.end() ? Field::Other : Field(found - k_fields.begin());
 }
 
 // Seconds became milliseconds around 2017; what as seconds would lie beyond the year 9999 is
@@ -151,16 +137,12 @@ std::vector<std::string> texts_of(std::string_view list) {
 // "nomkl pypy" and "nomkl,pypy" are two features.
 std::vector<std::string> features_of(const RecordText& text) {
     std::vector<std::string> out = texts_of(text.track_features_list);
-    std::string word;
-    for (const char c : text.track_features_text.text() + ' ') {
-        if (c != ' ' && c != ',') {
-            word += c;
-        } else if (!word.empty()) {
-            out.push_back(std::move(word));
-            word.clear();
-        }
+    std::string words = text.track_features_text.text();
+    std::ranges::replace(words, ',', ' ');
+    for (const std::string_view word : split(words, ' ')) {
+        out.emplace_back(word);
     }
-    std::erase_if(out, [](const std::string& feature) { return feature.empty(); });
+    std::erase(out, "");
     return out;
 }
 

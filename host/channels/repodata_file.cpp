@@ -16,7 +16,6 @@
 #include <optional>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <unordered_map>
 
 namespace cudaenv::channels {
@@ -25,21 +24,21 @@ namespace {
 constexpr std::size_t k_window = 256U << 10U; // stays in a core's own cache
 constexpr std::uint64_t k_gap = 4096;         // cheaper to read over than to begin another read
 
-tl::unexpected<Error> at_file(Error error, const std::string& path) {
-    error.path = path;
-    return tl::unexpected<Error>(std::move(error));
+tl::unexpected<Error> cannot_read(const std::string& path, int number) {
+    const auto kind =
+        number == ENOENT || number == EISDIR ? ErrorKind::BadInput : ErrorKind::Unavailable;
+    return tl::unexpected(Error{kind,
+                                "cannot-read",
+                                std::string("cannot read repodata: ") + std::strerror(number),
+                                path,
+                                0,
+                                0,
+                                {}});
 }
 
-tl::unexpected<Error> cannot_read(const std::string& path, int number) {
-    auto kind = number == ENOENT || number == EISDIR ? ErrorKind::BadInput : ErrorKind::Unavailable;
-    return tl::unexpected<Error>(
-        Error{kind,
-              "cannot-read",
-              std::string("cannot read repodata: ") + std::strerror(number),
-              path,
-              0,
-              0,
-              {}});
+tl::unexpected<Error> changed(const std::string& path) {
+    return unavailable("channel-changed", "the channel changed while it was being read",
+                       "run the command again", path);
 }
 
 struct LineColumn {
@@ -201,15 +200,10 @@ RepodataFile::scan(Fd file, const std::string& real_path, const FileStamp& stamp
 Result<std::shared_ptr<const RepodataFile::Loaded>>
 RepodataFile::scan_plain(Fd file, const std::string& real_path, const FileStamp& stamp) const {
     if (stamp.size > m_largest_text) {
-        return at_file(
-            Error{ErrorKind::BadInput,
-                  "bad-repodata",
-                  "a repodata file of more than " + std::to_string(m_largest_text >> 20U) + " MiB",
-                  {},
-                  0,
-                  0,
-                  {}},
-            m_path);
+        return bad_input("bad-repodata",
+                         "a repodata file of more than " + std::to_string(m_largest_text >> 20U) +
+                             " MiB",
+                         {}, m_path);
     }
     ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
     RepodataScan repodata;
@@ -281,7 +275,7 @@ RepodataFile::scan_compressed(Fd file, const std::string& real_path, const FileS
         return unavailable("no-memory", "no memory for the decompressed text of " + m_path);
     }
     if (!end) {
-        return at_file(std::move(end).error(), m_path);
+        return at_path(m_path, std::move(end).error());
     }
     auto tables = repodata.finish();
     if (!sound || !tables) {
@@ -351,14 +345,7 @@ Result<void> RepodataFile::decode(const Loaded& loaded, std::string_view name,
         text.resize(end - begin);
         if (read_full(loaded.text.get(), text.data(), text.size(), loaded.text_offset + begin) !=
             static_cast<ssize_t>(text.size())) {
-            return at_file(Error{ErrorKind::Unavailable,
-                                 "channel-changed",
-                                 "the channel changed while it was being read",
-                                 {},
-                                 0,
-                                 0,
-                                 "run the command again"},
-                           m_path);
+            return changed(m_path);
         }
         for (; i < behind; ++i) {
             const char* at = text.data() + (places[i].offset - begin);
@@ -366,14 +353,7 @@ Result<void> RepodataFile::decode(const Loaded& loaded, std::string_view name,
             RecordText record;
             if (read_record(cursor, record) != Step::Ok || cursor.at() != at + places[i].length ||
                 !record.name.is(name)) {
-                return at_file(Error{ErrorKind::Unavailable,
-                                     "channel-changed",
-                                     "the channel changed while it was being read",
-                                     {},
-                                     0,
-                                     0,
-                                     "run the command again"},
-                               m_path);
+                return changed(m_path);
             }
             out.push_back(decode_record(record, origin));
         }

@@ -8,6 +8,7 @@
 
 #include "host/channels/record_index.hpp"
 
+#include <memory>
 #include <optional>
 #include <span>
 

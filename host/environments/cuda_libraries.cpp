@@ -130,8 +130,8 @@ std::optional<facts::CudnnPlace> cudnn_at(host::FileSystem& files, const std::st
             // Wheels have no libcudnn.so, and their major is the header's.
             auto named = directory + "/libcudnn.so." + std::to_string(place.version->major());
             found = files.exists(named) ? std::move(named) : std::string();
-        } else if (const auto names = files.list_directory(directory)) {
-            for (const auto& name : cuda_sonames(*names)) {
+        } else {
+            for (const auto& name : cuda_sonames(files.names_in(directory))) {
                 if (name.starts_with("libcudnn.so.")) {
                     found = directory + '/' + name; // the highest is the last
                 }

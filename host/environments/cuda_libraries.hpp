@@ -5,7 +5,6 @@
 #include "host/file_system.hpp"
 #include "solver/facts/environment.hpp"
 
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,6 +1,7 @@
 #include "host/environments/frameworks.hpp"
 
 #include "base/ascii.hpp"
+#include "base/json_members.hpp"
 #include "base/percent.hpp"
 #include "base/text.hpp"
 
@@ -428,26 +429,12 @@ std::string parse_editable_finder(std::string_view text, std::string_view packag
 
 std::string parse_direct_url(std::string_view text) {
     const auto document = nlohmann::json::parse(text, nullptr, false);
-    if (!document.is_object()) {
-        return {};
-    }
-    const auto url = document.find("url");
-    const auto directory = document.find("dir_info");
-    if (url == document.end() || !url->is_string() || directory == document.end() ||
-        !directory->is_object()) {
-        return {};
-    }
-    const auto is_editable = directory->find("editable");
     constexpr std::string_view k_file = "file://";
-    std::string_view address = url->get_ref<const std::string&>();
-    if (is_editable == directory->end() || *is_editable != true || !address.starts_with(k_file)) {
+    const std::string url = text_at(document, "url");
+    if (!flag_at(member(document, "dir_info"), "editable") || !url.starts_with(k_file)) {
         return {};
     }
-    address.remove_prefix(k_file.size());
-    while (address.size() > 1 && address.ends_with('/')) {
-        address.remove_suffix(1);
-    }
-    auto path = percent_decode(address);
+    auto path = percent_decode(without_end_slashes(std::string_view(url).substr(k_file.size())));
     return path.starts_with('/') ? path : std::string();
 }
 

@@ -8,7 +8,6 @@
 #include "solver/facts/environment.hpp"
 #include "solver/knowledge/builds.hpp"
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

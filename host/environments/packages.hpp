@@ -6,7 +6,6 @@
 #include "host/file_system.hpp"
 #include "host/package_names.hpp"
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -34,28 +34,14 @@ std::string minor_version(std::string_view python) {
     return std::string(python.substr(0, end));
 }
 
-// "3.11.7" of "3.11.7.final.0".
-std::string release_of(std::string_view version) {
-    auto release = version.substr(0, version.find_first_not_of("0123456789."));
-    while (release.ends_with('.')) {
-        release.remove_suffix(1);
-    }
-    return std::string(release);
-}
-
 VenvConfig parse_venv_config(std::string_view text) {
     VenvConfig config;
-    for (const auto line : split(text, '\n')) {
-        const auto equals = line.find('=');
-        if (equals == std::string_view::npos) {
-            continue;
-        }
-        const auto key = to_lower_ascii(trim(line.substr(0, equals)));
-        const auto value = trim(line.substr(equals + 1));
+    for (const auto& [name, value] : assignments_in(text)) {
+        const auto key = to_lower_ascii(name);
         if (key == "home") {
             config.home = value;
         } else if (key == "version" || key == "version_info") { // venv's; virtualenv's and uv's
-            config.version = release_of(value);
+            config.version = leading_numbers(value);            // of "3.11.7.final.0"
         } else if (key == "include-system-site-packages") {
             config.system_sites = to_lower_ascii(value) == "true";
         } else if (key == "uv") { // the version of uv that made it
@@ -502,10 +488,7 @@ private:
 
 std::optional<facts::EnvironmentFacts> read_environment(host::FileSystem& files,
                                                         const std::string& prefix) {
-    auto trimmed = prefix;
-    while (trimmed.size() > 1 && trimmed.ends_with('/')) {
-        trimmed.pop_back();
-    }
+    const std::string trimmed(without_end_slashes(prefix));
     if (!trimmed.starts_with('/') || trimmed.size() == 1) {
         return std::nullopt;
     }

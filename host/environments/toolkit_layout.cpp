@@ -26,8 +26,7 @@ std::string holder_of(host::FileSystem& files, const std::vector<std::string>& d
 }
 
 std::vector<std::string> sonames_in(host::FileSystem& files, const std::string& directory) {
-    const auto names = files.list_directory(directory);
-    return names ? cuda_sonames(*names) : std::vector<std::string>();
+    return cuda_sonames(files.names_in(directory));
 }
 
 // Compilers and the loader find the system's cuDNN for these too; Debian's own toolkit lies there.

@@ -13,8 +13,11 @@ namespace {
 constexpr std::string_view k_key = "envs_dirs";
 constexpr std::string_view k_other_key = "envs_path";
 
-CondarcMark mark_of(std::string_view comment) {
-    comment = trim(comment);
+// Of the comment behind what stands in that line. YAML has more kinds of line ends than \n.
+CondarcMark mark_in(std::span<const std::string_view> lines, int line) {
+    const auto at = static_cast<std::size_t>(line) - 1;
+    std::string_view comment = at < lines.size() ? lines[at] : std::string_view();
+    comment = trim(comment.substr(std::min(comment.rfind(" #"), comment.size())));
     while (!comment.empty() && (comment.front() == '!' || comment.front() == '#')) {
         comment.remove_prefix(1);
     }
@@ -29,9 +32,9 @@ tl::unexpected<Error> broken(std::string message, int line) {
         Error{ErrorKind::BadInput, "bad-condarc", std::move(message), {}, line, 0, {}});
 }
 
-Result<CondarcList> list_of(const YamlEntry& entry) {
+Result<CondarcList> list_of(const YamlEntry& entry, std::span<const std::string_view> lines) {
     CondarcList list;
-    list.mark = mark_of(entry.value.comment);
+    list.mark = mark_in(lines, entry.line);
     if (entry.value.is_null()) {
         return list;
     }
@@ -42,15 +45,10 @@ Result<CondarcList> list_of(const YamlEntry& entry) {
         if (item.kind != YamlNode::Kind::Scalar) {
             return broken("an item of envs_dirs is not a path", item.line);
         }
-        list.items.push_back({item.text, mark_of(item.comment)});
+        const bool own_line = item.line != entry.line;
+        list.items.push_back({item.text, own_line ? mark_in(lines, item.line) : CondarcMark::None});
     }
     return list;
-}
-
-void add_once(std::vector<std::string>& list, const std::string& text) {
-    if (std::ranges::find(list, text) == list.end()) {
-        list.push_back(text);
-    }
 }
 
 } // namespace
@@ -74,7 +72,7 @@ Result<CondarcList> parse_condarc(std::string_view text) {
         }
         found = &entry;
     }
-    return found ? list_of(*found) : CondarcList{};
+    return found ? list_of(*found, split(text, '\n')) : CondarcList{};
 }
 
 std::vector<std::string> merge_condarc(const std::vector<CondarcList>& sources) {

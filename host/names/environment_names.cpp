@@ -61,10 +61,9 @@ Result<std::string> only_one(const std::string& name, const std::vector<Match>& 
 tl::unexpected<Error> not_found(const std::string& name, const SearchTools& tools,
                                 const std::string& directory) {
     if (!directory.empty()) {
-        return tl::unexpected(Error{ErrorKind::BadInput, "no-such-environment",
-                                    "is named \"" + name + "\" and is not an environment",
-                                    directory, 0, 0,
-                                    "expected a directory with conda-meta or pyvenv.cfg"});
+        return bad_input("no-such-environment",
+                         "is named \"" + name + "\" and is not an environment",
+                         "expected a directory with conda-meta or pyvenv.cfg", directory);
     }
     std::vector<std::string> places;
     for (const auto* group : {&tools.active, &tools.others}) {

@@ -66,11 +66,9 @@ std::string expand_path(const std::string& written, const PathContext& context,
                         std::set<std::string>& unset) {
     const std::string expanded =
         with_home(with_variables(written, *context.environment, unset), context.home);
-    std::string path = (std::filesystem::path(context.directory) / expanded).lexically_normal();
-    while (path.size() > 1 && path.ends_with('/')) {
-        path.pop_back();
-    }
-    return path;
+    const std::string path =
+        (std::filesystem::path(context.directory) / expanded).lexically_normal();
+    return std::string(without_end_slashes(path));
 }
 
 } // namespace cudaenv::names

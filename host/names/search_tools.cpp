@@ -13,12 +13,6 @@ namespace {
 
 using Paths = std::vector<std::string>;
 
-void add_once(Paths& paths, const std::string& path) {
-    if (!path.empty() && std::ranges::find(paths, path) == paths.end()) {
-        paths.push_back(path);
-    }
-}
-
 class Search {
 public:
     explicit Search(const NameSources& sources) : m_sources(sources) {}
@@ -130,8 +124,7 @@ private:
         const auto status = m_sources.files->status(path);
         Paths files;
         if (status && status->kind == host::FileKind::Directory) {
-            for (const std::string& name :
-                 m_sources.files->list_directory(path).value_or(Paths{})) {
+            for (const std::string& name : m_sources.files->names_in(path)) {
                 if (is_yaml(name)) {
                     files.push_back(path + '/' + name);
                 }
@@ -221,7 +214,9 @@ private:
         for (const char* name : {"CONDA_ENVS_DIRS", "CONDA_ENVS_PATH"}) {
             const std::string value = variable(name);
             for (const std::string_view part : split(value, ':')) {
-                add_once(directories, std::string(trim(part)));
+                if (const auto directory = trim(part); !directory.empty()) {
+                    add_once(directories, std::string(directory));
+                }
             }
         }
         if (!variable("CONDA_ENVS_DIRS").empty() && !variable("CONDA_ENVS_PATH").empty()) {

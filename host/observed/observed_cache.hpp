@@ -12,7 +12,6 @@
 #include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace cudaenv::observed {
 

@@ -98,8 +98,7 @@ std::vector<facts::ClosedFile> closed_libraries(const ProbeLibraries& libraries,
             }
             return;
         }
-        for (const std::string& name : host::DiskFileSystem().list_directory(directory).value_or(
-                 std::vector<std::string>())) {
+        for (const std::string& name : host::DiskFileSystem().names_in(directory)) {
             if (is_probed(name)) {
                 look_at(directory + '/' + name);
             }
@@ -120,11 +119,10 @@ std::vector<facts::ClosedFile> closed_libraries(const ProbeLibraries& libraries,
 
 std::vector<facts::ClosedFile> closed_devices(const std::string& directory) {
     host::DiskFileSystem files;
-    const auto names = files.list_directory(directory);
     std::vector<facts::ClosedFile> closed;
     std::vector<facts::ClosedFile> closed_gpus;
     bool has_open_gpu = false;
-    for (const std::string& name : names ? *names : std::vector<std::string>()) {
+    for (const std::string& name : files.names_in(directory)) {
         const bool gpu = is_gpu(name);
         if (!gpu && name != "nvidiactl" && name != "nvidia-uvm" && name != "dxg") {
             continue;

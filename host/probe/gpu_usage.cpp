@@ -1,6 +1,6 @@
 #include "host/probe/gpu_usage.hpp"
 
-#include "base/json_bytes.hpp"
+#include "base/json_members.hpp"
 #include "host/probe/account_names.hpp"
 
 #include <nlohmann/json.hpp>
@@ -17,44 +17,22 @@ using nlohmann::json;
 constexpr std::size_t k_most_gpus = 256;
 constexpr std::size_t k_most_processes = 4096; // of one GPU
 
-std::optional<std::uint64_t> number_of(const json& object, const char* key,
-                                       std::uint64_t most = UINT64_MAX) {
-    const auto found = object.find(key);
-    if (found == object.end() || !found->is_number_unsigned() ||
-        found->get<std::uint64_t>() > most) {
-        return std::nullopt;
-    }
-    return found->get<std::uint64_t>();
-}
-
-std::optional<int> small_number_of(const json& object, const char* key, int most) {
-    const auto number = number_of(object, key, static_cast<std::uint64_t>(most));
-    return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
-}
-
-bool flag_of(const json& object, const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_boolean() && found->get<bool>();
-}
-
-const json& list_of(const json& object, const char* key) {
-    static const json k_none = json::array();
-    const auto found = object.find(key);
-    return found != object.end() && found->is_array() ? *found : k_none;
+// Any number.
+std::optional<std::uint64_t> number_of(const json& object, const char* name) {
+    return number_within(object, name, std::uint64_t{0}, UINT64_MAX);
 }
 
 std::vector<GpuProcess> processes_of(const json& gpu) {
     std::vector<GpuProcess> processes;
-    for (const json& entry : list_of(gpu, "processes")) {
-        const auto pid =
-            entry.is_object() ? small_number_of(entry, "pid", INT32_MAX) : std::optional<int>();
-        if (!pid || *pid == 0 || processes.size() == k_most_processes) {
+    for (const json& entry : list_at(gpu, "processes")) {
+        const auto pid = number_within(entry, "pid", 1, INT32_MAX);
+        if (!pid || processes.size() == k_most_processes) {
             continue;
         }
         GpuProcess process;
         process.pid = *pid;
         process.memory = number_of(entry, "memory");
-        process.graphics = flag_of(entry, "graphics");
+        process.graphics = flag_at(entry, "graphics");
         // A process that computes and draws is listed twice.
         const auto same = std::ranges::find(processes, process.pid, &GpuProcess::pid);
         if (same == processes.end()) {
@@ -205,27 +183,23 @@ Result<UsageNow> read_gpu_usage(std::string_view line) {
     }
     UsageNow usage;
     usage.driver_version = text_at(document, "driver_version");
-    usage.start_error = small_number_of(document, "start_error", 999);
-    for (const json& error : list_of(document, "errors")) {
-        if (error.is_string()) {
-            usage.errors.push_back(error.get<std::string>());
-        }
-    }
-    for (const json& entry : list_of(document, "gpus")) {
+    usage.start_error = number_within(document, "start_error", 0, 999);
+    usage.errors = texts_at(document, "errors");
+    for (const json& entry : list_at(document, "gpus")) {
         if (!entry.is_object() || usage.gpus.size() == k_most_gpus) {
             continue;
         }
         GpuUsage gpu;
-        gpu.index = small_number_of(entry, "index", 1023).value_or(0);
+        gpu.index = number_within(entry, "index", 0, 1023).value_or(0);
         gpu.name = text_at(entry, "name");
         gpu.uuid = text_at(entry, "uuid");
         gpu.memory_total = number_of(entry, "memory_total");
         gpu.memory_used = number_of(entry, "memory_used");
-        gpu.utilization = small_number_of(entry, "utilization", 100);
-        gpu.temperature = small_number_of(entry, "temperature", 199);
-        gpu.power = small_number_of(entry, "power", 99'999);
-        gpu.mig = flag_of(entry, "mig");
-        gpu.lists_processes = entry.contains("processes") && entry.at("processes").is_array();
+        gpu.utilization = number_within(entry, "utilization", 0, 100);
+        gpu.temperature = number_within(entry, "temperature", 0, 199);
+        gpu.power = number_within(entry, "power", 0, 99'999);
+        gpu.mig = flag_at(entry, "mig");
+        gpu.lists_processes = member(entry, "processes").is_array();
         gpu.processes = processes_of(entry);
         usage.gpus.push_back(std::move(gpu));
     }

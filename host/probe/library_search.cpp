@@ -7,8 +7,6 @@
 #include "solver/knowledge/builds.hpp"
 
 #include <algorithm>
-#include <array>
-#include <map>
 
 namespace cudaenv::probe {
 
@@ -64,11 +62,11 @@ public:
         if (toolkit) {
             add_toolkit(*toolkit, carried && toolkits && *carried != *toolkits);
         }
-        add(m_looked_at, k_loader_cache);
+        add_once(m_looked_at, k_loader_cache);
         // The judge weighs what the frameworks were built for.
         for (const facts::FrameworkBuild& framework :
              environment ? environment->frameworks : std::vector<facts::FrameworkBuild>()) {
-            add(m_looked_at, framework.source);
+            add_once(m_looked_at, framework.source);
         }
     }
 
@@ -85,7 +83,7 @@ public:
                                                const std::vector<std::string>& sonames) {
         std::vector<std::string> directories = m_directories;
         for (const std::string& directory : m_foreign) {
-            add(directories, directory);
+            add_once(directories, directory);
         }
         return find_in(directories, library, wanted, sonames);
     }
@@ -119,7 +117,8 @@ private:
         const auto status = m_files.status(path);
         if (!status) {
             if (fits) {
-                add(status.error().code == k_permission_denied ? m_closed : m_broken_links, path);
+                add_once(status.error().code == k_permission_denied ? m_closed : m_broken_links,
+                         path);
             }
             return status.error().code == k_symlink_loop ? Meeting::ListEnds : Meeting::PassedOver;
         }
@@ -128,7 +127,7 @@ private:
         }
         const auto head = m_files.read_file(path, k_head_that_tells);
         if (!head && fits && head.error().code == k_permission_denied) {
-            add(m_closed, path);
+            add_once(m_closed, path);
         }
         return head && loads_here(*head) ? Meeting::Taken : Meeting::PassedOver;
     }
@@ -167,7 +166,7 @@ private:
                 if (fits) {
                     fitting = path;
                 } else {
-                    add(others, path);
+                    add_once(others, path);
                 }
             }
         }
@@ -190,16 +189,6 @@ private:
         std::vector<std::string> sonames; // of CUDA's libraries, sorted
     };
 
-    static bool contains(const std::vector<std::string>& list, const std::string& path) {
-        return std::ranges::find(list, path) != list.end();
-    }
-
-    static void add(std::vector<std::string>& list, std::string path) {
-        if (!contains(list, path)) {
-            list.push_back(std::move(path));
-        }
-    }
-
     void add_directories(const std::optional<facts::EnvironmentFacts>& environment,
                          const std::vector<std::string>& library_path) {
         std::vector<std::string> wheels;
@@ -215,10 +204,9 @@ private:
                 before_library_path = before_library_path ||
                                       (needs && search_path_tag(*needs) == SearchPathTag::Rpath);
             }
-            const auto packages = m_files.list_directory(site + "/nvidia");
-            for (const std::string& package : packages ? *packages : std::vector<std::string>()) {
+            for (const std::string& package : m_files.names_in(site + "/nvidia")) {
                 const std::string directory = site + "/nvidia/" + package + "/lib";
-                add(m_looked_at, directory);
+                add_once(m_looked_at, directory);
                 if (m_files.exists(directory)) {
                     wheels.push_back(directory);
                 }
@@ -230,8 +218,8 @@ private:
         }
         const auto take = [this](const std::vector<std::string>& directories) {
             for (const std::string& directory : directories) {
-                add(m_directories, directory);
-                add(m_looked_at, directory);
+                add_once(m_directories, directory);
+                add_once(m_looked_at, directory);
             }
         };
         for (const std::string& directory : library_path) {
@@ -263,8 +251,8 @@ private:
             if (directory.empty() || contains(m_directories, directory)) {
                 continue;
             }
-            add(foreign ? m_foreign : m_directories, directory);
-            add(m_looked_at, directory);
+            add_once(foreign ? m_foreign : m_directories, directory);
+            add_once(m_looked_at, directory);
         }
     }
 
@@ -292,9 +280,9 @@ private:
     const Names& names_in(const std::string& directory) {
         const auto [found, added] = m_names.try_emplace(directory);
         if (added) {
-            if (auto names = m_files.list_directory(directory)) {
-                found->second = {*names, environments::cuda_sonames(*names)};
-            }
+            auto names = m_files.names_in(directory);
+            auto sonames = environments::cuda_sonames(names);
+            found->second = {std::move(names), std::move(sonames)};
         }
         return found->second;
     }

@@ -13,11 +13,7 @@ namespace {
 
 // Directories below `root` and theirs, `depth` levels: GPUs, MIG instances and their parts.
 void add_names(host::FileSystem& files, const std::string& root, int depth, std::string& text) {
-    const auto names = files.list_directory(root);
-    if (!names) {
-        return;
-    }
-    for (const std::string& name : *names) {
+    for (const std::string& name : files.names_in(root)) {
         text += '\n' + root + '/' + name;
         if (depth > 1) {
             add_names(files, root + '/' + name, depth - 1, text);
@@ -42,8 +38,7 @@ std::string machine_stamp(host::FileSystem& files, const std::optional<DriverFil
 
 std::string devices_stamp(host::FileSystem& files) {
     std::string text;
-    const auto names = files.list_directory("/dev");
-    for (const std::string& name : names ? *names : std::vector<std::string>()) {
+    for (const std::string& name : files.names_in("/dev")) {
         constexpr std::string_view k_begin = "nvidia";
         if (name.starts_with(k_begin) && name.size() > k_begin.size() &&
             is_digit(name[k_begin.size()])) {

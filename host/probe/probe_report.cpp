@@ -1,6 +1,7 @@
 #include "host/probe/probe_report.hpp"
 
 #include "base/json_bytes.hpp"
+#include "base/json_members.hpp"
 #include "base/raw_bytes.hpp"
 #include "base/text.hpp"
 
@@ -41,10 +42,8 @@ std::string cut(std::string text, std::size_t most) {
     return text;
 }
 
-std::string text_of(const json& line, const char* member, std::size_t most) {
-    const auto found = line.find(member);
-    return found != line.end() && found->is_string() ? cut(found->get<std::string>(), most)
-                                                     : std::string();
+std::string text_of(const json& line, const char* name, std::size_t most) {
+    return cut(text_at(line, name), most);
 }
 
 // A path that is cut names another file; so it is not cut.
@@ -63,46 +62,18 @@ facts::RungReason reason_of(const json& line) {
                : static_cast<facts::RungReason>(found - facts::k_rung_reasons.begin());
 }
 
-std::string file_of(const json& line, const char* member = "path") {
-    const auto path = line.find(member);
-    return path != line.end() ? path_of(*path) : std::string();
+std::string file_of(const json& line, const char* name = "path") {
+    return path_of(member(line, name));
 }
 
-template <typename Number>
-std::optional<Number> number_of(const json& line, const char* member, Number least, Number most) {
-    const auto found = line.find(member);
-    if (found == line.end() || !found->is_number_integer()) {
-        return std::nullopt;
-    }
-    if (found->is_number_unsigned()) {
-        const auto value = found->get<std::uint64_t>();
-        if (std::cmp_less(value, least) || std::cmp_greater(value, most)) {
-            return std::nullopt;
-        }
-        return static_cast<Number>(value);
-    }
-    const auto value = found->get<std::int64_t>();
-    if (std::cmp_less(value, least) || std::cmp_greater(value, most)) {
-        return std::nullopt;
-    }
-    return static_cast<Number>(value);
-}
-
-std::optional<DottedVersion> version_of(const json& line, const char* member) {
-    const auto text = text_of(line, member, k_most_word);
-    if (text.empty()) {
-        return std::nullopt;
-    }
-    auto version = DottedVersion::parse(text);
+std::optional<DottedVersion> version_of(const json& line, const char* name) {
+    auto version = DottedVersion::parse(text_of(line, name, k_most_word));
     return version ? std::optional(std::move(*version)) : std::nullopt;
 }
 
 double milliseconds_of(const json& line) {
-    const auto found = line.find("ms");
-    if (found == line.end() || !found->is_number()) {
-        return 0;
-    }
-    const auto value = found->get<double>();
+    const json& took = member(line, "ms");
+    const double value = took.is_number() ? took.get<double>() : 0;
     return std::isfinite(value) && value >= 0 && value <= k_most_ms ? value : 0;
 }
 
@@ -111,26 +82,17 @@ std::optional<facts::ProbeStep> step_of(const json& line) {
 }
 
 std::optional<facts::ProbeResult> result_of(const json& line) {
-    const auto word = text_of(line, "result", k_most_word);
-    if (word == "ok") {
-        return facts::ProbeResult::Ok;
-    }
-    if (word == "failed") {
-        return facts::ProbeResult::Failed;
-    }
-    if (word == "wrong") {
-        return facts::ProbeResult::Wrong;
-    }
-    if (word == "skipped") {
-        return facts::ProbeResult::Skipped;
-    }
-    return std::nullopt;
+    constexpr auto k_words =
+        std::to_array<std::string_view>({"ok", "failed", "wrong", "skipped"}); // in their order
+    const auto found = std::ranges::find(k_words, text_of(line, "result", k_most_word));
+    return found == k_words.end() ? std::nullopt
+                                  : std::optional(facts::ProbeResult(found - k_words.begin()));
 }
 
 void read_members(const json& line, facts::ProbeRung& rung) {
     rung.call = text_of(line, "call", k_most_word);
-    rung.error =
-        number_of(line, "error", std::numeric_limits<int>::min(), std::numeric_limits<int>::max());
+    rung.error = number_within(line, "error", std::numeric_limits<int>::min(),
+                               std::numeric_limits<int>::max());
     rung.error_name = text_of(line, "error_name", k_most_word);
     rung.message = text_of(line, "message", k_most_message);
     rung.reason = reason_of(line);
@@ -148,20 +110,17 @@ void read_members(const json& line, facts::ProbeRung& rung) {
     if (const auto capability = ComputeCapability::parse(text_of(line, "cc", k_most_word))) {
         rung.compute_capability = *capability;
     }
-    rung.memory_total = number_of(line, "memory_total", std::uint64_t{0}, k_most_memory);
-    rung.memory_free = number_of(line, "memory_free", std::uint64_t{0}, k_most_memory);
+    rung.memory_total = number_within(line, "memory_total", std::uint64_t{0}, k_most_memory);
+    rung.memory_free = number_within(line, "memory_free", std::uint64_t{0}, k_most_memory);
     if (rung.memory_total && rung.memory_free && *rung.memory_free > *rung.memory_total) {
         rung.memory_free.reset();
     }
-    rung.compute_mode = number_of(line, "compute_mode", 0, 3);
-    const auto mig = line.find("mig");
-    rung.mig = mig != line.end() && mig->is_boolean() && mig->get<bool>();
-    rung.devices = number_of(line, "devices", 0, k_most_gpus);
-    if (const auto checks = line.find("checks"); checks != line.end() && checks->is_array()) {
-        for (const json& check : *checks) {
-            if (check.is_string() && rung.checks.size() < k_most_checks) {
-                rung.checks.push_back(cut(check.get<std::string>(), k_most_word));
-            }
+    rung.compute_mode = number_within(line, "compute_mode", 0, 3);
+    rung.mig = flag_at(line, "mig");
+    rung.devices = number_within(line, "devices", 0, k_most_gpus);
+    for (std::string& check : texts_at(line, "checks")) {
+        if (rung.checks.size() < k_most_checks) {
+            rung.checks.push_back(cut(std::move(check), k_most_word));
         }
     }
 }
@@ -180,11 +139,7 @@ struct Reading {
 
 std::vector<std::string> loaded_of(const json& line) {
     std::vector<std::string> loaded;
-    const auto list = line.find("loaded");
-    if (list == line.end() || !list->is_array()) {
-        return loaded;
-    }
-    for (const json& file : *list) {
+    for (const json& file : list_at(line, "loaded")) {
         auto path = path_of(file);
         if (!path.empty() && loaded.size() < k_most_loaded) {
             loaded.push_back(std::move(path));
@@ -213,7 +168,7 @@ void read_line(std::string_view text, Reading& reading) {
     }
     facts::ProbeRung rung;
     rung.step = *step;
-    rung.gpu = number_of(line, "gpu", 0, k_most_gpus);
+    rung.gpu = number_within(line, "gpu", 0, k_most_gpus);
     if (line.contains("gpu") && !rung.gpu && !line["gpu"].is_null()) {
         return; // of which GPU it speaks is not known
     }

@@ -13,11 +13,7 @@ std::string write_probe_request(const ProbeRequest& request) {
         object["parent"] = *request.parent;
     }
     for (const facts::RungRow& rung : facts::k_library_rungs) {
-        auto& files = object["libraries"][rung.library.word];
-        files = nlohmann::json::array();
-        for (const std::string& file : request.libraries.of(rung.step)) {
-            files.push_back(bytes_to_json(file));
-        }
+        object["libraries"][rung.library.word] = bytes_to_json(request.libraries.of(rung.step));
     }
     return object.dump();
 }

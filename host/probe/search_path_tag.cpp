@@ -1,11 +1,9 @@
 #include "host/probe/search_path_tag.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <elf.h>
 #include <optional>
-#include <string_view>
 
 namespace cudaenv::probe {
 

@@ -2,7 +2,7 @@
 
 #include "base/fd.hpp"
 #include "base/fingerprint.hpp"
-#include "base/json_bytes.hpp"
+#include "base/json_members.hpp"
 #include "host/probe/machine_stamp.hpp"
 
 #include <nlohmann/json.hpp>
@@ -22,9 +22,8 @@ constexpr std::size_t k_entry_limit = 200; // environments and shells; then the 
 
 // The store's entries by their names; an empty object where there is none.
 json entries_of(const std::string& text) {
-    const auto document = stored_json(text, k_schema);
-    const auto entries = document.find("environments");
-    return entries != document.end() && entries->is_object() ? *entries : json::object();
+    json entries = member(stored_json(text, k_schema), "environments");
+    return entries.is_object() ? std::move(entries) : json::object();
 }
 
 // The object that `text` begins with; empty where it does not.
@@ -57,28 +56,23 @@ std::string in_utf8(const std::string& text) {
 }
 
 std::optional<KeptVerdict> verdict_of(const json& kept) {
-    if (!kept.is_object()) {
-        return std::nullopt;
-    }
     constexpr auto k_depths =
         std::to_array({VerdictDepth::Quick, VerdictDepth::Full, VerdictDepth::Build});
     const auto depth =
         std::ranges::find(k_depths, text_at(kept, "depth"), [](auto one) { return name_of(one); });
-    const auto at = kept.find("at");
-    const auto of_the_moment = kept.find("of_the_moment");
-    if (depth == k_depths.end() || at == kept.end() || !at->is_number_integer() ||
-        at->get<std::int64_t>() < 0 || // ages are differences
-        of_the_moment == kept.end() || !of_the_moment->is_boolean()) {
+    const long long at = number_at(kept, "at", -1);
+    // Ages are differences.
+    if (depth == k_depths.end() || at < 0 || !member(kept, "of_the_moment").is_boolean()) {
         return std::nullopt;
     }
     return KeptVerdict{text_at(kept, "verdict"),
                        text_at(kept, "step"),
                        text_at(kept, "code"),
                        text_at(kept, "summary"),
-                       at->get<std::int64_t>(),
+                       at,
                        *depth,
                        {},
-                       of_the_moment->get<bool>()};
+                       flag_at(kept, "of_the_moment")};
 }
 
 json verdict_to_json(const KeptVerdict& verdict) {
@@ -98,13 +92,11 @@ bool rests_as_before(FileStamps& stamps, const json& kept, const KeptVerdict& ve
         text_at(kept, "building") != fingerprint(question.building)) {
         return false;
     }
-    const auto files = kept.find("files");
-    if (files == kept.end() || !files->is_object()) {
-        return false;
-    }
-    return std::ranges::all_of(files->items(), [&](const auto& item) {
-        return item.value().is_string() && item.value() == stamps.of(item.key(), verdict.depth);
-    });
+    const json& files = member(kept, "files");
+    return files.is_object() && std::ranges::all_of(files.items(), [&](const auto& item) {
+               return item.value().is_string() &&
+                      item.value() == stamps.of(item.key(), verdict.depth);
+           });
 }
 
 // On one machine and in one shell a verdict says nothing of another: each has its own.
@@ -138,11 +130,7 @@ std::vector<Held> verdicts_that_hold(host::FileSystem& files, FileStamps& stamps
                                      const VerdictQuestion& question, std::int64_t now,
                                      VerdictReader::Wanted wanted = VerdictReader::Wanted::All) {
     std::vector<Held> held;
-    const auto list = entry.is_object() ? entry.find("verdicts") : entry.end();
-    if (!entry.is_object() || list == entry.end() || !list->is_array()) {
-        return held;
-    }
-    for (const json& kept : *list) {
+    for (const json& kept : list_at(entry, "verdicts")) {
         auto verdict = verdict_of(kept);
         if (verdict && !is_out_of_time(*verdict, now) &&
             (wanted == VerdictReader::Wanted::All || !is_well(*verdict))) {
@@ -160,11 +148,6 @@ std::vector<Held> verdicts_that_hold(host::FileSystem& files, FileStamps& stamps
     return held;
 }
 
-std::int64_t kept_at(const json& entry) {
-    const auto at = entry.is_object() ? entry.find("at") : entry.end();
-    return at != entry.end() && at->is_number_integer() ? at->get<std::int64_t>() : 0;
-}
-
 std::size_t size_of(const std::string& name, const json& entry) {
     constexpr std::size_t k_between = 2; // ':' and ','
     return stored_text(name).size() + stored_text(entry).size() + k_between;
@@ -179,7 +162,7 @@ void drop_oldest(json& entries, std::size_t size) {
     };
     std::vector<Other> others;
     for (const auto& [name, entry] : entries.items()) {
-        others.push_back({kept_at(entry), size_of(name, entry), name});
+        others.push_back({number_at(entry, "at"), size_of(name, entry), name});
         size += others.back().size;
     }
     std::ranges::sort(others, {}, &Other::at);

@@ -56,9 +56,8 @@ void take_from_group(const std::string& path) {
 }
 
 tl::unexpected<Error> not_believed(const trusted::SkippedFile& reason) {
-    return tl::unexpected(Error{ErrorKind::Unavailable, "unsafe-place",
-                                "would not be read afterwards: " + reason.why, reason.path, 0, 0,
-                                reason.remedy});
+    return unavailable("unsafe-place", "would not be read afterwards: " + reason.why, reason.remedy,
+                       reason.path);
 }
 
 } // namespace

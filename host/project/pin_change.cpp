@@ -69,9 +69,8 @@ Result<std::vector<PinEdit>> edits_to_remove(std::span<const std::string> names)
 }
 
 tl::unexpected<Error> unsafe(const trusted::SkippedFile& reason) {
-    return tl::unexpected(Error{ErrorKind::Unavailable, "unsafe-place",
-                                "a project file here would not be read: " + reason.why,
-                                printable(reason.path), 0, 0, reason.remedy});
+    return unavailable("unsafe-place", "a project file here would not be read: " + reason.why,
+                       reason.remedy, printable(reason.path));
 }
 
 struct Chosen {
@@ -132,10 +131,9 @@ Result<Chosen> choose(const PinTarget& target, const std::string& directory,
         }
         const auto file = pin_file_of(prefix);
         if (!file) {
-            return tl::unexpected(
-                Error{ErrorKind::BadInput, "not-an-environment",
-                      "is not an environment: it has neither conda-meta nor pyvenv.cfg",
-                      printable(prefix), 0, 0, "expected the prefix of a conda env or venv"});
+            return bad_input("not-an-environment",
+                             "is not an environment: it has neither conda-meta nor pyvenv.cfg",
+                             "expected the prefix of a conda env or venv", printable(prefix));
         }
         return Chosen{*file, false, prefix};
     }

@@ -62,10 +62,9 @@ Result<ProjectSearch> find_project(const std::string& start_directory,
     const auto mount = start ? status_of(*start) : std::nullopt;
     if (!mount || !S_ISDIR(mount->stx_mode)) {
         const int problem = start ? ENOTDIR : errno;
-        return tl::unexpected(
-            Error{ErrorKind::Unavailable, "no-directory",
-                  "cannot look for a project: " + std::generic_category().message(problem),
-                  printable(start_directory), 0, 0, "change to a directory that exists"});
+        return unavailable("no-directory",
+                           "cannot look for a project: " + std::generic_category().message(problem),
+                           "change to a directory that exists", printable(start_directory));
     }
     ProjectSearch search;
     search.start = *start;

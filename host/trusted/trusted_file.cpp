@@ -21,7 +21,6 @@
 #include <memory>
 #include <pwd.h>
 #include <span>
-#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <system_error>
 

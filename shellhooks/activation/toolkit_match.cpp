@@ -4,7 +4,6 @@
 #include "base/text.hpp"
 #include "shellhooks/activation/directories.hpp"
 #include "solver/knowledge/fit.hpp"
-#include "solver/knowledge/recipes.hpp"
 #include "solver/knowledge/toolkits.hpp"
 
 #include <algorithm>

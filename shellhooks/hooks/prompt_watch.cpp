@@ -2,7 +2,6 @@
 
 #include "base/percent.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 

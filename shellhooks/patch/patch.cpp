@@ -6,7 +6,6 @@
 #include "shellhooks/patch/direnv_diff.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <charconv>
 #include <functional>

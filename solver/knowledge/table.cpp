@@ -5,6 +5,7 @@
 
 #include <simdjson.h>
 
+#include <new>
 #include <stdexcept>
 
 namespace cudaenv::knowledge {
@@ -198,6 +199,9 @@ void read_table(std::string_view name, const RowVisitor& visit) {
     // The padding is embedded behind the text, so nothing is copied.
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(json.data());
     if (const auto error = parser.parse(bytes, json.size(), false).get(document)) {
+        if (error == simdjson::MEMALLOC) {
+            throw std::bad_alloc();
+        }
         throw std::logic_error("data/" + std::string(name) +
                                ".json: " + simdjson::error_message(error));
     }

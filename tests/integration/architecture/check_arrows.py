@@ -53,10 +53,11 @@ ARROWS = {
 ADAPTERS = {
     "tl": ["base/"],
     "fmt": ["solver/resolve/", "shellhooks/activation/", "check/", "host/", "daemon/", "cli/", "kernels/"],
-    "nlohmann": ["base/json_bytes.", "base/private_store.", "protocol/", "solver/facts/", "solver/specs/oracle.cpp", "solver/resolve/outcome_json.",
+    "nlohmann": ["base/json_bytes.", "base/json_members.", "base/private_store.", "protocol/", "solver/facts/", "solver/specs/oracle.cpp", "solver/resolve/outcome_json.",
                  "shellhooks/patch/direnv_diff.cpp", "check/", "host/", "kernels/", "daemon/", "cli/"],
     "toml++": ["solver/pins/toml_document.cpp"],
     "re2": ["solver/specs/pattern.cpp"],
+    "yaml": ["base/yaml_document.cpp"],
     "solv": ["solver/solv/engine.cpp"],
     "simdjson": ["solver/knowledge/table.cpp", "check/inventory/conda_meta.cpp"],
     "openssl": ["check/inventory/sha256_file.cpp"],
@@ -90,7 +91,7 @@ def may_include(folder, target):
 
 
 def library_of(header):
-    if header in ("simdjson.h", "zlib.h", "zstd.h"):
+    if header in ("simdjson.h", "yaml.h", "zlib.h", "zstd.h"):
         return header[:-2]
     if header in ("gelf.h", "libelf.h"):
         return "libelf"

@@ -138,3 +138,23 @@ TEST_CASE("the output of other programs is shown without the secrets in it") {
           "Could not load library libcudnn_ops.so.9");
     CHECK(redact_secrets("password=") == "password=***");
 }
+
+TEST_CASE("what files and programs write is cut at its edges") {
+    CHECK(without_end_slashes("/a/b//") == "/a/b");
+    CHECK(without_end_slashes("///") == "/");
+    CHECK(without_end_slashes("").empty());
+    CHECK(leading_numbers("14.0.6-rc1") == "14.0.6");
+    CHECK(leading_numbers("3.11.7.final.0") == "3.11.7");
+    CHECK(leading_numbers("x1").empty());
+    using Pairs = std::vector<std::pair<std::string_view, std::string_view>>;
+    CHECK(assignments_in("a = b \nnothing\n c=d=e\n") == Pairs{{"a", "b"}, {"c", "d=e"}});
+}
+
+TEST_CASE("a list takes a text once") {
+    std::vector<std::string> list{"a"};
+    add_once(list, "b");
+    add_once(list, "a");
+    CHECK(list == std::vector<std::string>{"a", "b"});
+    CHECK(contains(list, "b"));
+    CHECK_FALSE(contains(list, "c"));
+}

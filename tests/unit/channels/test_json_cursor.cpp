@@ -96,12 +96,12 @@ TEST_CASE("escapes become the text that another JSON reader makes of them") {
     }
 }
 
-TEST_CASE("half of a surrogate pair becomes the replacement character") {
+TEST_CASE("a text with half of a surrogate pair stays as it is written") {
     const std::string_view text = R"("a\ud83dz\ude00")";
     JsonCursor cursor(text.data(), text.data() + text.size());
     JsonString out;
     REQUIRE(cursor.string(out) == Step::Ok);
-    CHECK(out.text() == "a\xEF\xBF\xBDz\xEF\xBF\xBD");
+    CHECK(out.text() == R"(a\ud83dz\ude00)");
 }
 
 TEST_CASE("it accepts what nlohmann's reader accepts, over texts damaged at random") {

@@ -1,4 +1,5 @@
-#include "daemon/environment_of_request.hpp"
+#include "daemon/known_environment.hpp"
+#include "host/environments/environments.hpp"
 #include "tests/support/temporary_tree.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -15,9 +16,17 @@ TEST_CASE("what an environment holds is read off the names of conda's records an
     tree.file("lib/python3.9/site-packages/Nvidia_cudnn.cu12-9.1.0.70.dist-info/METADATA", "");
     tree.file("lib/python3.9/site-packages/-1.dist-info/METADATA", "");
     tree.file("lib/python3.9/site-packages/torch/version.py", "");
-    CHECK(installed_in(tree.path()) ==
+    host::DiskFileSystem files;
+    const auto facts = environments::read_environment(files, tree.path());
+    REQUIRE(facts);
+    CHECK(names_and_versions(*facts) ==
           std::vector<std::string>{"cuda-nvcc==12.4.131", "nvidia-cudnn-cu12==9.1.0.70",
                                    "pytorch==1.12.1", "torchvision==0.13.1+cu113"});
-    CHECK(installed_in(tree.path() + "/absent").empty());
-    CHECK(installed_in("").empty());
+    std::vector<std::string> shown;
+    for (const auto& installed : known_environment(facts, {}, {}).installed) {
+        shown.push_back(installed.shown());
+    }
+    CHECK(shown == std::vector<std::string>{"cuda-nvcc 12.4.131", "nvidia-cudnn-cu12 9.1.0.70",
+                                            "torch 1.12.1+cu113", "torchvision 0.13.1+cu113"});
+    CHECK_FALSE(known_environment({}, {}, {}).exists());
 }

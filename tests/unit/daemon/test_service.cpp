@@ -1,3 +1,4 @@
+#include "daemon/activation/machine.hpp"
 #include "daemon/service.hpp"
 #include "daemon/session.hpp"
 #include "protocol/frame.hpp"
@@ -19,41 +20,34 @@ using namespace cudaenv::daemon;
 namespace {
 
 Service test_service() {
-    Service service;
-    service.add(
-        "echo",
-        [](const nlohmann::json& params, const protocol::Caller&) {
-            return Result<protocol::Reply>(
-                protocol::Reply{1, {{"schema", "echo/1"}, {"got", params}}});
-        },
-        Lane::Quick);
-    service.add("throw",
-                [](const nlohmann::json&, const protocol::Caller&) -> Result<protocol::Reply> {
+    Service service(std::make_shared<Machine>());
+    service.add("echo", {[](const nlohmann::json& params, const auto&...) {
+                             return Result<protocol::Reply>(
+                                 protocol::Reply{1, {{"schema", "echo/1"}, {"got", params}}});
+                         },
+                         Lane::Quick});
+    service.add("throw", {[](const auto&...) -> Result<protocol::Reply> {
                     throw std::runtime_error("unforeseen");
-                });
+                }});
+    service.add("daemon.echo", {[](const auto&...) -> Result<protocol::Reply> {
+                                    return protocol::Reply{0, {{"schema", "echo/1"}}};
+                                },
+                                Lane::Here});
+    service.add("wait", {[](const auto&, const auto&, const auto&,
+                            const Waiter& waiter) -> Result<protocol::Reply> {
+                             pollfd watched{waiter.stop_event, POLLIN, 0};
+                             return ::poll(&watched, 1, 60'000) == 1
+                                        ? Result<protocol::Reply>(unavailable("stopped", "m"))
+                                        : protocol::Reply{0, {{"schema", "wait/1"}}};
+                         },
+                         Lane::Probe, Stoppable::Yes});
     service.add(
-        "daemon.echo",
-        [](const nlohmann::json&, const protocol::Caller&) {
-            return Result<protocol::Reply>(protocol::Reply{0, {{"schema", "echo/1"}}});
-        },
-        Lane::Here);
-    service.add_stoppable(
-        "wait",
-        [](const nlohmann::json&, const protocol::Caller&,
-           const Waiter& waiter) -> Result<protocol::Reply> {
-            pollfd watched{waiter.stop_event, POLLIN, 0};
-            return ::poll(&watched, 1, 60'000) == 1
-                       ? Result<protocol::Reply>(unavailable("stopped", "m"))
-                       : protocol::Reply{0, {{"schema", "wait/1"}}};
-        },
-        Lane::Probe);
-    service.add_stoppable(
         "look",
-        [](const nlohmann::json&, const protocol::Caller&,
-           const Waiter& waiter) -> Result<protocol::Reply> {
-            return protocol::Reply{0, {{"schema", "look/1"}, {"stopped", waiter.is_gone()}}};
-        },
-        Lane::Probe);
+        {[](const auto&, const auto&, const auto&,
+            const Waiter& waiter) -> Result<protocol::Reply> {
+             return protocol::Reply{0, {{"schema", "look/1"}, {"stopped", waiter.is_gone()}}};
+         },
+         Lane::Probe, Stoppable::Yes});
     return service;
 }
 

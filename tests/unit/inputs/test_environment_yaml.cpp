@@ -54,7 +54,7 @@ TEST_CASE("every form that YAML has for the lists is read alike") {
                  "      - jax\n",
                  "\xef\xbb\xbf"
                  "channels:\r\n  - a\r\n  - b\r\ndependencies:\r\n  - pytorch=2.5\r\n  - pip:\r\n"
-                 "      - jax\r\n...\r\nnot: [read\r\n");
+                 "      - jax\r\n...\r\n");
     INFO(text);
     const auto input = read_file("environment.yaml", text);
     REQUIRE(input);

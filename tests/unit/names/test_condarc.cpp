@@ -64,7 +64,7 @@ TEST_CASE("a file without the list has none, whatever else it holds") {
 }
 
 TEST_CASE("what YAML or conda refuses is an error with its line") {
-    CHECK(broken_line("envs_dirs: [/a\nchannels: [b]\n") == 1);
+    CHECK(broken_line("envs_dirs: [/a\nchannels: [b]\n") == 2);
     CHECK(broken_line("channels: 'x\nenvs_dirs: [/a]\n") == 1);
     CHECK(broken_line("a: b\nenvs_dirs\n") == 2);
     CHECK(broken_line("a: b: c\nenvs_dirs: [/a]\n") == 1);
@@ -72,7 +72,7 @@ TEST_CASE("what YAML or conda refuses is an error with its line") {
     CHECK(broken_line("envs_dirs: /a\n") == 1);
     CHECK(broken_line("envs_dirs: {a: b}\n") == 1);
     CHECK(broken_line("envs_dirs:\n  a: b\n") == 2);
-    CHECK(broken_line("envs_dirs:\n  - /a\n   - /b\n") == 3);
+    CHECK(broken_line("envs_dirs:\n  - a: /a\n   - /b\n") == 3);
     CHECK(broken_line("envs_dirs: [/a]\nenvs_path: [/b]\n") > 0);
     CHECK(broken_line("envs_dirs: [*list]\n") == 1);
     CHECK(broken_line("envs_dirs: ['/a' /b]\n") == 1);

@@ -121,7 +121,7 @@ TEST_CASE("a broken condarc is noted, and what is elsewhere is found") {
     CHECK(place.find("a") == "/opt/conda/envs/a");
     const auto tools = place.tools();
     REQUIRE(tools.notes.size() == 1);
-    CHECK(tools.notes[0].starts_with("/home/u/.condarc: ignored: line 1: "));
+    CHECK(tools.notes[0].starts_with("/home/u/.condarc: ignored: line 2: "));
     const auto missing = place.find("b");
     CHECK(missing.error().code == "no-such-environment");
     CHECK(missing.error().hint.find("/home/u/.condarc") != std::string::npos);

@@ -1,6 +1,6 @@
-#include "cli/render/field.hpp"
+#include "base/json_members.hpp"
 
-namespace cudaenv::cli {
+namespace cudaenv {
 
 const nlohmann::json& member(const nlohmann::json& object, std::string_view name) {
     static const nlohmann::json k_null;
@@ -42,14 +42,4 @@ std::vector<std::string> texts_at(const nlohmann::json& object, std::string_view
     return texts;
 }
 
-std::string joined(std::initializer_list<std::string> pieces, std::string_view separator) {
-    std::string out;
-    for (const std::string& piece : pieces) {
-        if (!piece.empty()) {
-            out += (out.empty() ? "" : std::string(separator)) + piece;
-        }
-    }
-    return out;
-}
-
-} // namespace cudaenv::cli
+} // namespace cudaenv
