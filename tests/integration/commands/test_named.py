@@ -60,9 +60,9 @@ class Named(CommandTest):
         (self.home / ".condarc").write_text("channels: [a\n")
         found = self.status("-n", "e")
         self.assertEqual(found["environment"]["prefix"], str(prefix))
-        self.assertIn(".condarc: ignored: line 1", "\n".join(found["notes"]))
+        self.assertIn(".condarc: ignored: line 2: ", "\n".join(found["notes"]))
         ran = self.check(self.run_cudaenv("run", "-n", "e", "true"))
-        self.assertIn(".condarc: ignored: line 1", ran.stderr.decode())
+        self.assertIn(".condarc: ignored: line 2: ", ran.stderr.decode())
 
     def test_files_of_condas_that_others_can_write_are_said_and_do_not_count(self):
         root = self.install_conda()
