@@ -57,9 +57,28 @@ std::string find_sibling(const std::filesystem::path& file, const std::string& n
     return found;
 }
 
+// NVRTC opens its builtins by name. A framework's process finds them by the search path of the
+// framework's own library, before LD_LIBRARY_PATH and the system's: in a wheel, those beside it.
+void open_builtins_of_wheel(const std::filesystem::path& file) {
+    const std::filesystem::path directory = file.parent_path();
+    if (!file.filename().string().starts_with("libnvrtc.so") ||
+        directory.parent_path().parent_path().filename() != "nvidia") {
+        return;
+    }
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
+         entry.increment(error)) {
+        if (entry->path().filename().string().starts_with("libnvrtc-builtins.so")) {
+            MaybeStop refusal; // NVRTC itself then says what is missing
+            open_whole(entry->path().string(), refusal);
+        }
+    }
+}
+
 // Null with the loader's words in `refusal`. A sibling that was opened stays: the loader then knows
 // its soname.
 void* open_library(const std::string& file, int attempts, MaybeStop& refusal) {
+    open_builtins_of_wheel(file);
     if (void* handle = open_whole(file, refusal); handle != nullptr) {
         return handle;
     }

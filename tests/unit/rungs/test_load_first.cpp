@@ -1,3 +1,4 @@
+#include "kernels/library_files.hpp"
 #include "kernels/rungs/load_first.hpp"
 #include "tests/support/temporary_tree.hpp"
 
@@ -8,6 +9,7 @@
 
 using cudaenv::kernels::load_first;
 using cudaenv::kernels::LoadedLibrary;
+using cudaenv::kernels::mapped_library;
 using cudaenv::test::TemporaryTree;
 
 namespace fs = std::filesystem;
@@ -67,4 +69,21 @@ TEST_CASE("a sibling in the library folder of another wheel is found") {
     CHECK(alone.refusal->message.starts_with("libneeded_wheel.so: cannot open shared object file"));
     fs::copy_file(NEEDED_WHEEL, tree.directory("nvidia/cublas/lib") + "/libneeded_wheel.so");
     CHECK(load_first({wheel}).handle != nullptr);
+}
+
+TEST_CASE("the builtins beside a wheel's NVRTC are opened before it, a toolkit's are not") {
+    const TemporaryTree tree;
+    const std::string library = load_first({"libm.so.6"}).path;
+    const auto copy = [&](const std::string& to) {
+        fs::create_directories(fs::path(tree.path() + '/' + to).parent_path());
+        fs::copy_file(library, tree.path() + '/' + to);
+        return tree.path() + '/' + to;
+    };
+    const std::string wheel = "site-packages/nvidia/cu13/lib/";
+    const std::string beside = copy(wheel + "libnvrtc-builtins.so.13.0");
+    REQUIRE(load_first({copy(wheel + "libnvrtc.so.13")}).handle != nullptr);
+    CHECK(mapped_library("libnvrtc-builtins.so.13.0") == beside);
+    copy("cuda/lib64/libnvrtc-builtins.so.12.4");
+    REQUIRE(load_first({copy("cuda/lib64/libnvrtc.so.12")}).handle != nullptr);
+    CHECK(mapped_library("libnvrtc-builtins.so.12.4").empty());
 }
