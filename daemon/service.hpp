@@ -47,7 +47,7 @@ struct MethodRow {
     Handler handler;
     Lane lane = Lane::Long;
     Stoppable stoppable = Stoppable::No;
-    std::string probes = {}; // the parameter by which it is of Lane::Probe; empty: there is none
+    std::string probes = {}; // a request with this parameter uses Lane::Probe; empty: none does
 };
 
 class Service {
