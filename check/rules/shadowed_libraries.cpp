@@ -1,11 +1,12 @@
-// CE135: a cuDNN or CUDA library in LD_PRELOAD or on LD_LIBRARY_PATH that is found before the one
-// that the environment's torch requires as a wheel.
+// CE135: a cuDNN or CUDA library in LD_PRELOAD or on LD_LIBRARY_PATH that is loaded instead of the
+// one that the environment's torch requires as a wheel.
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/family_member.hpp"
 #include "check/rules/install_text.hpp"
 #include "check/rules/rules.hpp"
+#include "solver/knowledge/fit.hpp"
 #include "solver/specs/requirement.hpp"
 
 #include <algorithm>
@@ -24,7 +25,8 @@ constexpr auto k_libraries = std::to_array<WheelLibrary>({{"nvidia-cudnn", "libc
                                                           {"nvidia-cuda-runtime", "libcudart"},
                                                           {"nvidia-cuda-nvrtc", "libnvrtc"},
                                                           {"nvidia-cublas", "libcublasLt"},
-                                                          {"nvidia-cublas", "libcublas"}});
+                                                          {"nvidia-cublas", "libcublas"},
+                                                          {"nvidia-nvjitlink", "libnvJitLink"}});
 
 // Of "nvidia-cudnn" -> "nvidia-cudnn-cu12 9.1.0.70", where torch requires it, itself or through
 // cuda-toolkit, and it is installed.
@@ -60,12 +62,22 @@ std::string without_directory(std::string_view library_path, std::string_view di
     return rest.empty() ? "unset LD_LIBRARY_PATH" : "export LD_LIBRARY_PATH=" + shell_word(rest);
 }
 
-// torch's own test: the same major and at least the minor that it was compiled with.
-bool is_accepted(const std::string& version, std::string_view compiled_with) {
+// The same major and at least the minor of what torch was compiled with: torch's own test of cuDNN,
+// and what the symbol versions of libnvJitLink ("__nvJitLinkComplete_12_4") amount to.
+knowledge::Answer is_accepted(const std::string& version, std::string_view compiled_with) {
     const auto here = DottedVersion::parse(version);
     const auto wheel = release_of(compiled_with);
-    return here && wheel && here->parts().size() > 1 && here->major() == wheel->major() &&
-           here->minor() >= wheel->minor();
+    if (!here || !wheel || here->parts().size() < 2) {
+        return knowledge::Answer::Unknown; // "libcudnn.so.9" of a wheel
+    }
+    return here->major() == wheel->major() && here->minor() >= wheel->minor()
+               ? knowledge::Answer::Yes
+               : knowledge::Answer::No;
+}
+
+// Which sentence is said of it.
+std::string_view case_of(std::string_view library) {
+    return library == "libcudnn" ? "" : library == "libnvJitLink" ? "link" : "cuda";
 }
 
 } // namespace
@@ -75,8 +87,6 @@ void find_shadowed_libraries(const CheckContext& context, std::vector<CheckFindi
     if (context.searched.empty() || !torch || torch->distribution == nullptr || torch->of_base) {
         return;
     }
-    // cuDNN's parts are searched for even then; what LD_PRELOAD names is there before torch.
-    const bool preloads = knowledge::preloads_wheels(torch->version);
     for (const auto& [wheel_name, library] : k_libraries) {
         std::string required;
         const auto* wheel = required_wheel(context, *torch, wheel_name, required);
@@ -88,15 +98,19 @@ void find_shadowed_libraries(const CheckContext& context, std::vector<CheckFindi
         const auto first = std::ranges::find_if(context.searched, [&](const auto& one) {
             return one.name == soname || one.name.starts_with(soname + '.');
         });
-        const bool cudnn = library == "libcudnn";
         if (first == context.searched.end() || first->of_environment ||
-            (preloads && !first->preloaded && !cudnn)) {
+            (!first->preloaded &&
+             !knowledge::is_shadowed_by_library_path(library, torch->version))) {
             continue;
         }
-        const bool fails = cudnn && (first->preloaded || !preloads) &&
-                           !is_accepted(first->version, wheel->version);
+        const auto kind = case_of(library);
+        const auto accepted = is_accepted(first->version, wheel->version);
+        if (kind == "link" && accepted == knowledge::Answer::Yes) {
+            continue; // a newer one has all that an older one has
+        }
+        const bool fails = kind != "cuda" && accepted == knowledge::Answer::No;
         const std::string variable = first->preloaded ? "LD_PRELOAD" : "LD_LIBRARY_PATH";
-        auto found = report(context, "CE135", cudnn ? "" : "cuda", wheel->name,
+        auto found = report(context, "CE135", kind, wheel->name,
                             {{"variable", variable},
                              {"library", first->name},
                              {"wheel", title_of(*wheel)},

@@ -80,7 +80,7 @@ constexpr auto k_cuda_sonames = std::to_array<const char*>(
     {"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so.7", "libcudart.so.13", "libcudart.so.12",
      "libcudart.so.11.0", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libcublas.so.13",
      "libcublas.so.12", "libcublas.so.11", "libcublasLt.so.13", "libcublasLt.so.12",
-     "libcublasLt.so.11"});
+     "libcublasLt.so.11", "libnvJitLink.so.13", "libnvJitLink.so.12"});
 
 rules::SearchedLibrary library_at(const std::string& directory, std::string name,
                                   const std::string& prefix) {

@@ -4,7 +4,6 @@
 #include "base/text.hpp"
 #include "host/environments/cuda_libraries.hpp"
 #include "host/probe/search_path_tag.hpp"
-#include "solver/knowledge/builds.hpp"
 
 #include <algorithm>
 
@@ -18,12 +17,6 @@ constexpr const char* k_torch_needs = "libtorch_global_deps.so";
 constexpr const char* k_loader_cache = "/etc/ld.so.cache";
 // More would not help, and the request is one argument of a command.
 constexpr std::size_t k_most_files = 16;
-
-bool preloads_wheels(const facts::EnvironmentFacts& environment) {
-    return std::ranges::any_of(environment.frameworks, [](const facts::FrameworkBuild& build) {
-        return build.name == "torch" && knowledge::preloads_wheels(build.version);
-    });
-}
 
 // "libcudart-d0da41ae.so.11.0": what torch's wheels before 1.13 carry; nothing shadows it.
 bool is_mangled(std::string_view name, std::string_view library) {
@@ -192,7 +185,7 @@ private:
     void add_directories(const std::optional<facts::EnvironmentFacts>& environment,
                          const std::vector<std::string>& library_path) {
         std::vector<std::string> wheels;
-        bool before_library_path = environment && preloads_wheels(*environment);
+        bool before_library_path = false;
         for (const std::string& site :
              environment ? environment->site_packages : std::vector<std::string>()) {
             const std::string torch = site + "/torch/lib";

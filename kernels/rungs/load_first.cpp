@@ -3,6 +3,8 @@
 #include "kernels/library_files.hpp"
 #include "kernels/reporter.hpp"
 
+#include <algorithm>
+#include <array>
 #include <dlfcn.h>
 #include <filesystem>
 #include <string_view>
@@ -57,19 +59,30 @@ std::string find_sibling(const std::filesystem::path& file, const std::string& n
     return found;
 }
 
-// NVRTC opens its builtins by name. A framework's process finds them by the search path of the
-// framework's own library, before LD_LIBRARY_PATH and the system's: in a wheel, those beside it.
-void open_builtins_of_wheel(const std::filesystem::path& file) {
+// What these libraries open or need by name. A framework's process finds it by the search path of
+// the framework's own library, before LD_LIBRARY_PATH and the system's: in a wheel, the one beside
+// it.
+struct Companion {
+    std::string_view library;
+    std::string_view opened;
+};
+constexpr auto k_companions = std::to_array<Companion>(
+    {{"libnvrtc.so", "libnvrtc-builtins.so"}, {"libcublas.so", "libcublasLt.so"}});
+
+void open_companions_of_wheel(const std::filesystem::path& file) {
     const std::filesystem::path directory = file.parent_path();
-    if (!file.filename().string().starts_with("libnvrtc.so") ||
+    const auto companion = std::ranges::find_if(k_companions, [&](const Companion& one) {
+        return file.filename().string().starts_with(one.library);
+    });
+    if (companion == k_companions.end() ||
         directory.parent_path().parent_path().filename() != "nvidia") {
         return;
     }
     std::error_code error;
     for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
          entry.increment(error)) {
-        if (entry->path().filename().string().starts_with("libnvrtc-builtins.so")) {
-            MaybeStop refusal; // NVRTC itself then says what is missing
+        if (entry->path().filename().string().starts_with(companion->opened)) {
+            MaybeStop refusal; // the library itself then says what is missing
             open_whole(entry->path().string(), refusal);
         }
     }
@@ -78,7 +91,7 @@ void open_builtins_of_wheel(const std::filesystem::path& file) {
 // Null with the loader's words in `refusal`. A sibling that was opened stays: the loader then knows
 // its soname.
 void* open_library(const std::string& file, int attempts, MaybeStop& refusal) {
-    open_builtins_of_wheel(file);
+    open_companions_of_wheel(file);
     if (void* handle = open_whole(file, refusal); handle != nullptr) {
         return handle;
     }

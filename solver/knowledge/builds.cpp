@@ -342,8 +342,9 @@ bool has_channel(std::string_view channel) {
     });
 }
 
-bool preloads_wheels(std::string_view torch_version) {
-    return release_numbers(torch_version) >= DottedVersion::of("2.15");
+bool is_shadowed_by_library_path(std::string_view library, std::string_view torch_version) {
+    return library == "libcudnn" ||
+           (library == "libnvJitLink" && release_numbers(torch_version) < DottedVersion::of("2.6"));
 }
 
 DottedVersion release_numbers(std::string_view version) {

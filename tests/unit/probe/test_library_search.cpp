@@ -127,22 +127,6 @@ TEST_CASE("LD_LIBRARY_PATH comes before wheels with DT_RUNPATH and after those w
     }
 }
 
-TEST_CASE("torch 2.15 and newer opens its wheels' libraries before LD_LIBRARY_PATH is searched") {
-    const std::string own = k_site + "/nvidia/cudnn/lib/libcudnn.so.9";
-    const std::string other = "/opt/cudnn/lib/libcudnn.so.9";
-    for (const auto& [version, expected] :
-         {std::pair("2.11.0+cu130", other), std::pair("2.15.0+cu132", own)}) {
-        INFO(version);
-        FakeDisk disk;
-        add_venv(disk, version, "13.0");
-        disk.file(own)
-            .file(k_site + "/torch/lib/libtorch_global_deps.so", bytes_of(CUDAENV_SEARCHES_RUNPATH))
-            .file(other);
-        CHECK(asked(disk, k_venv, {"/opt/cudnn/lib"}).of(facts::ProbeStep::Cudnn) ==
-              Names{expected});
-    }
-}
-
 TEST_CASE("a library of another major on LD_LIBRARY_PATH does not stand in for the environment's") {
     FakeDisk disk;
     add_venv(disk, "2.4.0+cu121", "12.1");

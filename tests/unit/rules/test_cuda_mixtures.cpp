@@ -67,18 +67,19 @@ TEST_CASE("another cuDNN on LD_LIBRARY_PATH before the one that torch requires i
         CHECK(found.finding.fix->command == "export LD_LIBRARY_PATH=/home/me/lib");
         CHECK(env.codes(CheckDepth::Records).empty());
     }
-    SECTION("also where its version is not known") {
+    SECTION("a warning where its version is not known") {
         env.searched[1].version = "9";
-        CHECK(env.found("CE135").at(0).finding.severity == facts::Severity::Error);
+        CHECK(is_case(env.found("CE135").at(0), "", {{"fails", ""}}));
+        CHECK(env.found("CE135").at(0).finding.severity == facts::Severity::Warning);
     }
     SECTION("a warning where torch accepts a newer one") {
         env.searched[1].version = "9.14.0";
         CHECK(is_case(env.found("CE135").at(0), "", {{"fails", ""}}));
         CHECK(env.found("CE135").at(0).finding.severity == facts::Severity::Warning);
     }
-    SECTION("a warning where torch loads its own first, whose parts are searched for") {
+    SECTION("also where torch opens its own first, whose parts are searched for") {
         torch.version = "2.15.0+cu132";
-        CHECK(env.found("CE135").at(0).finding.severity == facts::Severity::Warning);
+        CHECK(env.found("CE135").at(0).finding.severity == facts::Severity::Error);
     }
     SECTION("an error whatever the torch where LD_PRELOAD loads it") {
         torch.version = "2.15.0+cu132";
@@ -107,32 +108,60 @@ TEST_CASE("another cuDNN on LD_LIBRARY_PATH before the one that torch requires i
 }
 
 } // namespace
-TEST_CASE("another CUDA library before the environment's is a warning") {
+TEST_CASE("another CUDA library that LD_PRELOAD loads is a warning") {
     ContextBuilder env;
-    auto& torch = wheel(env, "torch", "2.6.0+cu124",
-                        {"nvidia-cublas-cu12==12.4.5.8", "nvidia-cuda-runtime-cu12==12.4.127"});
+    wheel(env, "torch", "2.6.0+cu124",
+          {"nvidia-cublas-cu12==12.4.5.8", "nvidia-cuda-runtime-cu12==12.4.127"});
     wheel(env, "nvidia-cublas-cu12", "12.4.5.8");
     wheel(env, "nvidia-cuda-runtime-cu12", "12.4.127");
-    env.library_path = "/usr/local/cuda-12.1/lib64";
-    env.searched = {{"libcudart.so.12", "/usr/local/cuda-12.1/lib64", "12.1.105", false},
-                    {"libcublasLt.so.12", "/usr/local/cuda-12.1/lib64", "12.1.3.1", false}};
-    SECTION("each library that the shell puts first") {
+    const std::string toolkit = "/usr/local/cuda-12.1/lib64";
+    env.searched = {{"libcudart.so.12", toolkit, "12.1.105", false, true},
+                    {"libcublasLt.so.12", toolkit, "12.1.3.1", false, true}};
+    SECTION("each library") {
         const auto found = env.found("CE135");
         REQUIRE(found.size() == 2);
         CHECK(is_case(found[0], "cuda", {{"library", "libcublasLt.so.12"}}));
         CHECK(is_case(found[1], "cuda",
-                      {{"variable", "LD_LIBRARY_PATH"},
+                      {{"variable", "LD_PRELOAD"},
                        {"library", "libcudart.so.12"},
                        {"wheel", "nvidia-cuda-runtime-cu12 12.4.127"}}));
         CHECK(found[1].finding.severity == facts::Severity::Warning);
     }
-    SECTION("silent where torch opens its own first") {
-        torch.version = "2.15.0+cu132";
+    SECTION("silent on LD_LIBRARY_PATH, which torch's libraries search later than its wheels") {
+        for (auto& one : env.searched) {
+            one.preloaded = false;
+        }
         CHECK(env.codes().empty());
     }
     SECTION("silent for another major") {
         env.searched[0].name = "libcudart.so.11.0";
         env.searched.pop_back();
+        CHECK(env.codes().empty());
+    }
+}
+
+TEST_CASE("an older nvJitLink on LD_LIBRARY_PATH ends the import of a torch before 2.6") {
+    ContextBuilder env;
+    auto& torch = wheel(env, "torch", "2.5.1+cu124", {"nvidia-nvjitlink-cu12==12.4.127"});
+    wheel(env, "nvidia-nvjitlink-cu12", "12.4.127");
+    env.library_path = "/usr/local/cuda-12.1/lib64";
+    env.searched = {{"libnvJitLink.so.12", env.library_path, "12.1.105", false}};
+    SECTION("an error") {
+        const auto found = env.found("CE135").at(0);
+        CHECK(found.finding.severity == facts::Severity::Error);
+        CHECK(is_case(found, "link", {{"wheel", "nvidia-nvjitlink-cu12 12.4.127"}}));
+        CHECK(found.finding.fix->command == "unset LD_LIBRARY_PATH");
+    }
+    SECTION("a warning where its version is not known") {
+        env.searched[0].version = "12";
+        CHECK(env.found("CE135").at(0).finding.severity == facts::Severity::Warning);
+    }
+    SECTION("silent for a newer one") {
+        env.searched[0].version = "12.6.85";
+        CHECK(env.codes().empty());
+    }
+    SECTION("silent since torch opens its own by its path") {
+        torch.version = "2.6.0+cu124";
         CHECK(env.codes().empty());
     }
 }

@@ -3,6 +3,7 @@
 #include "tests/support/temporary_tree.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
 #include <dlfcn.h>
 #include <filesystem>
@@ -71,7 +72,10 @@ TEST_CASE("a sibling in the library folder of another wheel is found") {
     CHECK(load_first({wheel}).handle != nullptr);
 }
 
-TEST_CASE("the builtins beside a wheel's NVRTC are opened before it, a toolkit's are not") {
+TEST_CASE("what a wheel's library opens by name is opened before it, a toolkit's is not") {
+    using Pair = std::pair<std::string, std::string>;
+    const auto [name, opened] = GENERATE(Pair{"libnvrtc.so.13", "libnvrtc-builtins.so.13.0"},
+                                         Pair{"libcublas.so.13", "libcublasLt.so.13"});
     const TemporaryTree tree;
     const std::string library = load_first({"libm.so.6"}).path;
     const auto copy = [&](const std::string& to) {
@@ -79,11 +83,11 @@ TEST_CASE("the builtins beside a wheel's NVRTC are opened before it, a toolkit's
         fs::copy_file(library, tree.path() + '/' + to);
         return tree.path() + '/' + to;
     };
+    const std::string toolkit = copy("cuda/lib64/" + opened + ".0");
+    REQUIRE(load_first({copy("cuda/lib64/" + name)}).handle != nullptr);
+    CHECK(mapped_library(opened + ".0").empty());
     const std::string wheel = "site-packages/nvidia/cu13/lib/";
-    const std::string beside = copy(wheel + "libnvrtc-builtins.so.13.0");
-    REQUIRE(load_first({copy(wheel + "libnvrtc.so.13")}).handle != nullptr);
-    CHECK(mapped_library("libnvrtc-builtins.so.13.0") == beside);
-    copy("cuda/lib64/libnvrtc-builtins.so.12.4");
-    REQUIRE(load_first({copy("cuda/lib64/libnvrtc.so.12")}).handle != nullptr);
-    CHECK(mapped_library("libnvrtc-builtins.so.12.4").empty());
+    const std::string beside = copy(wheel + opened);
+    REQUIRE(load_first({copy(wheel + name + ".1")}).handle != nullptr);
+    CHECK(mapped_library(opened) == beside);
 }
