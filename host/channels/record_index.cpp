@@ -4,7 +4,6 @@
 #include <cassert>
 #include <cstring>
 #include <numeric>
-#include <ranges>
 
 namespace cudaenv::channels {
 
@@ -64,14 +63,18 @@ std::string_view RecordIndex::name(std::uint32_t i) const {
 }
 
 std::span<const RecordPlace> RecordIndex::places_of(std::string_view wanted) const {
-    const auto all = std::views::iota(std::uint32_t{0}, m_shape.name_count);
-    const auto found =
-        std::ranges::lower_bound(all, wanted, {}, [this](std::uint32_t i) { return name(i); });
-    if (found == all.end() || name(*found) != wanted) {
+    // Not std::views::iota: clang 14 of Debian 12, which builds the fuzz targets, rejects it.
+    const std::span all(m_names, m_shape.name_count);
+    const auto place = [this](const auto& one) {
+        return static_cast<std::uint32_t>(&one - m_names);
+    };
+    const auto found = std::ranges::lower_bound(all, wanted, {},
+                                                [&](const auto& one) { return name(place(one)); });
+    if (found == all.end() || name(place(*found)) != wanted) {
         return {};
     }
-    const std::uint32_t first = m_names[*found].first_record;
-    return {m_records + first, m_names[*found + 1].first_record - first};
+    const std::uint32_t first = found->first_record;
+    return {m_records + first, m_names[place(*found) + 1].first_record - first};
 }
 
 std::string_view RecordIndex::subdir() const {

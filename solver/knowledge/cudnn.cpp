@@ -3,7 +3,6 @@
 #include "solver/knowledge/table.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 namespace cudaenv::knowledge {
 
@@ -92,9 +91,10 @@ std::optional<CudnnFloor> cudnn_floor(std::string_view cudnn) {
             continue;
         }
         // 9.10.2.21 is the matrix's 9.10.2.
-        const bool same =
-            std::ranges::equal(release.cudnn.parts(),
-                               version->parts() | std::views::take(release.cudnn.parts().size()));
+        const auto& parts = version->parts();
+        const auto& listed = release.cudnn.parts();
+        const bool same = parts.size() >= listed.size() &&
+                          std::equal(listed.begin(), listed.end(), parts.begin());
         before = before || same || release.cudnn < *version;
         if (before) {
             floor = {*release.least_gpu, release.source};
