@@ -28,8 +28,10 @@ using std::chrono::milliseconds;
 
 // How often a long wait checks for an interrupt.
 constexpr milliseconds k_interrupt_check{50};
-// A child that has answered only has to exit.
+// A child that has answered only has to exit. Nobody waits longer for its end than for an answer: a
+// thread of it may be in a file system that does not answer, where not even SIGKILL ends it (FUSE).
 constexpr milliseconds k_child_end{10};
+constexpr milliseconds k_session_end{1000};
 
 // Errors of a listening daemon that mean "ask another".
 bool is_refusal(const Error& error) {
@@ -51,15 +53,28 @@ tl::unexpected<Error> timed_out() {
     return unavailable("timed-out", "cudaenvd did not answer in time");
 }
 
+// Whether the child ended within the limit.
+bool wait_for(pid_t child, milliseconds limit, int* status = nullptr) {
+    constexpr timespec k_while{0, 500'000};
+    const auto until = Clock::now() + limit;
+    while (true) {
+        const pid_t ended = ::waitpid(child, status, WNOHANG);
+        if (ended != 0) {
+            return ended == child;
+        }
+        if (Clock::now() >= until) {
+            return false;
+        }
+        ::nanosleep(&k_while, nullptr);
+    }
+}
+
 // The error for a child that closed its session before it answered, from its exit status.
 Error explain_death(pid_t child) {
     Error error{
         ErrorKind::Defect, k_daemon_died, "cudaenvd ended before it answered", {}, 0, 0, {}};
     int status = 0;
-    pid_t ended = -1;
-    while ((ended = ::waitpid(child, &status, 0)) < 0 && errno == EINTR) {
-    }
-    if (ended < 0) {
+    if (!wait_for(child, k_session_end, &status)) {
         return error;
     }
     if (WIFSIGNALED(status)) {
@@ -98,19 +113,6 @@ Error explain_death(pid_t child) {
         code == k_status_not_found ? "cudaenvd was not found" : "cudaenvd does not start";
     error.hint = "looked for " + child_daemon_places();
     return error;
-}
-
-void wait_for(pid_t child) {
-    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-    }
-}
-
-void wait_for(pid_t child, milliseconds limit) {
-    constexpr timespec k_while{0, 500'000};
-    const auto until = Clock::now() + limit;
-    while (::waitpid(child, nullptr, WNOHANG) == 0 && Clock::now() < until) {
-        ::nanosleep(&k_while, nullptr);
-    }
 }
 
 } // namespace
@@ -200,7 +202,7 @@ void Connection::drop(Peer& peer) const {
     if (m_late) {
         ::kill(peer.child, SIGKILL); // leaves nothing half-written: files are renamed into place
     }
-    wait_for(peer.child);
+    wait_for(peer.child, k_session_end);
 }
 
 void Connection::keep_only(std::size_t index) {
