@@ -239,11 +239,12 @@ std::string redact_secrets(std::string_view text) {
         plain.erase(at, 1);
     }
     // A URL without its scheme: "//user:pw@host".
-    for (std::size_t at = 0; (at = plain.find("//", at)) != std::string::npos; at += 2) {
-        const std::size_t end = std::min(plain.find_first_of(" \t\r\n\"'/", at + 2), plain.size());
+    for (std::size_t at = 0; (at = plain.find("//", at)) != std::string::npos;) {
+        at = std::min(plain.find_first_not_of('/', at), plain.size());
+        const std::size_t end = std::min(plain.find_first_of(" \t\r\n\"'/", at), plain.size());
         const std::size_t user_end = plain.rfind('@', end);
-        if (user_end != std::string::npos && user_end > at + 2 && user_end < end) {
-            plain.replace(at + 2, user_end - at - 2, "***");
+        if (user_end != std::string::npos && user_end > at && user_end < end) {
+            plain.replace(at, user_end - at, "***");
         }
     }
     plain = redact_urls(plain);

@@ -62,6 +62,7 @@ TEST_CASE("passwords and tokens never survive in a URL") {
     CHECK(redact_secrets("https://me:pw@host/t/tk/c?key=1") == "https://***@host/t/***/c?***");
     CHECK(redact_secrets("HTTPS://HOST/T/TK-123/X") == "HTTPS://HOST/T/***/X");
     CHECK(redact_secrets("no url") == "no url");
+    CHECK(redact_secrets("///me:pw@host/t///me:pw@host") == "///***@host/t///***@host");
     CHECK(redact_secrets("https://host/x#access_token=abc") == "https://host/x#***");
     CHECK(redact_secrets("https://host/a;token=abc") == "https://host/a;***");
 }
