@@ -16,7 +16,9 @@
 #include <poll.h>
 #include <string_view>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include <utility>
 
 namespace cudaenv::cli {
@@ -57,16 +59,18 @@ tl::unexpected<Error> timed_out() {
 bool wait_for(pid_t child, milliseconds limit, int* status = nullptr) {
     constexpr timespec k_while{0, 500'000};
     const auto until = Clock::now() + limit;
-    while (true) {
-        const pid_t ended = ::waitpid(child, status, WNOHANG);
-        if (ended != 0) {
-            return ended == child;
+    // Linux 5.3; before it nothing announces the end: check often.
+    const Fd end(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+    pid_t ended = 0;
+    do {
+        if (pollfd watched{end.get(), POLLIN, 0}; end) {
+            ::poll(&watched, 1, static_cast<int>(left_until(until).count()));
+        } else {
+            ::nanosleep(&k_while, nullptr);
         }
-        if (Clock::now() >= until) {
-            return false;
-        }
-        ::nanosleep(&k_while, nullptr);
-    }
+        ended = ::waitpid(child, status, WNOHANG);
+    } while (ended == 0 && Clock::now() < until);
+    return ended == child;
 }
 
 // The error for a child that closed its session before it answered, from its exit status.

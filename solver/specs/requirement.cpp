@@ -93,7 +93,10 @@ public:
         }
         if (more()) {
             if (!take(";")) {
-                return fail("\"" + std::string(m_text.substr(m_at, 20)) + "\" is not expected here",
+                // A part of a URL with a password is not recognised as one, so it is not quoted.
+                const std::size_t quoted = redact_secrets(m_text) == m_text ? 20 : 1;
+                return fail('"' + std::string(m_text.substr(m_at, quoted)) +
+                                "\" is not expected here",
                             m_at, after_specifiers_hint());
             }
             Marker marker;

@@ -126,3 +126,13 @@ TEST_CASE("deeply nested markers are refused") {
     const std::string deep = std::string(5'000, '(') + "os_name == 'a'" + std::string(5'000, ')');
     CHECK_FALSE(Marker::parse(deep));
 }
+
+TEST_CASE("an error about a requirement quotes no part of a URL with a password") {
+    for (const char* text : {"https://me:SECRET@[::1]/x", "http:\\/\\/me:SECRET@host",
+                             "x @ password: SECRET", "ftp://me:SECRET@host/;type=a"}) {
+        CAPTURE(text);
+        const auto parsed = Requirement::parse(text);
+        REQUIRE(!parsed);
+        CHECK(parsed.error().message.find("SECRET") == std::string::npos);
+    }
+}
