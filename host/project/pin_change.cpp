@@ -77,6 +77,10 @@ struct Chosen {
     std::string path; // empty: none
     bool global = false;
     std::string prefix; // of the environment whose file it is
+
+    [[nodiscard]] pins::FileScope scope() const {
+        return global ? pins::FileScope::User : pins::FileScope::Project;
+    }
 };
 
 Result<Chosen> project_file(PinPlace place, const std::string& directory,
@@ -151,12 +155,7 @@ Result<Chosen> choose(const PinTarget& target, const std::string& directory,
 }
 
 Result<std::vector<pins::Pin>> pins_in(const std::string& text, const Chosen& chosen) {
-    if (chosen.global) {
-        CUDAENV_TRY(pins::ConfigFile file,
-                    pins::parse_config(text, chosen.path, pins::FileScope::User));
-        return std::move(file.pins);
-    }
-    CUDAENV_TRY(pins::ProjectFile file, pins::parse_project(text, chosen.path));
+    CUDAENV_TRY(pins::ProjectFile file, pins::parse_config(text, chosen.path, chosen.scope()));
     return std::move(file.pins);
 }
 
@@ -199,9 +198,7 @@ Result<PinChange> change_pins(const PinTarget& target, const std::string& direct
     }
     const auto edit = [&](const std::optional<std::string>& text) {
         const std::string_view old = text ? std::string_view(*text) : std::string_view();
-        return chosen.global
-                   ? pins::edit_config_pins(old, chosen.path, edits, pins::FileScope::User)
-                   : pins::edit_pins(old, chosen.path, edits);
+        return pins::edit_pins(old, chosen.path, edits, chosen.scope());
     };
     CUDAENV_TRY(const FileEdit done, edit_chosen(chosen, edit, action));
     CUDAENV_TRY(const std::vector<pins::Pin> before, pins_in(done.before.value_or(""), chosen));

@@ -64,23 +64,23 @@ bool begins(const DottedVersion& version, const DottedVersion& prefix) {
 
 } // namespace
 
+// Where one sign begins another, the longer one is first.
+const std::array<PinConstraint::Sign, 8> PinConstraint::k_signs{{{"==", Relation::Equal},
+                                                                 {">=", Relation::AtLeast},
+                                                                 {"<=", Relation::AtMost},
+                                                                 {"!=", Relation::NotEqual},
+                                                                 {"~=", Relation::Compatible},
+                                                                 {">", Relation::Above},
+                                                                 {"<", Relation::Below},
+                                                                 {"=", Relation::Prefix}}};
+
 Result<PinConstraint::Clause> PinConstraint::parse_clause(std::string_view text) {
-    using Operator = std::pair<std::string_view, Relation>;
-    // Longest first.
-    static constexpr std::array<Operator, 8> k_operators{{{"==", Relation::Equal},
-                                                          {">=", Relation::AtLeast},
-                                                          {"<=", Relation::AtMost},
-                                                          {"!=", Relation::NotEqual},
-                                                          {"~=", Relation::Compatible},
-                                                          {">", Relation::Above},
-                                                          {"<", Relation::Below},
-                                                          {"=", Relation::Prefix}}};
     const std::string_view clause = trim_white(text);
     const int clause_column = column_of(text, clause);
     std::string_view rest = clause;
     Relation relation = Relation::Prefix;
     std::string_view written;
-    for (const auto& [sign, meaning] : k_operators) {
+    for (const auto& [sign, meaning] : k_signs) {
         if (rest.substr(0, sign.size()) == sign) {
             relation = meaning;
             written = sign;
@@ -266,22 +266,11 @@ std::string PinConstraint::clause_text(const Clause& clause) {
         return version;
     case Relation::NotPrefix:
         return "!=" + version + ".*";
-    case Relation::Equal:
-        return "==" + version;
-    case Relation::NotEqual:
-        return "!=" + version;
-    case Relation::AtLeast:
-        return ">=" + version;
-    case Relation::Above:
-        return '>' + version;
-    case Relation::AtMost:
-        return "<=" + version;
-    case Relation::Below:
-        return '<' + version;
-    case Relation::Compatible:
-        return "~=" + version;
+    default:
+        break;
     }
-    return {};
+    const auto* const sign = std::ranges::find(k_signs, clause.relation, &Sign::second);
+    return std::string(sign->first) + version;
 }
 
 std::string PinConstraint::str() const {

@@ -1,25 +1,15 @@
 #include "solver/pins/pin_layers.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace cudaenv::pins {
 
 std::string_view name_of(PinSource source) {
-    switch (source) {
-    case PinSource::Shell:
-        return "this shell";
-    case PinSource::ProjectLocal:
-        return "the project's local file";
-    case PinSource::Project:
-        return "the project";
-    case PinSource::Environment:
-        return "the environment";
-    case PinSource::User:
-        return "the user's default";
-    case PinSource::System:
-        return "the administrator's default";
-    }
-    return {};
+    constexpr auto k_names = std::to_array<std::string_view>(
+        {"this shell", "the project's local file", "the project", "the environment",
+         "the user's default", "the administrator's default"}); // in the enum's order
+    return k_names[static_cast<std::size_t>(source)];
 }
 
 namespace {

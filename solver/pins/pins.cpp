@@ -91,13 +91,9 @@ Error unknown_pin(std::string_view name) {
         all.emplace_back(known.name);
         all.insert(all.end(), known.aliases.begin(), known.aliases.end());
     }
-    return Error{ErrorKind::BadInput,
-                 "unknown-pin",
-                 "unknown pin " + quoted(name),
-                 {},
-                 0,
-                 0,
-                 did_you_mean(to_lower_ascii(name), all, "known are " + join(canonical, ", "))};
+    return bad_input("unknown-pin", "unknown pin " + quoted(name),
+                     did_you_mean(to_lower_ascii(name), all, "known are " + join(canonical, ", ")))
+        .value();
 }
 
 Result<std::vector<Pin>> parse_pin(std::string_view text, const std::string& origin) {
