@@ -3,7 +3,6 @@
 #include "kernels/library_files.hpp"
 #include "kernels/rungs/load_first.hpp"
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <iterator>

@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <fcntl.h>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <sys/stat.h>

@@ -3,12 +3,9 @@
 #include "base/failed_call.hpp"
 #include "base/whole_io.hpp"
 #include "check/inventory/metadata_text.hpp"
-#include "host/file_system.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,12 +1,10 @@
 #include "check/inventory/record_places.hpp"
 
-#include "base/ascii.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "check/inventory/source_text.hpp"
 #include "host/environments/packages.hpp"
 #include "host/file_system.hpp"
-
-#include <climits>
 
 #include <algorithm>
 #include <cstdlib>
@@ -177,7 +175,7 @@ private:
         for (const auto& name : names) {
             const auto kind = kind_in_site(name);
             const bool is_passed_over =
-                !kind || (kind == RecordKind::Egg && std::ranges::find(eggs, name) == eggs.end()) ||
+                !kind || (kind == RecordKind::Egg && !is_one_of(name, eggs)) ||
                 (whose == Whose::Base &&
                  (kind == RecordKind::PathFile || kind == RecordKind::Tilde));
             if (!is_passed_over) {
@@ -215,7 +213,7 @@ private:
             for (const auto& directory : parsed.directories) {
                 const std::string name_there(host::base_name(directory));
                 if (host::parent_path(directory) == m_paths.absolute(site) &&
-                    std::ranges::find(seen, name_there) == seen.end()) {
+                    !is_one_of(name_there, seen)) {
                     seen.push_back(name_there);
                 }
             }

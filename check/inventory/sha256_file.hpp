@@ -6,7 +6,6 @@
 #include "base/result.hpp"
 #include "solver/facts/inventory.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <sys/stat.h>

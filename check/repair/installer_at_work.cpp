@@ -2,6 +2,7 @@
 
 #include "base/ascii.hpp"
 #include "base/fd.hpp"
+#include "base/ranges.hpp"
 #include "base/real_path.hpp"
 #include "base/text.hpp"
 #include "base/whole_io.hpp"
@@ -25,11 +26,6 @@ std::string text_of(const std::string& path) {
     constexpr std::size_t k_most = std::size_t{256} << 10U;
     const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     return file ? read_rest(file.get(), k_most).value_or("") : std::string();
-}
-
-template <std::size_t Size>
-bool is_one_of(std::string_view word, const std::array<std::string_view, Size>& list) {
-    return std::find(list.begin(), list.end(), word) != list.end();
 }
 
 std::string_view base_of(std::string_view path) {

@@ -1,6 +1,7 @@
 #include "check/repair/repair.hpp"
 
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "check/repair/repair_case.hpp"
 #include "check/repair/staging.hpp"
 
@@ -96,9 +97,8 @@ bool is_metadata(std::string_view path) {
 }
 
 bool share_a_finding(const RepairStep& step, const RepairStep& other) {
-    return std::any_of(other.findings.begin(), other.findings.end(), [&](std::size_t one) {
-        return std::find(step.findings.begin(), step.findings.end(), one) != step.findings.end();
-    });
+    return std::any_of(other.findings.begin(), other.findings.end(),
+                       [&](std::size_t one) { return is_one_of(one, step.findings); });
 }
 
 std::string few_of(const std::vector<std::string>& paths) {

@@ -1,6 +1,7 @@
 #include "check/repair/uninstall.hpp"
 
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "check/inventory/open_files.hpp"
 #include "check/repair/file_copy.hpp"
 #include "check/rules/ownership.hpp"
@@ -50,13 +51,9 @@ public:
         }
         m_planned.site = m_one->site;
         finish_metadata();
-        const auto once = [](std::vector<std::string>& paths) {
-            std::sort(paths.begin(), paths.end());
-            paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-        };
         for (auto* paths :
              {&m_planned.files, &m_planned.metadata_files, &m_planned.left, &m_planned.outside}) {
-            once(*paths);
+            sort_unique(*paths);
         }
         return std::move(m_planned);
     }

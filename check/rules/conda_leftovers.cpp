@@ -3,7 +3,6 @@
 #include "check/rules/evidence.hpp"
 #include "check/rules/file_kind.hpp"
 #include "check/rules/install_text.hpp"
-#include "check/rules/leftovers.hpp"
 #include "check/rules/parties.hpp"
 #include "check/rules/rules.hpp"
 

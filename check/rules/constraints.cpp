@@ -2,8 +2,8 @@
 
 #include "base/ascii.hpp"
 #include "base/dotted_version.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
-#include "check/rules/family_member.hpp"
 #include "check/rules/torch_pairing.hpp"
 #include "solver/pins/pins.hpp"
 #include "solver/specs/pep440.hpp"
@@ -102,7 +102,7 @@ void add_partners(const facts::Inventory& inventory, const Ownership& ownership,
             continue;
         }
         const std::string name = requirement->normalized_name();
-        if (!is_cuda_partner(name) || std::find(names.begin(), names.end(), name) != names.end()) {
+        if (!is_cuda_partner(name) || is_one_of(name, names)) {
             continue;
         }
         const Held held = find_held(inventory, ownership, name);
@@ -119,11 +119,10 @@ void add_partners(const facts::Inventory& inventory, const Ownership& ownership,
 }
 
 const pins::EffectivePin* pin_of(std::span<const pins::EffectivePin> pins, std::string_view name) {
-    const auto found = std::find_if(pins.begin(), pins.end(), [&](const pins::EffectivePin& one) {
+    return find_pointer_if(pins, [&](const pins::EffectivePin& one) {
         return one.pin.name == name && one.source != pins::PinSource::Shell &&
                one.source != pins::PinSource::User && one.source != pins::PinSource::System;
     });
-    return found == pins.end() ? nullptr : &*found;
 }
 
 std::optional<std::string> pinned(std::span<const pins::EffectivePin> pins, std::string_view name) {

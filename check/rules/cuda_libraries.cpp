@@ -1,8 +1,5 @@
 #include "check/rules/cuda_libraries.hpp"
 
-#include "base/ascii.hpp"
-#include "base/text.hpp"
-#include "check/rules/family_member.hpp"
 #include "solver/knowledge/knowledge.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/origin.hpp"
 #include "check/rules/overwritten.hpp"
@@ -119,8 +120,7 @@ private:
                 }
             }
         }
-        std::sort(found.files.begin(), found.files.end());
-        found.files.erase(std::unique(found.files.begin(), found.files.end()), found.files.end());
+        sort_unique(found.files);
     }
 
     // pip's, and conda's record of the same. Of several of pip's, the one installed last.

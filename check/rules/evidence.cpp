@@ -90,6 +90,10 @@ std::string title_of(const facts::Distribution& distribution) {
                                                   : distribution.name + ' ' + distribution.version);
 }
 
+std::string title_of(const facts::Leftover& left) {
+    return printable(left.version.empty() ? left.name : left.name + ' ' + left.version);
+}
+
 std::string title_of(const CheckContext& context, const Party& party) {
     return party.is_conda() ? title_of(context.inventory.conda[party.package])
                             : title_of(context.inventory.distributions[party.package]);

@@ -1,4 +1,5 @@
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/foreign_modules.hpp"
@@ -71,8 +72,7 @@ Case case_of(const CheckContext& context, const std::string& module, const Forei
                 {{"module", module}, {"made_for", foreign.wants}, {"python", foreign.here}}};
     case MadeFor::OtherCuda: {
         const bool is_here = context.environment != nullptr &&
-                             std::ranges::find(context.environment->sonames, foreign.wants) !=
-                                 context.environment->sonames.end();
+                             is_one_of(foreign.wants, context.environment->sonames);
         return {"CE111",
                 is_here ? "two-runtimes" : "no-runtime",
                 {{"module", module},

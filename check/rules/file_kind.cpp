@@ -1,5 +1,6 @@
 #include "check/rules/file_kind.hpp"
 
+#include "base/ranges.hpp"
 #include "check/rules/known_digest.hpp"
 
 #include <algorithm>
@@ -8,11 +9,6 @@
 namespace cudaenv::rules {
 
 namespace {
-
-template <std::size_t n>
-bool is_one_of(std::string_view word, const std::array<std::string_view, n>& words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 // As seen from the site that it lies in; empty: in none.
 std::string_view below_site(const facts::Inventory& inventory, std::string_view path) {
@@ -112,8 +108,7 @@ bool is_known_namespace(const facts::Inventory& inventory, std::string_view path
 
 bool is_namespace_declaration(std::string_view path, const facts::FileClaim& claim) {
     return file_name(path) == "__init__.py" && claim.hash == facts::ClaimHash::Sha256 &&
-           std::find(k_declarations.begin(), k_declarations.end(), claim.sha256) !=
-               k_declarations.end();
+           is_one_of(claim.sha256, k_declarations);
 }
 
 bool is_empty_init(std::string_view path, const facts::FileClaim& claim) {

@@ -1,5 +1,6 @@
 #include "check/rules/install_text.hpp"
 
+#include "base/ranges.hpp"
 #include "check/rules/installers.hpp"
 #include "solver/specs/pep440.hpp"
 
@@ -21,7 +22,7 @@ bool has_only(std::string_view text, std::string_view others) {
 }
 
 bool is_whole(const std::vector<std::string>& words) {
-    return std::find(words.begin(), words.end(), std::string()) == words.end();
+    return !is_one_of(std::string(), words);
 }
 
 } // namespace

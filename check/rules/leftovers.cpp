@@ -1,5 +1,3 @@
-#include "check/rules/leftovers.hpp"
-
 #include "base/printable.hpp"
 #include "base/shell_word.hpp"
 #include "check/rules/evidence.hpp"
@@ -219,10 +217,6 @@ void report_stale_egg_info(const CheckContext& context, std::vector<CheckFinding
 }
 
 } // namespace
-
-std::string title_of(const facts::Leftover& left) {
-    return printable(left.version.empty() ? left.name : left.name + ' ' + left.version);
-}
 
 void find_leftovers(const CheckContext& context, std::vector<CheckFinding>& findings) {
     report_interrupted(context, findings);

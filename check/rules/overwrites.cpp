@@ -1,5 +1,3 @@
-#include "check/rules/overwrites.hpp"
-
 #include "base/printable.hpp"
 #include "check/rules/cuda_libraries.hpp"
 #include "check/rules/evidence.hpp"

@@ -1,5 +1,6 @@
 #include "check/rules/overwritten.hpp"
 
+#include "base/ranges.hpp"
 #include "check/rules/file_kind.hpp"
 #include "check/rules/lost_files.hpp"
 
@@ -173,8 +174,7 @@ private:
                                        const std::vector<std::string>& gone) const {
         const auto& all = m_context.ownership.shipped();
         return std::any_of(all.begin(), all.end(), [&](const ShippedDistribution& shipped) {
-            return shipped.conda == package && shipped.gone &&
-                   std::find(gone.begin(), gone.end(), shipped.claimed) != gone.end() &&
+            return shipped.conda == package && shipped.gone && is_one_of(shipped.claimed, gone) &&
                    std::none_of(m_inventory.distributions.begin(), m_inventory.distributions.end(),
                                 [&](const auto& other) {
                                     return other.name == shipped.name && other.has_metadata;
@@ -211,8 +211,7 @@ private:
         const auto& owned = m_context.ownership.of(number);
         if (owned.conda) {
             const Party beside{Claim::By::Conda, *owned.conda};
-            const bool is_named =
-                std::find(writers.begin(), writers.end(), beside) != writers.end();
+            const bool is_named = is_one_of(beside, writers);
             if (!is_named && !owned.took_over && !lost.gone.empty() &&
                 m_parties.wrote_after(beside, party)) {
                 writers.insert(writers.begin(), beside);

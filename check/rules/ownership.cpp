@@ -1,11 +1,11 @@
 #include "check/rules/ownership.hpp"
 
+#include "base/ranges.hpp"
 #include "check/rules/known_digest.hpp"
 #include "solver/specs/requirement.hpp"
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 namespace cudaenv::rules {
 
@@ -103,8 +103,7 @@ void Ownership::find_shipped(const facts::Inventory& inventory) {
             const auto metadata = metadata_of(path);
             const auto slash = metadata.rfind('/');
             if (slash == std::string_view::npos ||
-                std::find(inventory.sites.begin(), inventory.sites.end(),
-                          metadata.substr(0, slash)) == inventory.sites.end()) {
+                !is_one_of(metadata.substr(0, slash), inventory.sites)) {
                 continue; // also what a package carries of others, in a directory of its own
             }
             auto stem = metadata.substr(slash + 1);
@@ -202,8 +201,7 @@ bool is_ordinary_difference(std::string_view path) {
     return slash != std::string_view::npos &&
            (path.substr(0, slash).ends_with(".dist-info") ||
             path.substr(0, slash).ends_with(".egg-info")) &&
-           std::find(k_rewritten.begin(), k_rewritten.end(), path.substr(slash + 1)) !=
-               k_rewritten.end();
+           is_one_of(path.substr(slash + 1), k_rewritten);
 }
 
 } // namespace cudaenv::rules

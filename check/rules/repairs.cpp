@@ -1,5 +1,6 @@
 #include "check/rules/repairs.hpp"
 
+#include "base/ranges.hpp"
 #include "check/rules/origin.hpp"
 #include "solver/specs/requirement.hpp"
 
@@ -76,8 +77,7 @@ Repair restore(const CheckContext& context, const Party& party, std::vector<std:
             }
         }
     }
-    std::sort(files.begin(), files.end());
-    files.erase(std::unique(files.begin(), files.end()), files.end());
+    sort_unique(files);
     return RestoreConda{party.package, std::move(files)};
 }
 

@@ -1,5 +1,6 @@
 #include "check/rules/requirements.hpp"
 
+#include "base/ranges.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/origin.hpp"
 #include "check/rules/torch_pairing.hpp"
@@ -63,8 +64,7 @@ bool is_of_cuda_world(std::string_view name) {
 const knowledge::PackageRelease* release_row(std::string_view name, std::string_view version) {
     const auto wanted = knowledge::public_version(version);
     const auto rows = knowledge::package_releases(name);
-    const auto found = std::ranges::find(rows, wanted, &knowledge::PackageRelease::version);
-    return found == rows.end() ? nullptr : &*found;
+    return find_pointer(rows, wanted, &knowledge::PackageRelease::version);
 }
 
 std::optional<specs::MarkerEnvironment> marker_environment(const CheckContext& context) {
@@ -169,7 +169,7 @@ std::string Requirements::wanted_of(const Applied& unmet) const {
             if (clause.relation() == specs::Specifier::Operator::Equal) {
                 exact.insert(clause.version());
             }
-            if (std::ranges::find(clauses, clause.str()) == clauses.end()) {
+            if (!is_one_of(clause.str(), clauses)) {
                 clauses.push_back(clause.str());
             }
         }
@@ -208,8 +208,7 @@ const facts::Distribution* Requirements::installed(std::string_view name) const 
         return found;
     }
     const auto& base = m_context->inventory.base;
-    const auto in_base = std::ranges::find(base, name, &facts::Distribution::name);
-    return in_base == base.end() ? nullptr : &*in_base;
+    return find_pointer(base, name, &facts::Distribution::name);
 }
 
 // By the version of its own or, where conda gave its package another (2.0.0.post200), by that.
@@ -268,8 +267,7 @@ void Requirements::collect(const facts::Distribution& requirer, const std::strin
 void Requirements::add(const facts::Distribution& requirer, const facts::Distribution& required,
                        Requirement requirement, Unmet kind, std::string source) {
     const auto partners = torch_partners();
-    const bool is_pair =
-        required.name == "torch" && std::ranges::find(partners, requirer.name) != partners.end();
+    const bool is_pair = required.name == "torch" && is_one_of(requirer.name, partners);
     if (is_pair || requirement.specifiers.clauses().empty()) {
         return; // the pair is CE120's
     }

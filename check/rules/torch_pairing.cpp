@@ -1,6 +1,5 @@
 #include "check/rules/torch_pairing.hpp"
 
-#include "base/text.hpp"
 #include "solver/knowledge/frameworks.hpp"
 #include "solver/specs/match_spec.hpp"
 #include "solver/specs/pep440.hpp"

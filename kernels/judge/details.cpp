@@ -1,4 +1,4 @@
-#include "kernels/judge/details.hpp"
+#include "kernels/judge/scene.hpp"
 
 #include <fmt/format.h>
 

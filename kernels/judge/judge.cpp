@@ -1,6 +1,6 @@
 #include "kernels/judge/judge.hpp"
 
-#include "kernels/judge/ladder.hpp"
+#include "kernels/judge/verdict.hpp"
 
 #include <algorithm>
 

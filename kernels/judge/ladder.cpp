@@ -1,6 +1,4 @@
-#include "kernels/judge/ladder.hpp"
-
-#include "kernels/judge/judge_rung.hpp"
+#include "kernels/judge/verdict.hpp"
 
 #include <fmt/format.h>
 

@@ -2,6 +2,7 @@
 
 #include "base/driver_file.hpp"
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "kernels/judge/verdict.hpp"
@@ -358,7 +359,7 @@ std::string library_path_without(const ProbeContext& context,
                                  const std::vector<std::string>& entries) {
     std::vector<std::string> rest;
     for (const std::string& entry : context.library_path) {
-        if (std::find(entries.begin(), entries.end(), entry) == entries.end()) {
+        if (!is_one_of(entry, entries)) {
             rest.push_back(entry);
         }
     }

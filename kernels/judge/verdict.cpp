@@ -1,5 +1,7 @@
 #include "kernels/judge/verdict.hpp"
 
+#include "base/ranges.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,22 +50,20 @@ std::string served(const Served& served) {
 
 // The kernel of a GPU that was visible and on which none was run, though nothing failed there.
 const Placed* untried(const std::vector<Placed>& steps) {
-    const auto found = std::find_if(steps.begin(), steps.end(), [&](const Placed& kernel) {
+    return find_pointer_if(steps, [&](const Placed& kernel) {
         return kernel.step == ProbeStep::Kernel && kernel.finding.status == StepStatus::Skipped &&
                std::none_of(steps.begin(), steps.end(), [&](const Placed& below) {
                    return below.finding.status == StepStatus::Fails && below.step < kernel.step &&
                           (!below.gpu || below.gpu == kernel.gpu);
                });
     });
-    return found == steps.end() ? nullptr : &*found;
 }
 
 const Placed* first_with(const std::vector<Placed>& steps, StepStatus status,
                          std::optional<ProbeVerdict> verdict = std::nullopt) {
-    const auto found = std::find_if(steps.begin(), steps.end(), [&](const Placed& placed) {
+    return find_pointer_if(steps, [&](const Placed& placed) {
         return placed.finding.status == status && (!verdict || placed.finding.verdict == *verdict);
     });
-    return found == steps.end() ? nullptr : &*found;
 }
 
 std::string with_place(const Placed& placed) {

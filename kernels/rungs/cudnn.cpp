@@ -3,7 +3,6 @@
 #include "kernels/rungs/rungs.hpp"
 
 #include <array>
-#include <utility>
 
 namespace cudaenv::kernels {
 namespace {

@@ -4,7 +4,6 @@
 #include "kernels/rungs/library_numbers.hpp"
 
 #include <cstdint>
-#include <utility>
 
 namespace cudaenv::kernels {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <deque>
-#include <utility>
 
 namespace cudaenv::kernels {
 namespace {

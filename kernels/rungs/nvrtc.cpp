@@ -4,7 +4,6 @@
 #include "kernels/rungs/rungs.hpp"
 
 #include <array>
-#include <utility>
 
 namespace cudaenv::kernels {
 namespace {

@@ -1,5 +1,6 @@
 #include "solver/facts/visible.hpp"
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -22,9 +23,7 @@ const Gpu* meant_by(const std::vector<Gpu>& gpus, std::string_view device) {
     if (problem != std::errc() || end != device.data() + device.size()) {
         return nullptr;
     }
-    const auto found =
-        std::find_if(gpus.begin(), gpus.end(), [&](const Gpu& gpu) { return gpu.index == index; });
-    return found == gpus.end() ? nullptr : &*found;
+    return find_pointer_if(gpus, [&](const Gpu& gpu) { return gpu.index == index; });
 }
 } // namespace
 

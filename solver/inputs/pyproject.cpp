@@ -1,8 +1,6 @@
-#include "solver/inputs/pyproject.hpp"
-
 #include "base/printable.hpp"
 #include "base/text.hpp"
-#include "solver/inputs/pixi.hpp"
+#include "solver/inputs/readers.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,6 +1,7 @@
 // Python packages of the CUDA world.
 #include "solver/knowledge/packages.hpp"
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "solver/knowledge/table.hpp"
 #include "solver/specs/requirement.hpp"
@@ -138,7 +139,7 @@ const PackageProject* package_project(std::string_view name) {
 }
 
 bool PackageProject::needs(std::string_view word) const {
-    return std::ranges::find(build_needs, word) != build_needs.end();
+    return is_one_of(word, build_needs);
 }
 
 const PackageBuild* package_build(std::string_view name,

@@ -1,10 +1,10 @@
 #include "solver/knowledge/toolkits.hpp"
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/fit.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <tuple>
 #include <vector>
@@ -85,7 +85,7 @@ CudaFit cuda_fit(const DottedVersion& cuda, const facts::Host& host) {
         ++refused_gpus;
         first = first ? first : judged;
         const std::string name = gpu.capability->sm();
-        if (std::ranges::find(refused, name) == refused.end()) {
+        if (!is_one_of(name, refused)) {
             refused.push_back(name);
         }
     }

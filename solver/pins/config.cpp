@@ -1,11 +1,9 @@
 #include "solver/pins/config.hpp"
 
 #include "base/printable.hpp"
-#include "base/text.hpp"
+#include "base/ranges.hpp"
 #include "solver/pins/toml_edit.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cassert>
 
 namespace cudaenv::pins {
@@ -52,7 +50,7 @@ Config Config::merge(const ConfigLayers& layers) {
                                  : std::span<const std::string>();
     for (const SettingKey& key : setting_keys()) {
         EffectiveSetting effective{key.name(), default_of(key), "default", false};
-        effective.locked = std::find(locked.begin(), locked.end(), effective.key) != locked.end();
+        effective.locked = is_one_of(effective.key, locked);
         const auto apply = [&](std::span<const Setting> settings, bool administrators) {
             const Setting* setting = find_setting(settings, effective.key);
             if (setting == nullptr) {
@@ -79,9 +77,7 @@ Config Config::merge(const ConfigLayers& layers) {
 }
 
 const EffectiveSetting* Config::find(std::string_view key) const {
-    const auto found = std::find_if(m_settings.begin(), m_settings.end(),
-                                    [&](const EffectiveSetting& s) { return s.key == key; });
-    return found == m_settings.end() ? nullptr : &*found;
+    return find_pointer_if(m_settings, [&](const EffectiveSetting& s) { return s.key == key; });
 }
 
 namespace {

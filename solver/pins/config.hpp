@@ -9,7 +9,6 @@
 #include "solver/pins/project_file.hpp"
 #include "solver/pins/settings.hpp"
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

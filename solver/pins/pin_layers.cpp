@@ -1,5 +1,7 @@
 #include "solver/pins/pin_layers.hpp"
 
+#include "base/ranges.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -23,9 +25,7 @@ facts::Severity severity_of(PinSource winner, PinSource loser) {
 } // namespace
 
 const EffectivePin* EffectivePins::find(std::string_view name) const {
-    const auto found = std::find_if(pins.begin(), pins.end(),
-                                    [&](const EffectivePin& p) { return p.pin.name == name; });
-    return found == pins.end() ? nullptr : &*found;
+    return find_pointer_if(pins, [&](const EffectivePin& p) { return p.pin.name == name; });
 }
 
 std::vector<Pin> EffectivePins::list() const {

@@ -2,6 +2,7 @@
 
 #include "base/ascii.hpp"
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -76,11 +77,9 @@ const PinName* find_pin_name(std::string_view name_or_alias) {
     }
     std::string name = to_lower_ascii(name_or_alias);
     std::replace(name.begin(), name.end(), '_', '-');
-    const auto* found = std::find_if(k_names.begin(), k_names.end(), [&](const PinName& known) {
-        return known.name == name ||
-               std::find(known.aliases.begin(), known.aliases.end(), name) != known.aliases.end();
+    return find_pointer_if(k_names, [&](const PinName& known) {
+        return known.name == name || is_one_of(name, known.aliases);
     });
-    return found == k_names.end() ? nullptr : &*found;
 }
 
 Error unknown_pin(std::string_view name) {

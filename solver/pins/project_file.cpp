@@ -1,6 +1,7 @@
 #include "solver/pins/project_file.hpp"
 
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "solver/pins/pins.hpp"
 #include "solver/pins/toml_edit.hpp"
@@ -12,9 +13,7 @@ namespace cudaenv::pins {
 namespace {
 
 const Pin* find_pin(std::span<const Pin> pins, std::string_view name) {
-    const auto found =
-        std::find_if(pins.begin(), pins.end(), [&](const Pin& pin) { return pin.name == name; });
-    return found == pins.end() ? nullptr : &*found;
+    return find_pointer_if(pins, [&](const Pin& pin) { return pin.name == name; });
 }
 
 Result<Pin> read_pin(const TomlEntry& entry, const PinName& name, std::string_view path) {

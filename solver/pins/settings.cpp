@@ -2,6 +2,7 @@
 
 #include "base/compute_capability.hpp"
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -76,10 +77,6 @@ std::string expected(const SettingKey& key, bool project) {
     return {};
 }
 
-bool contains(std::span<const std::string_view> words, std::string_view word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 // `activation.wrap` is `activate.wrap` to whoever thinks of the noun.
 std::string_view canonical_table(std::string_view table) {
     return table == "activation" ? "activate" : table;
@@ -99,9 +96,7 @@ const SettingKey* find_setting_key(std::string_view name) {
     const std::size_t dot = std::min(name.find('.'), name.size());
     const std::string wanted =
         std::string(canonical_table(name.substr(0, dot))) + std::string(name.substr(dot));
-    const auto* found = std::find_if(k_keys.begin(), k_keys.end(),
-                                     [&](const SettingKey& key) { return key.name() == wanted; });
-    return found == k_keys.end() ? nullptr : &*found;
+    return find_pointer_if(k_keys, [&](const SettingKey& key) { return key.name() == wanted; });
 }
 
 Error unknown_setting(std::string_view name) {
@@ -143,9 +138,7 @@ std::string to_toml(const SettingValue& value) {
 }
 
 const Setting* find_setting(std::span<const Setting> settings, std::string_view name) {
-    const auto found = std::find_if(settings.begin(), settings.end(),
-                                    [&](const Setting& setting) { return setting.key == name; });
-    return found == settings.end() ? nullptr : &*found;
+    return find_pointer_if(settings, [&](const Setting& setting) { return setting.key == name; });
 }
 
 Result<SettingValue> read_setting(const SettingKey& key, const TomlValue& value, FileScope scope,
@@ -166,10 +159,10 @@ Result<SettingValue> read_setting(const SettingKey& key, const TomlValue& value,
         if (word == nullptr) {
             return wrong(value.at, std::string(kind_of(value)));
         }
-        if (contains(key.words, *word) || (!project && contains(key.users_words, *word))) {
+        if (is_one_of(*word, key.words) || (!project && is_one_of(*word, key.users_words))) {
             return *word;
         }
-        if (contains(key.users_words, *word)) {
+        if (is_one_of(*word, key.users_words)) {
             return toml_error(path, value.at, "bad-value",
                               key.name() + " cannot be " + quoted(*word) + " in a project",
                               expected(key, true) + "; " + quoted(*word) +

@@ -8,7 +8,6 @@
 #include "base/result.hpp"
 #include "solver/pins/toml_document.hpp"
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -1,7 +1,6 @@
 #include "solver/solv/engine.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <string>
 
 extern "C" {

@@ -1,6 +1,7 @@
 #include "solver/specs/channel_name.hpp"
 
 #include "base/percent.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -214,7 +215,7 @@ bool looks_like_path(std::string_view text) {
 } // namespace
 
 bool is_known_subdir(std::string_view text) {
-    return std::find(k_subdirs.begin(), k_subdirs.end(), text) != k_subdirs.end();
+    return is_one_of(text, k_subdirs);
 }
 
 std::size_t package_extension(std::string_view text) {

@@ -1,5 +1,6 @@
 #include "solver/specs/match_spec.hpp"
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "solver/specs/match_spec_parser.hpp"
 
@@ -20,9 +21,7 @@ bool same_features(const std::vector<std::string>& wanted, const std::vector<std
     const auto is_wanted = [&](const std::string& feature) {
         return std::binary_search(wanted.begin(), wanted.end(), feature);
     };
-    const auto is_given = [&](const std::string& feature) {
-        return std::find(given.begin(), given.end(), feature) != given.end();
-    };
+    const auto is_given = [&](const std::string& feature) { return is_one_of(feature, given); };
     return std::all_of(given.begin(), given.end(), is_wanted) &&
            std::all_of(wanted.begin(), wanted.end(), is_given);
 }

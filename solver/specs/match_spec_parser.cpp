@@ -2,6 +2,7 @@
 
 #include "base/ascii.hpp"
 #include "base/percent.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "solver/specs/spec_text.hpp"
 
@@ -428,8 +429,7 @@ MatchSpec::FeatureMatch MatchSpecParser::feature_match(std::string_view value) {
             match.wanted.emplace_back(feature);
         }
     }
-    std::sort(match.wanted.begin(), match.wanted.end());
-    match.wanted.erase(std::unique(match.wanted.begin(), match.wanted.end()), match.wanted.end());
+    sort_unique(match.wanted);
     return match;
 }
 
