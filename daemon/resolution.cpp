@@ -14,7 +14,7 @@
 #include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/packages.hpp"
 #include "solver/pins/pins.hpp"
-#include "solver/resolve/question.hpp"
+#include "solver/resolve/spec_reader.hpp"
 #include "solver/resolve/resolve.hpp"
 #include "solver/specs/cuda_label.hpp"
 
