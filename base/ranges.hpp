@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <ranges>
+#include <type_traits>
+#include <vector>
 
 namespace cudaenv {
 
@@ -23,6 +26,17 @@ template <typename Range, typename Fits>
 constexpr auto* find_pointer_if(Range&& range, Fits fits) {
     const auto found = std::ranges::find_if(range, fits);
     return found == std::ranges::end(range) ? nullptr : &*found;
+}
+
+// What `make`, a function or a member, gives of each element.
+template <typename Range, typename Make>
+auto each_of(Range&& range, Make make) {
+    std::vector<std::decay_t<std::invoke_result_t<Make&, std::ranges::range_reference_t<Range>>>>
+        made;
+    for (auto&& value : range) {
+        made.push_back(std::invoke(make, value));
+    }
+    return made;
 }
 
 template <typename Container>

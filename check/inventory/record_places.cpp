@@ -1,14 +1,13 @@
 #include "check/inventory/record_places.hpp"
 
 #include "base/ranges.hpp"
+#include "base/real_path.hpp"
 #include "base/text.hpp"
 #include "check/inventory/source_text.hpp"
 #include "host/environments/packages.hpp"
 #include "host/file_system.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <optional>
 #include <set>
 #include <sys/stat.h>
@@ -197,7 +196,7 @@ private:
                                                    const std::string& site,
                                                    const std::vector<std::string>& names) {
         std::vector<std::string> seen;
-        if (std::none_of(names.begin(), names.end(), [](const std::string& name) {
+        if (std::ranges::none_of(names, [](const std::string& name) {
                 return kind_in_site(name) == RecordKind::Egg;
             })) {
             return seen;
@@ -268,7 +267,7 @@ private:
         }
         // Records call files by the real names of their directories.
         auto path = written;
-        if (const auto real = real_path_of(m_prefix + '/' + written);
+        if (const auto real = resolved_path(m_prefix + '/' + written);
             real.starts_with(m_real_prefix + '/')) {
             path = real.substr(m_real_prefix.size() + 1);
         }
@@ -286,12 +285,6 @@ private:
 };
 
 } // namespace
-
-std::string real_path_of(const std::string& path) {
-    const std::unique_ptr<char, void (*)(void*)> resolved(::realpath(path.c_str(), nullptr),
-                                                          &std::free);
-    return resolved ? std::string(resolved.get()) : std::string();
-}
 
 FoundRecords find_records(const OpenDirectory& prefix, const std::string& path,
                           const std::string& real_path) {

@@ -62,7 +62,7 @@ Result<void> commit(const Uninstallation& planned, Part part, const Preparation&
 
 Result<Commit> prepare(const rules::UninstallPip& repair, const Preparation& with) {
     const auto& all = with.inventory.distributions;
-    const auto one = std::find_if(all.begin(), all.end(), [&](const auto& distribution) {
+    const auto one = std::ranges::find_if(all, [&](const auto& distribution) {
         return distribution.name == repair.distribution &&
                (repair.metadata.empty() || distribution.metadata == repair.metadata);
     });

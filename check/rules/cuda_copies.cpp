@@ -212,11 +212,8 @@ std::vector<Repair> repairs_of(const std::vector<CheckFinding>& overwritten) {
 
 std::vector<CheckFinding> findings_of(const CheckContext& context, const std::vector<Loss>& losses,
                                       std::string_view code) {
-    std::vector<CheckFinding> overwritten;
-    overwritten.reserve(losses.size());
-    for (const auto& loss : losses) {
-        overwritten.push_back(wheel_over_wheel(context, loss, code));
-    }
+    auto overwritten =
+        each_of(losses, [&](const Loss& loss) { return wheel_over_wheel(context, loss, code); });
     return overwritten;
 }
 

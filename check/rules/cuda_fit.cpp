@@ -143,10 +143,8 @@ std::string older_plugin(const CheckContext& context, const Needing& needing,
     const auto plugin = std::ranges::find(all, needing.name.substr(0, needing.name.find(' ')),
                                           &facts::Distribution::name);
     const auto other = "jax-cuda" + std::to_string(gives.major()) + "-plugin";
-    const auto releases = knowledge::package_releases(other);
     if (plugin == all.end() || plugin->name == other ||
-        std::ranges::find(releases, plugin->version, &knowledge::PackageRelease::version) ==
-            releases.end()) {
+        knowledge::package_release(other, plugin->version) == nullptr) {
         return {};
     }
     return both_commands(

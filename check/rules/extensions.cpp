@@ -7,8 +7,6 @@
 #include "check/rules/rules.hpp"
 #include "check/rules/torch_pairing.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cxxabi.h>

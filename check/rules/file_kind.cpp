@@ -74,10 +74,10 @@ bool is_code(const facts::Inventory& inventory, std::string_view path) {
     constexpr auto k_of_the_user =
         std::to_array<std::string_view>({"sitecustomize.py", "usercustomize.py"});
     constexpr auto k_code = std::to_array<std::string_view>({".py", ".h", ".hpp", ".cuh"});
-    return is_library(name) ||
-           (!is_one_of(below, k_of_the_user) &&
-            std::any_of(k_code.begin(), k_code.end(),
-                        [&](std::string_view ending) { return name.ends_with(ending); }));
+    return is_library(name) || (!is_one_of(below, k_of_the_user) &&
+                                std::ranges::any_of(k_code, [&](std::string_view ending) {
+                                    return name.ends_with(ending);
+                                }));
 }
 
 bool is_stray(const facts::Inventory& inventory, std::string_view path) {
@@ -89,8 +89,8 @@ bool is_stray(const facts::Inventory& inventory, std::string_view path) {
         constexpr auto k_endings = std::to_array<std::string_view>(
             {".md", ".rst", ".txt", ".toml", ".cfg", ".in", ".yml", ".yaml"});
         return below.find('.') == std::string_view::npos ||
-               std::any_of(k_endings.begin(), k_endings.end(),
-                           [&](std::string_view ending) { return below.ends_with(ending); });
+               std::ranges::any_of(
+                   k_endings, [&](std::string_view ending) { return below.ends_with(ending); });
     }
     return path.starts_with("share/doc/") || path.starts_with("share/man/") ||
            path.starts_with("share/licenses/") || path.find('/') == std::string_view::npos;

@@ -16,7 +16,7 @@ bool is_letter_or_digit(char letter) {
 }
 
 bool has_only(std::string_view text, std::string_view others) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char letter) {
+    return !text.empty() && std::ranges::all_of(text, [&](char letter) {
         return is_letter_or_digit(letter) || others.find(letter) != std::string_view::npos;
     });
 }

@@ -1,6 +1,7 @@
 #include "check/rules/requirements.hpp"
 
 #include "base/ranges.hpp"
+#include "base/text.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/origin.hpp"
 #include "check/rules/torch_pairing.hpp"
@@ -8,6 +9,7 @@
 #include "solver/knowledge/frameworks.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace cudaenv::rules {
 
@@ -44,15 +46,6 @@ Unmet kind_of(const facts::Distribution& requirer, const facts::Distribution& re
     return required.name == "torch" ? Unmet::RequiresTorch : Unmet::Required;
 }
 
-std::string numbers_of(std::string_view version) {
-    auto numbers =
-        version.substr(0, std::min(version.find_first_not_of("0123456789."), version.size()));
-    while (numbers.ends_with('.')) {
-        numbers.remove_suffix(1);
-    }
-    return std::string(numbers);
-}
-
 } // namespace
 
 bool is_of_cuda_world(std::string_view name) {
@@ -62,9 +55,7 @@ bool is_of_cuda_world(std::string_view name) {
 }
 
 const knowledge::PackageRelease* release_row(std::string_view name, std::string_view version) {
-    const auto wanted = knowledge::public_version(version);
-    const auto rows = knowledge::package_releases(name);
-    return find_pointer(rows, wanted, &knowledge::PackageRelease::version);
+    return knowledge::package_release(name, knowledge::public_version(version));
 }
 
 std::optional<specs::MarkerEnvironment> marker_environment(const CheckContext& context) {
@@ -87,23 +78,9 @@ std::optional<specs::MarkerEnvironment> marker_environment(const CheckContext& c
 }
 
 const char* name_of(Unmet unmet) {
-    switch (unmet) {
-    case Unmet::Required:
-        return "required";
-    case Unmet::RequiresTorch:
-        return "torch";
-    case Unmet::ImportFails:
-        return "import-fails";
-    case Unmet::Unstated:
-        return "unstated";
-    case Unmet::SameVersion:
-        return "same-version";
-    case Unmet::Excluded:
-        return "excluded";
-    case Unmet::Depends:
-        break;
-    }
-    return "depends";
+    constexpr auto k_names = std::to_array<const char*>(
+        {"required", "torch", "import-fails", "unstated", "same-version", "excluded", "depends"});
+    return k_names.at(static_cast<std::size_t>(unmet));
 }
 
 Requirements::Requirements(const CheckContext& context, specs::MarkerEnvironment markers)
@@ -302,7 +279,7 @@ void Requirements::collect_unstated(const facts::Distribution& requirer, bool of
         return;
     }
     const auto* other = installed(framework->same_version);
-    const auto numbers = numbers_of(requirer.version);
+    const std::string numbers(leading_numbers(requirer.version));
     if (other == nullptr || numbers.empty()) {
         return;
     }
@@ -310,7 +287,7 @@ void Requirements::collect_unstated(const facts::Distribution& requirer, bool of
     if (auto requirement = Requirement::parse(other->name + "==" + numbers)) {
         m_applied.push_back({&requirer, other, other->name, requirement->specifiers,
                              Unmet::SameVersion, framework->source,
-                             numbers == numbers_of(other->version)});
+                             numbers == leading_numbers(other->version)});
     }
 }
 

@@ -80,10 +80,7 @@ std::optional<Finding> explain_closed_device(const Scene& scene, const std::stri
         return std::nullopt;
     }
     const facts::ClosedFile& file = devices.front();
-    std::vector<std::string> names;
-    for (const facts::ClosedFile& one : devices) {
-        names.push_back(one.path);
-    }
+    auto names = each_of(devices, &facts::ClosedFile::path);
     constexpr std::size_t k_most = 2;
     const std::string others =
         names.size() > k_most ? fmt::format(" and {} more", names.size() - k_most) : std::string();

@@ -29,9 +29,7 @@ constexpr auto k_signals = std::to_array<Signal>({{1, "SIGHUP", "ended"},
                                                   {31, "SIGSYS", "sandbox"}});
 
 const Signal* signal_of(const facts::ProbeReport& report) {
-    const auto* const found =
-        std::ranges::find(k_signals, report.signal.value_or(0), &Signal::number);
-    return found == k_signals.end() ? nullptr : found;
+    return find_pointer(k_signals, report.signal.value_or(0), &Signal::number);
 }
 
 // Whose code ran when the child was lost.

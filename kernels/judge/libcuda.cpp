@@ -5,8 +5,6 @@
 #include "base/text.hpp"
 #include "kernels/judge/scene.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace cudaenv::judge {

@@ -1,3 +1,4 @@
+#include "base/ranges.hpp"
 #include "kernels/rungs/library_numbers.hpp"
 #include "kernels/rungs/rungs.hpp"
 
@@ -81,10 +82,7 @@ public:
     Communicators& operator=(const Communicators&) = delete;
 
     MaybeStop create(std::span<const GpuUnderTest> gpus) {
-        std::vector<int> ordinals;
-        for (const GpuUnderTest& gpu : gpus) {
-            ordinals.push_back(gpu.ordinal);
-        }
+        const auto ordinals = each_of(gpus, &GpuUnderTest::ordinal);
         m_all.assign(gpus.size(), nullptr);
         MaybeStop stop =
             checked(m_api, "ncclCommInitAll",

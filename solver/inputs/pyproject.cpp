@@ -1,4 +1,5 @@
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "solver/inputs/readers.hpp"
 
@@ -126,10 +127,9 @@ private:
         if (table == nullptr) {
             return nullptr;
         }
-        const auto found = std::ranges::find_if(*table, [&](const TomlEntry& entry) {
+        return find_pointer_if(*table, [&](const TomlEntry& entry) {
             return specs::normalize_project_name(entry.key) == name;
         });
-        return found == table->end() ? nullptr : &*found;
     }
 
     Result<void> choose(const std::string& name, bool may_be_pixis) {

@@ -19,12 +19,7 @@ namespace {
 constexpr const char* k_first_with_requirements = "1.13.0";
 
 std::optional<DottedVersion> version_at_start(std::string_view text) {
-    const auto end = std::min(text.find_first_not_of("0123456789."), text.size());
-    auto digits = text.substr(0, end);
-    while (digits.ends_with('.')) {
-        digits.remove_suffix(1);
-    }
-    auto parsed = DottedVersion::parse(digits);
+    auto parsed = DottedVersion::parse(leading_numbers(text));
     return parsed ? std::optional(std::move(*parsed)) : std::nullopt;
 }
 

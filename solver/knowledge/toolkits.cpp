@@ -5,6 +5,7 @@
 #include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/fit.hpp"
 
+#include <array>
 #include <cstdint>
 #include <tuple>
 #include <vector>
@@ -49,17 +50,8 @@ std::string refusal(const DottedVersion& cuda, const GpuJudgement& judged,
 } // namespace
 
 std::string_view name_of(Verdict verdict) {
-    switch (verdict) {
-    case Verdict::Works:
-        return "ok";
-    case Verdict::Warns:
-        return "warns";
-    case Verdict::Fails:
-        return "fails";
-    case Verdict::Unknown:
-        break;
-    }
-    return "unknown";
+    constexpr auto k_names = std::to_array<std::string_view>({"ok", "warns", "fails", "unknown"});
+    return k_names.at(static_cast<std::size_t>(verdict));
 }
 
 CudaFit cuda_fit(const DottedVersion& cuda, const facts::Host& host) {

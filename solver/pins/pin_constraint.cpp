@@ -1,5 +1,6 @@
 // What a pin allows: reading, testing and writing constraints.
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "solver/pins/pins.hpp"
 
@@ -180,8 +181,8 @@ bool PinConstraint::holds(const Clause& clause, const DottedVersion& version) {
 }
 
 bool PinConstraint::allows(const DottedVersion& version) const {
-    return std::all_of(m_clauses.begin(), m_clauses.end(),
-                       [&](const Clause& clause) { return holds(clause, version); });
+    return std::ranges::all_of(m_clauses,
+                               [&](const Clause& clause) { return holds(clause, version); });
 }
 
 // Versions are dense (11.3 < 11.3.0.1 < 11.3.1), so bounds that leave an open interval leave
@@ -248,7 +249,7 @@ bool PinConstraint::contradictory() const {
         return !lower.included || !upper->included || !allows(lower.version);
     }
     return lower.version > upper->version ||
-           std::any_of(m_clauses.begin(), m_clauses.end(), [&](const Clause& clause) {
+           std::ranges::any_of(m_clauses, [&](const Clause& clause) {
                const auto end = clause.relation == Relation::NotPrefix
                                     ? end_of_prefix(clause.version)
                                     : std::nullopt;
@@ -274,10 +275,7 @@ std::string PinConstraint::clause_text(const Clause& clause) {
 }
 
 std::string PinConstraint::str() const {
-    std::vector<std::string> clauses;
-    for (const Clause& clause : m_clauses) {
-        clauses.push_back(clause_text(clause));
-    }
+    const auto clauses = each_of(m_clauses, clause_text);
     return join(clauses, ",");
 }
 

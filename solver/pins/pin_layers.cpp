@@ -29,11 +29,7 @@ const EffectivePin* EffectivePins::find(std::string_view name) const {
 }
 
 std::vector<Pin> EffectivePins::list() const {
-    std::vector<Pin> out;
-    for (const EffectivePin& effective : pins) {
-        out.push_back(effective.pin);
-    }
-    return out;
+    return each_of(pins, &EffectivePin::pin);
 }
 
 std::vector<std::string> EffectivePins::warnings() const {
@@ -53,7 +49,7 @@ EffectivePins effective_pins(std::span<const PinLayer> layers) {
             all.push_back({pin, layer.source});
         }
     }
-    std::stable_sort(all.begin(), all.end(), [](const EffectivePin& a, const EffectivePin& b) {
+    std::ranges::stable_sort(all, [](const EffectivePin& a, const EffectivePin& b) {
         return a.pin.name != b.pin.name ? a.pin.name < b.pin.name : a.source < b.source;
     });
     EffectivePins out;

@@ -157,8 +157,8 @@ Result<std::string> edit_pins(std::string_view toml, std::string_view path,
     std::vector<Pin> expected = before.pins;
     std::vector<TomlEdit> changes;
     for (const PinEdit& edit : wanted) {
-        const auto at = std::find_if(expected.begin(), expected.end(),
-                                     [&](const Pin& pin) { return pin.name == edit.name; });
+        const auto at =
+            std::ranges::find_if(expected, [&](const Pin& pin) { return pin.name == edit.name; });
         const bool there = at != expected.end();
         if (!edit.constraint) {
             if (there) {

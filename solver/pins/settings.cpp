@@ -100,10 +100,7 @@ const SettingKey* find_setting_key(std::string_view name) {
 }
 
 Error unknown_setting(std::string_view name) {
-    std::vector<std::string> names;
-    for (const SettingKey& key : k_keys) {
-        names.push_back(key.name());
-    }
+    const auto names = each_of(k_keys, &SettingKey::name);
     return bad_input("unknown-key", "unknown key " + quoted(name),
                      did_you_mean(name, names, "known are " + join(names, ", ")))
         .value();
@@ -130,10 +127,7 @@ std::string to_toml(const SettingValue& value) {
     if (const auto* text = std::get_if<std::string>(&value)) {
         return toml_string(*text);
     }
-    std::vector<std::string> items;
-    for (const std::string& item : std::get<std::vector<std::string>>(value)) {
-        items.push_back(toml_string(item));
-    }
+    const auto items = each_of(std::get<std::vector<std::string>>(value), toml_string);
     return '[' + join(items, ", ") + ']';
 }
 
@@ -216,7 +210,7 @@ Result<void> refuse_or_note(UnknownKeys unknown, tl::unexpected<Error> error,
 }
 
 bool is_settings_table(std::string_view name, FileScope scope) {
-    return std::any_of(k_keys.begin(), k_keys.end(), [&](const SettingKey& key) {
+    return std::ranges::any_of(k_keys, [&](const SettingKey& key) {
         return key.table == canonical_table(name) && may_set(key, scope);
     });
 }

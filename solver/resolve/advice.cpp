@@ -313,9 +313,8 @@ void advise_tensorflow(const Request& request, const Attempt& attempt, const Rec
 void advise_older_release(const Attempt& attempt, const specs::PackageRecord& record,
                           Outcome& outcome) {
     const auto releases = knowledge::package_releases(record.name);
-    const auto chosen =
-        std::ranges::find(releases, record.version, &knowledge::PackageRelease::version);
-    if (chosen == releases.end() || !releases.back().least_gpu) {
+    const auto* const chosen = knowledge::package_release(record.name, record.version);
+    if (chosen == nullptr || !releases.back().least_gpu) {
         return;
     }
     const ComputeCapability floor = *releases.back().least_gpu;
@@ -329,10 +328,7 @@ void advise_older_release(const Attempt& attempt, const specs::PackageRecord& re
                   {"gpu", gpu.name},
                   {"sm", gpu.capability->sm()},
                   {"floor", floor.sm()}},
-                 {{releases.back().least_gpu_source.empty() ? releases.back().source
-                                                            : releases.back().least_gpu_source,
-                   0,
-                   {}}});
+                 {{releases.back().least_gpu_source, 0, {}}});
             return;
         }
     }

@@ -1,5 +1,6 @@
 #include "solver/resolve/command_line.hpp"
 
+#include "base/ranges.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "solver/knowledge/builds.hpp"
@@ -210,9 +211,8 @@ std::vector<PipGroup> torch_groups(const Request& request, const Attempt& attemp
 
 const knowledge::TensorflowRelease* tensorflow_release(const specs::PackageRecord& record) {
     const auto releases = knowledge::tensorflow_releases();
-    const auto row = std::ranges::find_if(
+    return find_pointer_if(
         releases, [&](const auto& release) { return release.tensorflow.str() == record.version; });
-    return row == releases.end() ? nullptr : &*row;
 }
 
 // conda has not each cuDNN; a newer one of the same major serves.
@@ -272,16 +272,16 @@ void add_source_builds(const SourceBuilds& builds, const knowledge::Target& targ
 // What METADATA omits, so that pip would not hold to it: "transformers<4.54.0" of vllm 0.9.
 void add_unstated(const Attempt& attempt, const Records& records,
                   const specs::PackageRecord& record, std::vector<std::string>& requirements) {
-    for (const knowledge::PackageRelease& release : knowledge::package_releases(record.name)) {
-        for (const std::string& text : release.unstated) {
-            const auto requirement = specs::Requirement::parse(text);
-            const std::string name = requirement ? requirement->normalized_name() : std::string();
-            const bool torchs = knowledge::find_framework(name) != nullptr;
-            if (release.version == record.version && requirement && !torchs &&
-                !is_asked(attempt, name) && record_named(records, name) == nullptr &&
-                std::ranges::find(requirements, text) == requirements.end()) {
-                requirements.push_back(text);
-            }
+    const auto* const release = knowledge::package_release(record.name, record.version);
+    if (release == nullptr) {
+        return;
+    }
+    for (const std::string& text : release->unstated) {
+        const auto requirement = specs::Requirement::parse(text);
+        const std::string name = requirement ? requirement->normalized_name() : std::string();
+        if (requirement && knowledge::find_framework(name) == nullptr && !is_asked(attempt, name) &&
+            record_named(records, name) == nullptr) {
+            add_once(requirements, text);
         }
     }
 }
@@ -481,9 +481,9 @@ std::string resolve_command(const Request& request, std::span<const Channel* con
         if (pin.name == "cuda" || pin.name == "python") {
             command += fmt::format(" --{} {}", pin.name, shell_word(pin.constraint));
         } else if (pin.origin != k_this_fix &&
-                   std::none_of(
-                       request.specs.begin(), request.specs.end(),
-                       [&](const Wanted& wanted) { return wanted.text.starts_with(pin.name); })) {
+                   std::ranges::none_of(request.specs, [&](const Wanted& wanted) {
+                       return wanted.text.starts_with(pin.name);
+                   })) {
             const bool bare = pin.constraint.find_first_of("=<>!~") != 0;
             command += ' ' + shell_word(pin.name + (bare ? "=" : "") + pin.constraint);
         }
@@ -537,10 +537,7 @@ std::vector<std::string> install_commands(const Request& request, const Attempt&
     if (specs.empty()) {
         return {};
     }
-    std::vector<std::string> channels;
-    for (const Channel* channel : attempt.channels) {
-        channels.push_back(channel->name());
-    }
+    const auto channels = each_of(attempt.channels, &Channel::name);
     return {knowledge::conda_install(conda_destination(request, records), specs, channels) +
             " --override-channels"};
 }

@@ -24,13 +24,10 @@ std::optional<std::string> first_with_extra(const std::string& package, const st
     if (has_package(extra_name(package, extra))) {
         return std::nullopt;
     }
-    for (const auto& release : knowledge::package_releases(package)) {
-        if (std::ranges::find(release.extras, extra, &knowledge::PackageExtra::name) !=
-            release.extras.end()) {
-            return release.version;
-        }
-    }
-    return std::nullopt;
+    const auto* const first =
+        find_pointer_if(knowledge::package_releases(package),
+                        [&](const auto& release) { return release.extra(extra) != nullptr; });
+    return first == nullptr ? std::nullopt : std::optional(first->version);
 }
 
 bool is_before(const std::string& version, const std::string& other) {
@@ -134,8 +131,7 @@ bool is_installed(const Request& request, std::string_view name) {
 // wheel of cuDNN.
 void add_installed_extras(const Request& request, const Kept& kept, Question& question) {
     const Installed& one = kept.installed;
-    const auto* const release = find_pointer(knowledge::package_releases(one.name), one.version,
-                                             &knowledge::PackageRelease::version);
+    const auto* const release = knowledge::package_release(one.name, one.version);
     if (release == nullptr) {
         return;
     }
@@ -207,10 +203,7 @@ std::optional<std::string> near_name(const std::string& name,
 
 Error no_such_package(const std::string& name, const std::optional<std::string>& near,
                       std::span<const Channel* const> channels) {
-    std::vector<std::string> channel_names;
-    for (const Channel* const channel : channels) {
-        channel_names.push_back(channel->name());
-    }
+    const auto channel_names = each_of(channels, &Channel::name);
     const std::string hint =
         near == name ? "leave out --manager conda for pip's, or add a channel that has it with -c"
         : near       ? fmt::format("did you mean \"{}\"?", *near)

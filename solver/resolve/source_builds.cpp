@@ -7,7 +7,6 @@
 #include "solver/resolve/package_records.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 namespace cudaenv::resolve {

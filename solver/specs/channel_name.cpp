@@ -283,7 +283,7 @@ Result<ChannelName> ChannelName::parse(std::string_view text) {
         return channel;
     }
     channel.scheme = "https";
-    const bool custom = std::any_of(k_custom.begin(), k_custom.end(), [&](std::string_view home) {
+    const bool custom = std::ranges::any_of(k_custom, [&](std::string_view home) {
         return name == home || (name.starts_with(home) && name[home.size()] == '/');
     });
     channel.location = custom ? k_defaults_host : k_alias;
@@ -294,10 +294,9 @@ std::string ChannelName::canonical() const {
     if (name == "pkgs/main" || name == "pkgs/r") {
         return "defaults";
     }
-    const bool custom =
-        !name.empty() && std::any_of(k_custom.begin(), k_custom.end(), [&](std::string_view home) {
-            return tokens_agree(name, home);
-        });
+    const bool custom = !name.empty() && std::ranges::any_of(k_custom, [&](std::string_view home) {
+        return tokens_agree(name, home);
+    });
     if (custom || location == k_alias || scheme.empty()) {
         return name;
     }
