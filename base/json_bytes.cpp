@@ -12,11 +12,7 @@ nlohmann::json bytes_to_json(std::string_view bytes) {
 }
 
 nlohmann::json bytes_to_json(std::span<const std::string> list) {
-    nlohmann::json array = nlohmann::json::array();
-    for (const std::string& bytes : list) {
-        array.push_back(bytes_to_json(bytes));
-    }
-    return array;
+    return json_list(list, [](const std::string& bytes) { return bytes_to_json(bytes); });
 }
 
 nlohmann::json bytes_or_null(std::string_view bytes) {

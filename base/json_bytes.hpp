@@ -24,6 +24,15 @@ nlohmann::json value_or_null(const std::optional<Value>& value) {
         return value ? nlohmann::json(*value) : nlohmann::json();
     }
 }
+// The array of what `make` gives of each value.
+template <typename Range, typename Make>
+nlohmann::json json_list(Range&& values, Make make) {
+    nlohmann::json list = nlohmann::json::array();
+    for (auto&& value : values) {
+        list.push_back(make(value));
+    }
+    return list;
+}
 // None where it is neither form.
 std::optional<std::string> bytes_of_json(const nlohmann::json& value);
 

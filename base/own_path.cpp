@@ -1,8 +1,8 @@
 #include "base/own_path.hpp"
 
+#include "base/real_path.hpp"
+
 #include <array>
-#include <cstdlib>
-#include <memory>
 #include <string_view>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -16,9 +16,7 @@ namespace {
 std::string executed_path() {
     // getauxval(3): a number that is the address of a string of this process.
     const auto* name = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
-    const std::unique_ptr<char, decltype(&std::free)> real(
-        name == nullptr ? nullptr : ::realpath(name, nullptr), &std::free);
-    return real ? std::string(real.get()) : std::string();
+    return name == nullptr ? std::string() : resolved_path(name);
 }
 
 } // namespace

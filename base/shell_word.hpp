@@ -18,7 +18,7 @@ inline std::string shell_word(std::string_view word) {
     constexpr auto k_is_control = [](char c) {
         return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
     };
-    if (std::find_if(word.begin(), word.end(), k_is_control) != word.end()) {
+    if (std::ranges::find_if(word, k_is_control) != word.end()) {
         // $'...' of POSIX 2024; bash and zsh have long had it. Three octal digits end for certain.
         std::string escaped = "$'";
         for (const char c : word) {

@@ -1,5 +1,7 @@
 #include "base/variables.hpp"
 
+#include "base/ranges.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -193,9 +195,8 @@ std::span<const CounterStyle> counter_styles() {
 }
 
 const CounterStyle* counter_style(std::string_view name) {
-    const auto* const found = std::ranges::find_if(
+    return find_pointer_if(
         k_counters, [&](const CounterStyle& style) { return name.starts_with(style.prefix); });
-    return found == k_counters.end() ? nullptr : found;
 }
 
 std::optional<std::string_view> snapshot_of(std::string_view name) {

@@ -1,5 +1,6 @@
 #include "cli/command_table.hpp"
 
+#include "base/ranges.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/render/render.hpp"
 #include "shellhooks/hooks/shell.hpp"
@@ -363,8 +364,7 @@ std::span<const CommandRow> commands() {
 }
 
 const CommandRow* find_command(std::string_view name) {
-    const auto found = std::ranges::find(k_commands, name, &CommandRow::name);
-    return found == k_commands.end() ? nullptr : &*found;
+    return find_pointer(k_commands, name, &CommandRow::name);
 }
 
 const CommandRow& default_command() {

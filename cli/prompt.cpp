@@ -1,5 +1,6 @@
 #include "cli/prompt.hpp"
 
+#include "base/file_identity.hpp"
 #include "base/fingerprint.hpp"
 #include "base/own_limits.hpp"
 #include "base/own_path.hpp"
@@ -119,8 +120,7 @@ bool is_unchanged(const hooks::WatchedFile& file) {
     if (::stat(file.path.c_str(), &status) != 0) {
         return !file.exists;
     }
-    return file.exists &&
-           file.modified_ns == status.st_mtim.tv_sec * 1'000'000'000LL + status.st_mtim.tv_nsec;
+    return file.exists && file.modified_ns == nanoseconds(status.st_mtim);
 }
 
 // Whether nothing that the shell watches since the last answer has changed.

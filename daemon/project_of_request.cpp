@@ -1,5 +1,6 @@
 #include "daemon/project_of_request.hpp"
 
+#include "base/json_bytes.hpp"
 #include "daemon/environment_of_request.hpp"
 #include "protocol/json_field.hpp"
 
@@ -26,14 +27,12 @@ Result<project::LoadedProject> project_of(const nlohmann::json& params,
 }
 
 nlohmann::json pins_to_json(const pins::EffectivePins& pins) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const pins::EffectivePin& pin : pins.pins) {
-        list.push_back({{"name", pin.pin.name},
-                        {"constraint", pin.pin.constraint},
-                        {"source", name_of(pin.source)},
-                        {"origin", pin.pin.origin}});
-    }
-    return list;
+    return json_list(pins.pins, [](const pins::EffectivePin& pin) {
+        return nlohmann::json{{"name", pin.pin.name},
+                              {"constraint", pin.pin.constraint},
+                              {"source", name_of(pin.source)},
+                              {"origin", pin.pin.origin}};
+    });
 }
 
 std::string Arguments::origin(std::size_t i) const {

@@ -1,5 +1,6 @@
 #include "daemon/resolution.hpp"
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "daemon/environment_of_request.hpp"
 #include "daemon/files_of_request.hpp"
@@ -14,8 +15,8 @@
 #include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/packages.hpp"
 #include "solver/pins/pins.hpp"
-#include "solver/resolve/question.hpp"
 #include "solver/resolve/resolve.hpp"
+#include "solver/resolve/spec_reader.hpp"
 #include "solver/specs/cuda_label.hpp"
 
 #include <fmt/format.h>
@@ -291,10 +292,8 @@ Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Cal
     CUDAENV_TRY(const auto open, open_channels(params, caller, host, project.config,
                                                set_by_project(project, "resolve.channels"), files,
                                                resolution.notes));
-    std::vector<const resolve::Channel*> channels;
-    for (const auto& channel : open) {
-        channels.push_back(channel.get());
-    }
+    const std::vector<const resolve::Channel*> channels =
+        each_of(open, [](const auto& channel) -> const resolve::Channel* { return channel.get(); });
     CUDAENV_TRY(const auto named_channels, protocol::strings_field(params, "channel"));
     if (!named_channels.empty() && request.manager == resolve::ManagerChoice::Auto) {
         request.manager = resolve::ManagerChoice::Conda;

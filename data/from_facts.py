@@ -593,14 +593,6 @@ def cudnn(facts):
     return table
 
 
-def components(facts):
-    table = Table("Exact component versions of each toolkit release, as PyPI distributions.")
-    for row in sorted(known(facts["toolkits"]), key=lambda r: version(r["toolkit"])):
-        table.add("toolkits", toolkit=row["toolkit"], components=row["components"],
-                  source=row["source"])
-    return table
-
-
 def distributions(facts, nvcc):
     table = Table("PyPI distributions that carry a CUDA library or tool, and where inside "
                   "site-packages; `nvcc` marks those with a compiler that runs.")
@@ -637,7 +629,6 @@ def main():
                        CondaPythons(options.repodata)),
         "tensorflow": tensorflow(load("tensorflow")),
         "cudnn": cudnn(load("cudnn-cuda")),
-        "toolkit-components": components(parts),
         "pip-distributions": distributions(load("pip-cuda-wheels"), load("nvcc-availability")),
     }.items():
         table.write(options.out / f"{name}.json")

@@ -17,14 +17,14 @@ constexpr std::array<std::string_view, 7> k_wrappers = {
     "ccache", "colorgcc", "distcc", "sccache", "icecc", "gomacc", "buildcache"};
 
 bool names_wrapper(std::string_view text) {
-    return std::any_of(k_wrappers.begin(), k_wrappers.end(), [&](std::string_view wrapper) {
+    return std::ranges::any_of(k_wrappers, [&](std::string_view wrapper) {
         return text.find(wrapper) != std::string_view::npos;
     });
 }
 
 bool is_version(std::string_view text) {
     return !text.empty() && is_digit(text.front()) &&
-           std::all_of(text.begin(), text.end(), [](char c) { return c == '.' || is_digit(c); });
+           std::ranges::all_of(text, [](char c) { return c == '.' || is_digit(c); });
 }
 
 // Directories of /opt and /usr/local whose name says that they hold a compiler.
@@ -131,8 +131,8 @@ public:
         for (auto& [key, candidate] : m_programs) {
             candidates.push_back(std::move(candidate));
         }
-        std::sort(candidates.begin(), candidates.end(),
-                  [](const Candidate& a, const Candidate& b) { return a.order < b.order; });
+        std::ranges::sort(candidates,
+                          [](const Candidate& a, const Candidate& b) { return a.order < b.order; });
         return candidates;
     }
 
@@ -190,7 +190,7 @@ std::optional<CompilerName> parse_compiler_name(std::string_view file_name) {
         auto target = rest.substr(0, rest.size() - driver.size());
         if (!target.empty()) {
             // x86_64-linux-gnu-: a target has at least two dashes; "my-g++" is something else.
-            if (!target.ends_with('-') || std::count(target.begin(), target.end(), '-') < 2) {
+            if (!target.ends_with('-') || std::ranges::count(target, '-') < 2) {
                 continue;
             }
             target.remove_suffix(1);
@@ -271,7 +271,7 @@ KnownVersion version_by_directory(FileSystem& files, const Candidate& candidate,
         return {};
     }
     const std::string name(base_name(found.front()));
-    const bool full = std::count(name.begin(), name.end(), '.') == 2;
+    const bool full = std::ranges::count(name, '.') == 2;
     if ((!full && versions == CompilerVersions::Full) ||
         (!candidate.name.version.empty() && !name.starts_with(candidate.name.version + '.'))) {
         return {};
@@ -351,11 +351,9 @@ CompilerFindings find_compilers(FileSystem& files, const Environment& environmen
         add(*asked[i], std::move(*version),
             std::string(base_name(asked[i]->path)) + ' ' + join(questions[i].arguments, " "));
     }
-    std::sort(findings.compilers.begin(), findings.compilers.end(),
-              [](const facts::Compiler& a, const facts::Compiler& b) {
-                  return std::tie(a.family, a.version, a.path) <
-                         std::tie(b.family, b.version, b.path);
-              });
+    std::ranges::sort(findings.compilers, [](const facts::Compiler& a, const facts::Compiler& b) {
+        return std::tie(a.family, a.version, a.path) < std::tie(b.family, b.version, b.path);
+    });
     if (findings.compilers.empty()) {
         findings.absent = "no g++ or clang++ in PATH or the usual places";
     }

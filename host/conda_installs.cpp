@@ -81,10 +81,10 @@ public:
             }
             m_findings.installs.push_back(std::move(install));
         }
-        std::sort(m_findings.installs.begin(), m_findings.installs.end(),
-                  [](const facts::CondaInstall& a, const facts::CondaInstall& b) {
-                      return std::tie(a.kind, a.path) < std::tie(b.kind, b.path);
-                  });
+        std::ranges::sort(m_findings.installs,
+                          [](const facts::CondaInstall& a, const facts::CondaInstall& b) {
+                              return std::tie(a.kind, a.path) < std::tie(b.kind, b.path);
+                          });
         if (m_findings.installs.empty()) {
             m_findings.absent = "no conda, mamba, micromamba or pixi: not in CONDA_EXE, MAMBA_EXE, "
                                 "PATH or the usual homes";

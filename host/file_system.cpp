@@ -1,6 +1,9 @@
 #include "host/file_system.hpp"
 
+#include "base/directory_names.hpp"
 #include "base/fd.hpp"
+#include "base/file_identity.hpp"
+#include "base/real_path.hpp"
 #include "base/whole_io.hpp"
 #include "host/silent_paths.hpp"
 
@@ -9,10 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
-#include <dirent.h>
 #include <fcntl.h>
-#include <memory>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,33 +42,19 @@ Result<std::string> DiskFileSystem::read_file(const std::string& path, std::size
 }
 
 Result<std::vector<std::string>> DiskFileSystem::list_directory(const std::string& path) {
-    const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), &::closedir);
-    if (!directory) {
+    auto names = cudaenv::names_in(path);
+    if (!names) {
         return failed(path, errno);
     }
-    std::vector<std::string> names;
-    errno = 0;
-    while (const dirent* entry = ::readdir(directory.get())) {
-        const std::string_view name = entry->d_name;
-        if (name != "." && name != "..") {
-            names.emplace_back(name);
-        }
-        errno = 0;
-    }
-    if (errno != 0) {
-        return failed(path, errno);
-    }
-    std::sort(names.begin(), names.end());
-    return names;
+    return *std::move(names);
 }
 
 Result<std::string> DiskFileSystem::real_path(const std::string& path) {
-    const std::unique_ptr<char, void (*)(void*)> resolved(::realpath(path.c_str(), nullptr),
-                                                          &std::free);
-    if (!resolved) {
+    std::string real = resolved_path(path);
+    if (real.empty()) {
         return failed(path, errno);
     }
-    return std::string(resolved.get());
+    return real;
 }
 
 Result<FileStatus> DiskFileSystem::status(const std::string& path) {
@@ -87,7 +73,7 @@ Result<FileStatus> DiskFileSystem::status(const std::string& path) {
     status.mode = found.st_mode & 07777U;
     status.owner = found.st_uid;
     status.group = found.st_gid;
-    status.modified_ns = std::int64_t{found.st_mtim.tv_sec} * 1'000'000'000 + found.st_mtim.tv_nsec;
+    status.modified_ns = nanoseconds(found.st_mtim);
     return status;
 }
 

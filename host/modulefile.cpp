@@ -24,8 +24,8 @@ bool is_name(char c) {
 }
 
 std::string_view name_at(std::string_view text) {
-    return text.substr(0, static_cast<std::size_t>(
-                              std::find_if_not(text.begin(), text.end(), is_name) - text.begin()));
+    return text.substr(
+        0, static_cast<std::size_t>(std::ranges::find_if_not(text, is_name) - text.begin()));
 }
 
 // Collects what the two languages find.

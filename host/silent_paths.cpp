@@ -1,5 +1,6 @@
 #include "host/silent_paths.hpp"
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "host/file_system.hpp"
 
@@ -83,9 +84,8 @@ struct Round {
                 return other.place == path.place && other.state == State::Asked;
             });
         };
-        const auto found = std::ranges::find_if(
+        return find_pointer_if(
             paths, [&](const Path& path) { return path.state == State::Open && !waits(path); });
-        return found == paths.end() ? nullptr : &*found;
     }
 };
 

@@ -82,21 +82,21 @@ ToolkitFindings find_toolkits(FileSystem& files, const Environment& environment,
     for (const auto& [key, entry] : known) {
         auto& toolkit = findings.toolkits[entry.index];
         toolkit.source = join(entry.sources, ", ");
-        std::sort(toolkit.aliases.begin(), toolkit.aliases.end(), better_known);
+        std::ranges::sort(toolkit.aliases, better_known);
     }
-    std::stable_sort(findings.toolkits.begin(), findings.toolkits.end(),
-                     [](const facts::Toolkit& a, const facts::Toolkit& b) {
-                         if (a.problem.empty() != b.problem.empty()) {
-                             return a.problem.empty();
-                         }
-                         if (a.version.has_value() != b.version.has_value()) {
-                             return a.version.has_value();
-                         }
-                         if (a.version && *a.version != *b.version) {
-                             return *a.version > *b.version;
-                         }
-                         return a.path < b.path;
-                     });
+    std::ranges::stable_sort(findings.toolkits,
+                             [](const facts::Toolkit& a, const facts::Toolkit& b) {
+                                 if (a.problem.empty() != b.problem.empty()) {
+                                     return a.problem.empty();
+                                 }
+                                 if (a.version.has_value() != b.version.has_value()) {
+                                     return a.version.has_value();
+                                 }
+                                 if (a.version && *a.version != *b.version) {
+                                     return *a.version > *b.version;
+                                 }
+                                 return a.path < b.path;
+                             });
     if (findings.toolkits.empty()) {
         findings.absent = "no CUDA toolkit in /usr/local/cuda*, /opt/cuda*, /opt/nvidia/hpc_sdk, "
                           "/usr/lib/nvidia-cuda-toolkit, conda environments, pip's nvidia wheels, "

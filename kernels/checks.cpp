@@ -33,7 +33,7 @@ Words scattered(std::size_t count) {
 KernelCheck global_check() {
     KernelCheck check{"global", "cudaenv_global", 64, 1, 256, scattered(k_largest_check), {}};
     check.expected = check.input;
-    std::transform(check.expected.begin(), check.expected.end(), check.expected.begin(), step);
+    std::ranges::transform(check.expected, check.expected.begin(), step);
     return check;
 }
 
@@ -59,7 +59,7 @@ KernelCheck atomics_check() {
     for (const auto word : check.input) {
         ++check.expected[word % k_bins];
     }
-    check.expected[k_bins] = *std::max_element(check.input.begin(), check.input.end());
+    check.expected[k_bins] = *std::ranges::max_element(check.input);
     return check;
 }
 

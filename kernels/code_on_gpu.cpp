@@ -15,28 +15,18 @@ MaybeStop run_check(LoadedCode& code, const KernelCheck& check, DeviceBuffer& in
                     DeviceBuffer& out) {
     const auto bytes = [](const auto& words) { return words.size() * sizeof(words[0]); };
     std::vector<std::uint32_t> words(check.expected.size());
-    auto stop = in.to_device(check.input.data(), bytes(check.input));
-    if (!stop) {
-        stop = out.to_device(words.data(), bytes(words));
-    }
-    if (!stop) {
-        auto count = static_cast<unsigned>(check.input.size());
-        void* from = in.address();
-        void* to = out.address();
-        // A device pointer is as wide as ours.
-        std::array<void*, 3> arguments = {&from, &to, &count};
-        stop = code.run(check.function, {check.grid_x, check.grid_y, check.block}, arguments,
-                        check.name);
-    }
-    if (!stop) {
-        stop = out.from_device(words.data(), bytes(words));
-    }
-    if (!stop) {
-        if (auto words_of_it = difference(check, words); !words_of_it.empty()) {
-            stop = wrong_result(std::move(words_of_it));
-        }
-    }
-    return stop;
+    CUDAENV_STOP_IF(in.to_device(check.input.data(), bytes(check.input)));
+    CUDAENV_STOP_IF(out.to_device(words.data(), bytes(words)));
+    auto count = static_cast<unsigned>(check.input.size());
+    void* from = in.address();
+    void* to = out.address();
+    // A device pointer is as wide as ours.
+    std::array<void*, 3> arguments = {&from, &to, &count};
+    CUDAENV_STOP_IF(
+        code.run(check.function, {check.grid_x, check.grid_y, check.block}, arguments, check.name));
+    CUDAENV_STOP_IF(out.from_device(words.data(), bytes(words)));
+    auto differs = difference(check, words);
+    return differs.empty() ? std::nullopt : MaybeStop(wrong_result(std::move(differs)));
 }
 
 } // namespace
@@ -94,24 +84,16 @@ MaybeStop LoadedCode::run(const std::string& function, const LaunchShape& shape,
 
 MaybeStop run_checks(const GpuUnderTest& gpu, const void* image,
                      const std::vector<KernelCheck>& checks, std::vector<std::string>& passed) {
-    if (auto missing = lacks_launch(*gpu.driver)) {
-        return missing;
-    }
+    CUDAENV_STOP_IF(lacks_launch(*gpu.driver));
     DeviceBuffer in(gpu);
     DeviceBuffer out(gpu);
     for (auto* buffer : {&in, &out}) {
-        if (auto stop = buffer->allocate(k_largest_check * sizeof(std::uint32_t))) {
-            return stop;
-        }
+        CUDAENV_STOP_IF(buffer->allocate(k_largest_check * sizeof(std::uint32_t)));
     }
     LoadedCode code(*gpu.driver);
-    if (auto stop = code.load(image)) {
-        return stop;
-    }
+    CUDAENV_STOP_IF(code.load(image));
     for (const auto& check : checks) {
-        if (auto stop = run_check(code, check, in, out)) {
-            return stop;
-        }
+        CUDAENV_STOP_IF(run_check(code, check, in, out));
         passed.push_back(check.name);
     }
     return std::nullopt;

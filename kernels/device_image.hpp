@@ -4,7 +4,6 @@
 #include "base/compute_capability.hpp"
 
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace cudaenv::kernels {

@@ -3,7 +3,6 @@
 #include "kernels/library_files.hpp"
 #include "kernels/rungs/load_first.hpp"
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <iterator>
@@ -121,12 +120,10 @@ std::string driver_error_name(const DriverApi& api, int error) {
 }
 
 Stop driver_failed(const DriverApi& api, std::string call, int error, std::string message) {
-    Stop stop;
-    stop.call = std::move(call);
-    stop.error = error;
-    stop.error_name = driver_error_name(api, error);
-    stop.message = std::move(message);
-    return stop;
+    return {.call = std::move(call),
+            .error = error,
+            .error_name = driver_error_name(api, error),
+            .message = std::move(message)};
 }
 
 } // namespace cudaenv::kernels

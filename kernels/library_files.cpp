@@ -1,17 +1,16 @@
 #include "kernels/library_files.hpp"
 
 #include "base/fd.hpp"
+#include "base/real_path.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <link.h>
-#include <memory>
 #include <optional>
 #include <sys/stat.h>
 #include <system_error>
@@ -112,12 +111,6 @@ bool is_named_like_cuda(std::string_view name) {
                                [&](std::string_view begin) { return name.starts_with(begin); });
 }
 
-std::string real_path(const std::string& path) {
-    const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
-                                                           &std::free);
-    return real ? real.get() : std::string();
-}
-
 std::string mapped_file(void* handle, const std::string& fallback) {
     std::string loaded = fallback;
     link_map* map = nullptr;
@@ -125,8 +118,7 @@ std::string mapped_file(void* handle, const std::string& fallback) {
         map->l_name != nullptr && *map->l_name != '\0') {
         loaded = map->l_name;
     }
-    std::string real = real_path(loaded);
-    return real.empty() ? loaded : real;
+    return real_path(loaded);
 }
 
 std::vector<std::string> mapped_paths() {
@@ -158,7 +150,7 @@ std::string part_from_elsewhere(std::string_view stem, const std::string& file) 
         if (!path.substr(path.rfind('/') + 1).starts_with(stem)) {
             continue;
         }
-        std::string real = real_path(path);
+        std::string real = resolved_path(path);
         if (real.empty()) {
             real = path;
         }

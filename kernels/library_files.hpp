@@ -13,7 +13,6 @@ namespace cudaenv::kernels {
 
 // "libcublasLt.so.13", "libnvrtc-builtins.so.13.0".
 bool is_named_like_cuda(std::string_view name);
-std::string real_path(const std::string& path); // empty where there is none
 
 // The file that is mapped for a library that was loaded, links followed; `fallback` where the
 // loader does not say.

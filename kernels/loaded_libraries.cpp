@@ -1,5 +1,6 @@
 #include "kernels/loaded_libraries.hpp"
 
+#include "base/real_path.hpp"
 #include "kernels/library_files.hpp"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ struct Mapped {
 std::vector<Mapped> mapped_now() {
     std::vector<Mapped> mapped;
     for (const std::string& name : mapped_paths()) {
-        std::string file = real_path(name);
+        std::string file = resolved_path(name);
         mapped.push_back({name, file.empty() ? name : std::move(file)});
     }
     return mapped;
@@ -39,7 +40,7 @@ LoadedLibraries::LoadedLibraries(const LadderLibraries& asked_for) {
     for (const std::string& file : asked_for.all()) {
         if (file.starts_with('/')) {
             m_directories.insert(directory_of(file));
-            if (const std::string real = real_path(file); !real.empty()) {
+            if (const std::string real = resolved_path(file); !real.empty()) {
                 m_directories.insert(directory_of(real));
             }
         }

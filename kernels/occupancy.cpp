@@ -23,11 +23,7 @@ std::uint64_t large_part(const Occupancy& occupancy) {
 constexpr unsigned k_most_idle_percent = 20;
 
 Stop closed(const char* call, int error, std::string message) {
-    Stop stop;
-    stop.call = call;
-    stop.error = error;
-    stop.message = std::move(message);
-    return stop;
+    return {.call = call, .error = error, .message = std::move(message)};
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 //   --usage            one line of JSON about what the GPUs do just now, likewise.
 //   --ladder REQUEST   the ladder of docs/probe.md, up to kernels that run.
 // Exit status: 0 with an answer (which may be that there is nothing), 2 usage.
+#include "base/json_bytes.hpp"
 #include "kernels/gpu_usage.hpp"
 #include "kernels/ladder.hpp"
 #include "kernels/nvml.hpp"
@@ -24,11 +25,9 @@
 
 namespace {
 
+using cudaenv::text_or_null;
+using cudaenv::value_or_null;
 using nlohmann::json;
-
-json text_or_null(const std::string& text) {
-    return text.empty() ? json(nullptr) : json(text);
-}
 
 std::string pci_text(std::uint16_t device) {
     std::array<char, 8> text{};
@@ -40,9 +39,9 @@ json gpu_json(const cudaenv::kernels::NvmlGpu& gpu) {
     return {{"index", gpu.index},
             {"name", text_or_null(gpu.name)},
             {"uuid", text_or_null(gpu.uuid)},
-            {"cc", gpu.compute_capability ? json(gpu.compute_capability->str()) : json(nullptr)},
+            {"cc", value_or_null(gpu.compute_capability)},
             {"pci_device_id", gpu.pci_device ? json(pci_text(*gpu.pci_device)) : json(nullptr)},
-            {"memory", gpu.memory_bytes ? json(*gpu.memory_bytes) : json(nullptr)},
+            {"memory", value_or_null(gpu.memory_bytes)},
             {"mig", gpu.mig}};
 }
 
@@ -55,15 +54,10 @@ int print_line(const json& answer) {
 
 int print_facts() {
     const auto facts = cudaenv::kernels::ask_nvml();
-    json gpus = json::array();
-    for (const auto& gpu : facts.gpus) {
-        gpus.push_back(gpu_json(gpu));
-    }
-    return print_line(
-        {{"driver_version", facts.driver ? json(facts.driver->str()) : json(nullptr)},
-         {"cuda_driver_version", facts.cuda ? json(facts.cuda->str()) : json(nullptr)},
-         {"gpus", std::move(gpus)},
-         {"errors", facts.errors}});
+    return print_line({{"driver_version", value_or_null(facts.driver)},
+                       {"cuda_driver_version", value_or_null(facts.cuda)},
+                       {"gpus", cudaenv::json_list(facts.gpus, gpu_json)},
+                       {"errors", facts.errors}});
 }
 
 int climb_ladder(std::string_view argument) {

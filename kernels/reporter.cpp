@@ -3,7 +3,6 @@
 #include "base/json_bytes.hpp"
 #include "base/whole_io.hpp"
 
-#include <cerrno>
 #include <cmath>
 #include <fcntl.h>
 #include <unistd.h>

@@ -28,9 +28,4 @@ MaybeStop load_runtime_api(const std::vector<std::string>& files, RuntimeApi& ap
         .missing();
 }
 
-std::string runtime_error_name(const RuntimeApi& api, int error) {
-    const char* name = api.get_error_name == nullptr ? nullptr : api.get_error_name(error);
-    return name == nullptr ? std::string{} : name;
-}
-
 } // namespace cudaenv::kernels

@@ -12,7 +12,4 @@ namespace cudaenv::kernels {
 // The first of `files` that loads. No stop and no `handle`: no file exists.
 MaybeStop load_runtime_api(const std::vector<std::string>& files, RuntimeApi& api);
 
-// "cudaErrorNoDevice" as the runtime itself says; empty where it cannot.
-std::string runtime_error_name(const RuntimeApi& api, int error);
-
 } // namespace cudaenv::kernels

@@ -7,7 +7,6 @@
 #include "base/fd.hpp"
 #include "base/result.hpp"
 
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>

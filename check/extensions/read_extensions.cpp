@@ -1,6 +1,5 @@
 #include "check/extensions/read_extensions.hpp"
 
-#include "base/text.hpp"
 #include "check/extensions/cxx_abi.hpp"
 #include "check/extensions/elf_file.hpp"
 #include "check/extensions/source_modules.hpp"

@@ -4,7 +4,6 @@
 #include "host/file_system.hpp"
 
 #include <array>
-#include <functional>
 
 namespace cudaenv::extensions {
 

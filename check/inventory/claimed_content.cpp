@@ -50,9 +50,9 @@ std::int64_t laid_down_ns(const facts::Inventory& inventory, const Claims& claim
 // A claim without a digest, of another package than those that have one: whose file it is can only
 // be seen from the digest.
 bool is_claimed_without_digest(const Claims& claims, std::span<const Claim> of_path) {
-    return std::any_of(of_path.begin(), of_path.end(), [&](const Claim& bare) {
+    return std::ranges::any_of(of_path, [&](const Claim& bare) {
         return !has_digest(claims.file(bare)) &&
-               std::none_of(of_path.begin(), of_path.end(), [&](const Claim& other) {
+               std::ranges::none_of(of_path, [&](const Claim& other) {
                    return other.same_owner(bare) && has_digest(claims.file(other));
                });
     });
@@ -82,8 +82,8 @@ bool is_worth_a_digest(const facts::Inventory& inventory, const Claims& claims,
 Agreement compare(const facts::Inventory& inventory, const Claims& claims,
                   std::span<const Claim> of_path, const PathState& state) {
     const auto all = [&](const auto& law) {
-        return std::all_of(of_path.begin(), of_path.end(),
-                           [&](const Claim& claim) { return law(claims.file(claim)); });
+        return std::ranges::all_of(of_path,
+                                   [&](const Claim& claim) { return law(claims.file(claim)); });
     };
     const auto all_of_kind = [&](ClaimKind kind) {
         return all([kind](const FileClaim& claim) { return claim.kind == kind; });
@@ -117,7 +117,7 @@ Agreement compare(const facts::Inventory& inventory, const Claims& claims,
 
 Agreement after_digest(const Claims& claims, std::span<const Claim> of_path,
                        const PathState& state) {
-    const bool same = std::all_of(of_path.begin(), of_path.end(), [&](const Claim& claim) {
+    const bool same = std::ranges::all_of(of_path, [&](const Claim& claim) {
         const FileClaim& file = claims.file(claim);
         return !has_other_size(file, state.size) && file.kind == ClaimKind::File &&
                (!has_digest(file) || file.sha256 == state.sha256);

@@ -5,8 +5,6 @@
 #include "solver/facts/claims.hpp"
 #include "solver/facts/examined.hpp"
 
-#include <cstdint>
-#include <optional>
 #include <span>
 
 namespace cudaenv::inventory {

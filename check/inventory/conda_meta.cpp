@@ -8,7 +8,6 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 namespace cudaenv::inventory {

@@ -172,7 +172,7 @@ std::vector<KeptDigest> DigestCache::keep_newest() {
         return std::tie(right.used_at, left.file.device, left.file.inode, left.file.changed_ns) <
                std::tie(left.used_at, right.file.device, right.file.inode, right.file.changed_ns);
     };
-    std::sort(digests.begin(), digests.end(), order);
+    std::ranges::sort(digests, order);
     if (digests.size() > k_most) {
         digests.resize(k_most);
         m_kept.clear();

@@ -5,7 +5,6 @@
 
 #include "base/fd.hpp"
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -91,7 +91,7 @@ void RecordReader::read_egg_link(const std::string& name, const std::string& pat
         return;
     }
     auto other = stem;
-    std::replace(other.begin(), other.end(), '-', '_');
+    std::ranges::replace(other, '-', '_');
     for (const auto& candidate : {stem, other}) {
         const auto egg = distribution.source_directory + '/' + candidate + ".egg-info";
         if (const auto in = OpenDirectory::open(egg)) {

@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <fcntl.h>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <sys/stat.h>
@@ -87,8 +86,9 @@ Plan plan_of(const Claims& claims) {
                                                 static_cast<std::uint32_t>(of_path.size())});
         plan.claims.insert(plan.claims.end(), of_path.begin(), of_path.end());
     });
-    std::sort(plan.directories.begin(), plan.directories.end(),
-              [](const Directory& left, const Directory& right) { return left.name < right.name; });
+    std::ranges::sort(plan.directories, [](const Directory& left, const Directory& right) {
+        return left.name < right.name;
+    });
     return plan;
 }
 
@@ -185,7 +185,7 @@ private:
             hold(path, {absent ? Lies::Missing : Lies::Unreadable, {}, 0, 0});
             return;
         }
-        const auto identity = identity_of(status);
+        const auto identity = FileIdentity::of(status);
         const PathState state{kind_of(status.st_mode), {}, identity.size, identity.changed_ns};
         switch (compare(*m_inventory, *m_claims, m_plan->claims_of(path), state)) {
         case Agreement::AsClaimed:
@@ -301,7 +301,7 @@ private:
         // Large ones first, so that none is left over at the end for one thread alone; the others
         // as they lie.
         static constexpr std::uint64_t k_large = std::uint64_t{1} << 20U;
-        std::stable_sort(unread.begin(), unread.end(), [](const Unread& left, const Unread& right) {
+        std::ranges::stable_sort(unread, [](const Unread& left, const Unread& right) {
             return std::max(left.file.size, k_large) > std::max(right.file.size, k_large);
         });
         const auto threads = threads_with_room(unread.size());

@@ -8,8 +8,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-
 namespace cudaenv::inventory {
 
 namespace {

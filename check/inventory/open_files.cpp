@@ -1,24 +1,18 @@
 #include "check/inventory/open_files.hpp"
 
+#include "base/directory_names.hpp"
 #include "base/failed_call.hpp"
+#include "base/file_identity.hpp"
 #include "base/whole_io.hpp"
 #include "check/inventory/metadata_text.hpp"
-#include "host/file_system.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstring>
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace cudaenv::inventory {
-
-std::int64_t nanoseconds(const timespec& time) {
-    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 namespace {
 
@@ -80,30 +74,11 @@ Result<OpenDirectory> OpenDirectory::open_below(const std::string& name) const {
 }
 
 Result<std::vector<std::string>> OpenDirectory::names() const {
-    // A descriptor of its own: fdopendir takes the one it is given.
-    Fd own(::openat(m_fd.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!own) {
+    auto names = names_in(m_fd.get());
+    if (!names) {
         return failed_call(errno);
     }
-    const std::unique_ptr<DIR, int (*)(DIR*)> listing(::fdopendir(own.get()), &::closedir);
-    if (!listing) {
-        return failed_call(errno);
-    }
-    static_cast<void>(own.release());
-    std::vector<std::string> names;
-    errno = 0;
-    while (const dirent* entry = ::readdir(listing.get())) {
-        const std::string_view name = entry->d_name;
-        if (name != "." && name != "..") {
-            names.emplace_back(name);
-        }
-        errno = 0;
-    }
-    if (errno != 0) {
-        return failed_call(errno);
-    }
-    std::sort(names.begin(), names.end());
-    return names;
+    return *std::move(names);
 }
 
 bool OpenDirectory::has(const std::string& name) const {

@@ -12,13 +12,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <time.h>
 #include <vector>
 
 namespace cudaenv::inventory {
-
-// Since the epoch.
-std::int64_t nanoseconds(const timespec& time);
 
 // Codes of failures are those of host/file_system.hpp, and "too-large", "not-a-file".
 class OpenDirectory {

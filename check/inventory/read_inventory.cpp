@@ -1,5 +1,6 @@
 #include "check/inventory/read_inventory.hpp"
 
+#include "base/real_path.hpp"
 #include "check/inventory/in_threads.hpp"
 #include "check/inventory/kept_inventory.hpp"
 #include "check/inventory/record_places.hpp"
@@ -139,17 +140,16 @@ private:
         }
         take_base(std::move(base));
         const auto by_path = [](auto& list) {
-            std::sort(list.begin(), list.end(),
-                      [](const auto& left, const auto& right) { return left.path < right.path; });
+            std::ranges::sort(
+                list, [](const auto& left, const auto& right) { return left.path < right.path; });
         };
         by_path(m_inventory.path_files);
-        std::sort(m_inventory.leftovers.begin(), m_inventory.leftovers.end(),
-                  [](const Leftover& left, const Leftover& right) {
-                      return std::tie(left.path, left.kind) < std::tie(right.path, right.kind);
-                  });
-        std::stable_sort(
-            m_inventory.notes.begin(), m_inventory.notes.end(),
-            [](const auto& left, const auto& right) { return left.path < right.path; });
+        std::ranges::sort(m_inventory.leftovers, [](const Leftover& left, const Leftover& right) {
+            return std::tie(left.path, left.kind) < std::tie(right.path, right.kind);
+        });
+        std::ranges::stable_sort(m_inventory.notes, [](const auto& left, const auto& right) {
+            return left.path < right.path;
+        });
     }
 
     // What Python finds there: neither what the environment has itself, nor what an earlier site
@@ -194,7 +194,7 @@ Result<RefreshedInventory> read(const std::string& prefix, KeptRecords* known, u
         error.message = "cannot open " + trimmed + ": " + host::reason_of(error);
         return tl::unexpected(std::move(error));
     }
-    return InventoryReader(trimmed, real_path_of(trimmed)).read(*open, known, threads);
+    return InventoryReader(trimmed, resolved_path(trimmed)).read(*open, known, threads);
 }
 
 } // namespace

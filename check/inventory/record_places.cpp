@@ -1,16 +1,13 @@
 #include "check/inventory/record_places.hpp"
 
-#include "base/ascii.hpp"
+#include "base/ranges.hpp"
+#include "base/real_path.hpp"
 #include "base/text.hpp"
 #include "check/inventory/source_text.hpp"
 #include "host/environments/packages.hpp"
 #include "host/file_system.hpp"
 
-#include <climits>
-
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 #include <optional>
 #include <set>
 #include <sys/stat.h>
@@ -177,7 +174,7 @@ private:
         for (const auto& name : names) {
             const auto kind = kind_in_site(name);
             const bool is_passed_over =
-                !kind || (kind == RecordKind::Egg && std::ranges::find(eggs, name) == eggs.end()) ||
+                !kind || (kind == RecordKind::Egg && !is_one_of(name, eggs)) ||
                 (whose == Whose::Base &&
                  (kind == RecordKind::PathFile || kind == RecordKind::Tilde));
             if (!is_passed_over) {
@@ -199,7 +196,7 @@ private:
                                                    const std::string& site,
                                                    const std::vector<std::string>& names) {
         std::vector<std::string> seen;
-        if (std::none_of(names.begin(), names.end(), [](const std::string& name) {
+        if (std::ranges::none_of(names, [](const std::string& name) {
                 return kind_in_site(name) == RecordKind::Egg;
             })) {
             return seen;
@@ -215,7 +212,7 @@ private:
             for (const auto& directory : parsed.directories) {
                 const std::string name_there(host::base_name(directory));
                 if (host::parent_path(directory) == m_paths.absolute(site) &&
-                    std::ranges::find(seen, name_there) == seen.end()) {
+                    !is_one_of(name_there, seen)) {
                     seen.push_back(name_there);
                 }
             }
@@ -270,7 +267,7 @@ private:
         }
         // Records call files by the real names of their directories.
         auto path = written;
-        if (const auto real = real_path_of(m_prefix + '/' + written);
+        if (const auto real = resolved_path(m_prefix + '/' + written);
             real.starts_with(m_real_prefix + '/')) {
             path = real.substr(m_real_prefix.size() + 1);
         }
@@ -288,12 +285,6 @@ private:
 };
 
 } // namespace
-
-std::string real_path_of(const std::string& path) {
-    const std::unique_ptr<char, void (*)(void*)> resolved(::realpath(path.c_str(), nullptr),
-                                                          &std::free);
-    return resolved ? std::string(resolved.get()) : std::string();
-}
 
 FoundRecords find_records(const OpenDirectory& prefix, const std::string& path,
                           const std::string& real_path) {

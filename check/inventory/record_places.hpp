@@ -33,7 +33,4 @@ struct FoundRecords {
 FoundRecords find_records(const OpenDirectory& prefix, const std::string& path,
                           const std::string& real_path);
 
-// Without symlinks; empty where it leads nowhere.
-std::string real_path_of(const std::string& path);
-
 } // namespace cudaenv::inventory

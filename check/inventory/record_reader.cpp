@@ -1,5 +1,6 @@
 #include "check/inventory/record_reader.hpp"
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "check/inventory/metadata_text.hpp"
 #include "check/inventory/source_text.hpp"
@@ -8,9 +9,7 @@
 #include "solver/specs/requirement.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <span>
 #include <sys/stat.h>
 
 namespace cudaenv::inventory {
@@ -49,64 +48,62 @@ void take_metadata(Distribution& distribution, std::string_view text) {
     distribution.requires_dist = std::move(metadata.requires_dist);
 }
 
+// What there is to know of a kind of record; the next one is a row.
+struct RecordKindRow {
+    RecordKind kind;
+    std::string_view suffix; // of its name in site-packages; empty: it is known otherwise
+    void (RecordReader::*read)(const std::string& name, const std::string& path);
+    // What its reading depends on, below its name: a directory's times show added and removed
+    // names, each file's times its content. Empty: more than that.
+    std::vector<std::string> stamped;
+
+    static const std::vector<RecordKindRow>& all();
+    static const RecordKindRow& of(RecordKind kind) {
+        return *find_pointer(all(), kind, &RecordKindRow::kind);
+    }
+};
+
+const std::vector<RecordKindRow>& RecordKindRow::all() {
+    static const std::vector<RecordKindRow> rows = {
+        {RecordKind::Conda, "", &RecordReader::read_conda_record, {""}},
+        {RecordKind::DistInfo,
+         ".dist-info",
+         &RecordReader::read_dist_info,
+         {"", "/METADATA", "/RECORD", "/INSTALLER", "/WHEEL", "/direct_url.json"}},
+        {RecordKind::EggInfo,
+         ".egg-info",
+         &RecordReader::read_egg_info,
+         {"", "/PKG-INFO", "/requires.txt", "/installed-files.txt", "/INSTALLER",
+          "/direct_url.json"}},
+        {RecordKind::EggLink, ".egg-link", &RecordReader::read_egg_link, {}}, // leads elsewhere
+        {RecordKind::Egg,
+         ".egg",
+         &RecordReader::read_egg,
+         {"", "/EGG-INFO", "/EGG-INFO/PKG-INFO", "/EGG-INFO/requires.txt", "/EGG-INFO/WHEEL",
+          "/EGG-INFO/INSTALLER", "/EGG-INFO/direct_url.json"}},
+        {RecordKind::PathFile, ".pth", &RecordReader::read_path_file, {""}},
+        {RecordKind::Tilde, "", &RecordReader::read_tilde, {}},
+    };
+    return rows;
+}
+
 std::optional<RecordKind> kind_in_site(std::string_view name) {
     if (name.starts_with('~')) {
         return RecordKind::Tilde;
     }
-    if (name.ends_with(".dist-info")) {
-        return RecordKind::DistInfo;
-    }
-    if (name.ends_with(".egg-info")) {
-        return RecordKind::EggInfo;
-    }
-    if (name.ends_with(".egg-link")) {
-        return RecordKind::EggLink;
-    }
-    if (name.ends_with(".egg")) {
-        return RecordKind::Egg;
-    }
-    if (name.ends_with(".pth")) {
-        return RecordKind::PathFile;
-    }
-    return std::nullopt;
+    const auto* const row = find_pointer_if(RecordKindRow::all(), [&](const RecordKindRow& one) {
+        return !one.suffix.empty() && name.ends_with(one.suffix);
+    });
+    return row == nullptr ? std::nullopt : std::optional(row->kind);
 }
 
 std::vector<FileIdentity> stamps_of(RecordKind kind, const RecordPlace& place,
                                     const std::string& name, std::int64_t now_ns) {
-    static constexpr auto k_itself = std::to_array<const char*>({""});
-    // The directory's times show added and removed names, each file's times its content.
-    static constexpr auto k_dist_info = std::to_array<const char*>(
-        {"", "/METADATA", "/RECORD", "/INSTALLER", "/WHEEL", "/direct_url.json"});
-    static constexpr auto k_egg_info =
-        std::to_array<const char*>({"", "/PKG-INFO", "/requires.txt", "/installed-files.txt",
-                                    "/INSTALLER", "/direct_url.json"});
-    static constexpr auto k_egg = std::to_array<const char*>(
-        {"", "/EGG-INFO", "/EGG-INFO/PKG-INFO", "/EGG-INFO/requires.txt", "/EGG-INFO/WHEEL",
-         "/EGG-INFO/INSTALLER", "/EGG-INFO/direct_url.json"});
-    std::span<const char* const> parts;
-    switch (kind) {
-    case RecordKind::Conda:
-    case RecordKind::PathFile:
-        parts = k_itself;
-        break;
-    case RecordKind::DistInfo:
-        parts = k_dist_info;
-        break;
-    case RecordKind::EggInfo:
-        parts = k_egg_info;
-        break;
-    case RecordKind::Egg:
-        parts = k_egg;
-        break;
-    case RecordKind::EggLink: // leads elsewhere
-    case RecordKind::Tilde:
-        return {};
-    }
     std::vector<FileIdentity> stamps;
-    for (const char* part : parts) {
+    for (const std::string& part : RecordKindRow::of(kind).stamped) {
         struct stat status {};
         if (::fstatat(place.open.fd(), (name + part).c_str(), &status, 0) == 0) {
-            stamps.push_back(identity_of(status));
+            stamps.push_back(FileIdentity::of(status));
         } else if (errno == ENOENT || errno == ENOTDIR) {
             stamps.emplace_back();
         } else {
@@ -122,30 +119,7 @@ std::vector<FileIdentity> stamps_of(RecordKind kind, const RecordPlace& place,
 ReadRecord RecordReader::read(RecordKind kind, const RecordPlace& place, const std::string& name) {
     m_record = {};
     m_place = &place;
-    const auto path = place.path + '/' + name;
-    switch (kind) {
-    case RecordKind::Conda:
-        read_conda_record(name, path);
-        break;
-    case RecordKind::DistInfo:
-        read_dist_info(name, path);
-        break;
-    case RecordKind::EggInfo:
-        read_egg_info(name, path);
-        break;
-    case RecordKind::EggLink:
-        read_egg_link(name, path);
-        break;
-    case RecordKind::Egg:
-        read_egg(name, path);
-        break;
-    case RecordKind::PathFile:
-        read_path_file(name, path);
-        break;
-    case RecordKind::Tilde:
-        read_tilde(name, path);
-        break;
-    }
+    (this->*RecordKindRow::of(kind).read)(name, place.path + '/' + name);
     return std::move(m_record);
 }
 

@@ -45,8 +45,8 @@ struct ReadRecord {
 
 // Of all that read() would read of it, and of those that it would miss; what is the same again has
 // the same content. Empty where that is unknown. `now_ns`: since the epoch.
-std::vector<inventory::FileIdentity> stamps_of(RecordKind kind, const RecordPlace& place,
-                                               const std::string& name, std::int64_t now_ns);
+std::vector<FileIdentity> stamps_of(RecordKind kind, const RecordPlace& place,
+                                    const std::string& name, std::int64_t now_ns);
 
 // One for each thread: it keeps its memory.
 class RecordReader {
@@ -56,6 +56,8 @@ public:
     ReadRecord read(RecordKind kind, const RecordPlace& place, const std::string& name);
 
 private:
+    friend struct RecordKindRow; // which of the readers below is whose
+
     void note(const std::string& path, std::string reason);
     void note(const std::string& path, const Error& error);
     std::optional<inventory::FileText> text_of(const OpenDirectory& in, const std::string& name,

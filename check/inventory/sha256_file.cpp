@@ -32,12 +32,6 @@ const EVP_MD* sha256() {
 
 } // namespace
 
-FileIdentity identity_of(const struct stat& status) {
-    return {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino),
-            static_cast<std::uint64_t>(status.st_size), nanoseconds(status.st_mtim),
-            nanoseconds(status.st_ctim)};
-}
-
 bool is_settled(const FileIdentity& file, std::int64_t now_ns) {
     // Linux stamps files by a clock that goes in steps of at most 10 ms; where the stamps are whole
     // seconds it is the file system's, whose steps may be two. One of the future is not settled.
@@ -94,7 +88,7 @@ Result<facts::Sha256Digest> FileHasher::hash(int directory, const char* name,
         return unavailable("not-a-file", "is not a regular file");
     }
     const auto changed = [] { return unavailable("changed", "was changed while it was read"); };
-    if (identity_of(status) != expected) {
+    if (FileIdentity::of(status) != expected) {
         return changed();
     }
     if (expected.size >= k_worth_advice) {
@@ -103,7 +97,7 @@ Result<facts::Sha256Digest> FileHasher::hash(int directory, const char* name,
     EVP_DigestInit_ex2(m_context.get(), sha256(), nullptr);
     CUDAENV_TRY(const auto have, read_all(file.get(), expected.size, wanted));
     if (have != expected.size || ::fstat(file.get(), &status) != 0 ||
-        identity_of(status) != expected) {
+        FileIdentity::of(status) != expected) {
         return changed();
     }
     facts::Sha256Digest digest{};

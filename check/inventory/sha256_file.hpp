@@ -2,31 +2,18 @@
 // nothing else to the file; a file that changes meanwhile is reported as such, never as a digest.
 #pragma once
 
+#include "base/file_identity.hpp"
 #include "base/goes_on.hpp"
 #include "base/result.hpp"
 #include "solver/facts/inventory.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <sys/stat.h>
 
 struct evp_md_ctx_st;
 
 namespace cudaenv::inventory {
 
-// What distinguishes one content of a file from another: a change alters the ctime, which no
-// program can set.
-struct FileIdentity {
-    std::uint64_t device = 0;
-    std::uint64_t inode = 0;
-    std::uint64_t size = 0;
-    std::int64_t modified_ns = 0;
-    std::int64_t changed_ns = 0;
-
-    bool operator==(const FileIdentity&) const = default;
-};
-FileIdentity identity_of(const struct stat& status);
 // Whether a later change of the file is sure to show in its identity, as looked at at `now_ns`
 // (since the epoch): not if it was changed just then, in what may be one tick of the clock.
 bool is_settled(const FileIdentity& file, std::int64_t now_ns);

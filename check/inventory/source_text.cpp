@@ -22,7 +22,7 @@ std::string absolute_path(std::string_view written, std::string_view site, Claim
 // "__editable___pkg_finder" of "import __editable___pkg_finder; __editable___pkg_finder.install()".
 std::string_view imported_module(std::string_view line) {
     line = trim(line.substr(std::string_view("import ").size()));
-    const auto end = std::find_if_not(line.begin(), line.end(), [](char c) {
+    const auto end = std::ranges::find_if_not(line, [](char c) {
         return is_alnum(c) || c == '_' || c == '.' || static_cast<unsigned char>(c) >= 0x80;
     });
     return line.substr(0, static_cast<std::size_t>(end - line.begin()));

@@ -15,10 +15,9 @@ namespace {
 // "a.b_c": nothing else belongs into a line of Python.
 bool is_dotted_name(std::string_view text) {
     const auto parts = split(text, '.');
-    return !parts.empty() && std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
+    return !parts.empty() && std::ranges::all_of(parts, [](std::string_view part) {
         return !part.empty() && !is_digit(part.front()) &&
-               std::all_of(part.begin(), part.end(),
-                           [](char c) { return is_alnum(c) || c == '_'; });
+               std::ranges::all_of(part, [](char c) { return is_alnum(c) || c == '_'; });
     });
 }
 

@@ -152,7 +152,7 @@ Result<facts::Sha256Digest> digest_of(int directory, const std::string& name,
     if (!S_ISREG(status.st_mode)) {
         return unavailable("not-a-file", name + " is not a regular file");
     }
-    return hasher.hash(directory, name.c_str(), inventory::identity_of(status), wanted);
+    return hasher.hash(directory, name.c_str(), FileIdentity::of(status), wanted);
 }
 
 std::string to_text(const facts::Sha256Digest& digest) {

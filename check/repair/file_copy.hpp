@@ -6,7 +6,6 @@
 #include "base/result.hpp"
 #include "solver/facts/inventory.hpp"
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>

@@ -2,6 +2,7 @@
 
 #include "base/ascii.hpp"
 #include "base/fd.hpp"
+#include "base/ranges.hpp"
 #include "base/real_path.hpp"
 #include "base/text.hpp"
 #include "base/whole_io.hpp"
@@ -27,11 +28,6 @@ std::string text_of(const std::string& path) {
     return file ? read_rest(file.get(), k_most).value_or("") : std::string();
 }
 
-template <std::size_t Size>
-bool is_one_of(std::string_view word, const std::array<std::string_view, Size>& list) {
-    return std::find(list.begin(), list.end(), word) != list.end();
-}
-
 std::string_view base_of(std::string_view path) {
     return path.substr(path.rfind('/') + 1);
 }
@@ -45,8 +41,8 @@ std::string_view installer_in(const Words& words) {
         {"pip", "uv", "conda", "mamba", "micromamba", "pixi", "poetry", "pdm"});
     constexpr auto k_does = std::to_array<std::string_view>(
         {"install", "uninstall", "remove", "update", "upgrade", "create", "sync", "add"});
-    if (std::none_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return is_one_of(word, k_does); })) {
+    if (std::ranges::none_of(words,
+                             [&](std::string_view word) { return is_one_of(word, k_does); })) {
         return {};
     }
     constexpr std::size_t k_first = 4; // python -I -m pip
@@ -95,7 +91,7 @@ std::optional<InstallerAtWork> installer_at_work(const std::string& prefix) {
     const auto processes = inventory::OpenDirectory::open("/proc");
     const auto names = processes ? processes->names() : Result<std::vector<std::string>>();
     for (const std::string& process : names.value_or(std::vector<std::string>())) {
-        if (!std::all_of(process.begin(), process.end(), is_digit)) {
+        if (!std::ranges::all_of(process, is_digit)) {
             continue;
         }
         const std::string place = "/proc/" + process;
@@ -105,7 +101,7 @@ std::optional<InstallerAtWork> installer_at_work(const std::string& prefix) {
         if (installer.empty()) {
             continue;
         }
-        bool here = std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+        bool here = std::ranges::any_of(words, [&](std::string_view word) {
             return is_in(word, prefixes[0]) || is_in(word, prefixes[1]);
         });
         here = here || names_environment(words, prefixes[1]) ||

@@ -44,7 +44,7 @@ std::vector<KeptDistribution> KeptStore::list(const std::string& prefix) const {
             all.push_back(std::move(*kept));
         }
     }
-    std::sort(all.begin(), all.end(), [](const auto& left, const auto& right) {
+    std::ranges::sort(all, [](const auto& left, const auto& right) {
         return std::tie(left.name, left.kept_at, left.version) <
                std::tie(right.name, right.kept_at, right.version);
     });

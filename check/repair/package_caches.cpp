@@ -1,8 +1,8 @@
 #include "check/repair/package_caches.hpp"
 
+#include "base/ranges.hpp"
 #include "host/conda_installs.hpp"
 
-#include <algorithm>
 #include <span>
 
 namespace cudaenv::repair {
@@ -24,8 +24,7 @@ std::vector<std::string> package_caches(const host::Environment& environment,
                                         const std::string& home, const std::string& prefix) {
     std::vector<std::string> caches;
     const auto add = [&](std::string directory) {
-        if (directory.starts_with('/') &&
-            std::find(caches.begin(), caches.end(), directory) == caches.end()) {
+        if (directory.starts_with('/') && !is_one_of(directory, caches)) {
             caches.push_back(std::move(directory));
         }
     };

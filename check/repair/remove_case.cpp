@@ -1,7 +1,6 @@
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "check/repair/repair_case.hpp"
-
-#include <algorithm>
 
 namespace cudaenv::repair {
 
@@ -13,8 +12,7 @@ bool may_be_removed(const facts::Inventory& inventory, const facts::Claims& clai
     const auto slash = path.rfind('/');
     const std::string above = slash == std::string::npos ? std::string() : path.substr(0, slash);
     const std::string_view name = std::string_view(path).substr(slash + 1);
-    const bool in_site =
-        std::find(inventory.sites.begin(), inventory.sites.end(), above) != inventory.sites.end();
+    const bool in_site = is_one_of(above, inventory.sites);
     const bool is_leftover = name.starts_with('~') || name.ends_with(".dist-info") ||
                              name.ends_with(".egg-info") || name.ends_with(".egg-link");
     bool conda_claims = false;

@@ -1,6 +1,7 @@
 #include "check/repair/repair.hpp"
 
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "check/repair/repair_case.hpp"
 #include "check/repair/staging.hpp"
 
@@ -71,8 +72,8 @@ private:
     }
 
     [[nodiscard]] bool is_blocked(const RepairStep& step) const {
-        return std::any_of(step.findings.begin(), step.findings.end(),
-                           [&](std::size_t finding) { return m_blocked.contains(finding); });
+        return std::ranges::any_of(
+            step.findings, [&](std::size_t finding) { return m_blocked.contains(finding); });
     }
 
     const PrefixDirectory* m_prefix;
@@ -96,9 +97,8 @@ bool is_metadata(std::string_view path) {
 }
 
 bool share_a_finding(const RepairStep& step, const RepairStep& other) {
-    return std::any_of(other.findings.begin(), other.findings.end(), [&](std::size_t one) {
-        return std::find(step.findings.begin(), step.findings.end(), one) != step.findings.end();
-    });
+    return std::ranges::any_of(other.findings,
+                               [&](std::size_t one) { return is_one_of(one, step.findings); });
 }
 
 std::string few_of(const std::vector<std::string>& paths) {
@@ -131,9 +131,8 @@ std::vector<RepairStep> steps_of(std::span<const rules::CheckFinding> findings) 
             if (uninstall != nullptr && kept.contains(uninstall->distribution)) {
                 continue; // restoring the kept copy replaces it
             }
-            const auto same = std::find_if(steps.begin(), steps.end(), [&](RepairStep& step) {
-                return merge(step.repair, repair);
-            });
+            const auto same = std::ranges::find_if(
+                steps, [&](RepairStep& step) { return merge(step.repair, repair); });
             if (same == steps.end()) {
                 steps.push_back({repair, {i}});
             } else if (same->findings.back() != i) {
@@ -141,7 +140,7 @@ std::vector<RepairStep> steps_of(std::span<const rules::CheckFinding> findings) 
             }
         }
     }
-    std::stable_sort(steps.begin(), steps.end(), [](const auto& left, const auto& right) {
+    std::ranges::stable_sort(steps, [](const auto& left, const auto& right) {
         return left.repair.index() < right.repair.index();
     });
     return steps;

@@ -9,7 +9,6 @@
 #include "check/repair/uninstall.hpp"
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

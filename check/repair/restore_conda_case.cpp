@@ -21,7 +21,7 @@ Part part_of(const StagedFile& file) {
 
 // Whether it is all that is done for its findings.
 bool is_alone(const Preparation& with) {
-    return std::none_of(with.steps.begin(), with.steps.end(), [&](const RepairStep& other) {
+    return std::ranges::none_of(with.steps, [&](const RepairStep& other) {
         return &other != &with.step && share_a_finding(with.step, other);
     });
 }

@@ -1,6 +1,7 @@
 #include "check/repair/restore_kept.hpp"
 
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "check/repair/file_copy.hpp"
 #include "check/rules/ownership.hpp"
 
@@ -40,7 +41,7 @@ Result<std::string> stage_file(Staging& staging, const Fd& tree, const KeptFile&
 
 Result<void> can_be_put_back(const KeptDistribution& kept, const facts::Inventory& inventory) {
     const auto& sites = inventory.sites;
-    if (std::find(sites.begin(), sites.end(), kept.site) == sites.end()) {
+    if (!is_one_of(kept.site, sites)) {
         return unavailable("other-python",
                            "the copy of " + printable(kept.name) + " was kept for " +
                                printable(kept.site) +
@@ -104,10 +105,9 @@ Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& stagi
         restoration.files.push_back({file.path, std::move(staged), false});
     }
     // What makes a distribution of a dist-info.
-    std::stable_partition(
-        restoration.files.begin(), restoration.files.end(), [](const StagedFile& file) {
-            return !file.path.ends_with("/METADATA") && !file.path.ends_with("/PKG-INFO");
-        });
+    std::ranges::stable_partition(restoration.files, [](const StagedFile& file) {
+        return !file.path.ends_with("/METADATA") && !file.path.ends_with("/PKG-INFO");
+    });
     return restoration;
 }
 

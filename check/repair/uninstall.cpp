@@ -1,6 +1,7 @@
 #include "check/repair/uninstall.hpp"
 
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "check/inventory/open_files.hpp"
 #include "check/repair/file_copy.hpp"
 #include "check/rules/ownership.hpp"
@@ -40,7 +41,7 @@ public:
              const GoesOn& wanted)
         : m_prefix(&prefix), m_claims(&claims), m_distribution(distribution), m_stays(&stays),
           m_wanted(&wanted), m_one(&inventory.distributions[distribution]),
-          m_has_digests(std::any_of(m_one->files.begin(), m_one->files.end(), [](const auto& file) {
+          m_has_digests(std::ranges::any_of(m_one->files, [](const auto& file) {
               return file.hash != facts::ClaimHash::None;
           })) {}
 
@@ -50,13 +51,9 @@ public:
         }
         m_planned.site = m_one->site;
         finish_metadata();
-        const auto once = [](std::vector<std::string>& paths) {
-            std::sort(paths.begin(), paths.end());
-            paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-        };
         for (auto* paths :
              {&m_planned.files, &m_planned.metadata_files, &m_planned.left, &m_planned.outside}) {
-            once(*paths);
+            sort_unique(*paths);
         }
         return std::move(m_planned);
     }
@@ -65,7 +62,7 @@ private:
     [[nodiscard]] bool stays(const std::string& path) const {
         const auto claimed = m_claims->of(path);
         return m_stays->contains(path) ||
-               std::any_of(claimed.begin(), claimed.end(), [&](const facts::Claim& claim) {
+               std::ranges::any_of(claimed, [&](const facts::Claim& claim) {
                    return claim.by == facts::Claim::By::Conda || claim.package != m_distribution;
                });
     }
@@ -147,7 +144,7 @@ private:
         });
         m_claims->for_each_path([&](std::string_view path, std::span<const facts::Claim> by) {
             shared = shared || (is_below(path, m_one->metadata) &&
-                                std::any_of(by.begin(), by.end(), [&](const facts::Claim& claim) {
+                                std::ranges::any_of(by, [&](const facts::Claim& claim) {
                                     return claim.by == facts::Claim::By::Conda ||
                                            claim.package != m_distribution;
                                 }));

@@ -1,4 +1,5 @@
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "check/repair/file_copy.hpp"
 #include "check/repair/repair_case.hpp"
 #include "check/rules/ownership.hpp"
@@ -26,7 +27,7 @@ std::vector<std::string> unlike_both(const Preparation& with) {
         for (const auto& file : files) {
             const std::string path(files.path(file));
             if (file.hash != facts::ClaimHash::Sha256 || rules::is_ordinary_difference(path) ||
-                std::find(back.begin(), back.end(), path) != back.end()) {
+                is_one_of(path, back)) {
                 continue;
             }
             const auto place = with.prefix.place(path);
@@ -61,7 +62,7 @@ Result<void> commit(const Uninstallation& planned, Part part, const Preparation&
 
 Result<Commit> prepare(const rules::UninstallPip& repair, const Preparation& with) {
     const auto& all = with.inventory.distributions;
-    const auto one = std::find_if(all.begin(), all.end(), [&](const auto& distribution) {
+    const auto one = std::ranges::find_if(all, [&](const auto& distribution) {
         return distribution.name == repair.distribution &&
                (repair.metadata.empty() || distribution.metadata == repair.metadata);
     });

@@ -63,8 +63,8 @@ std::vector<CheckFinding> check(const CheckContext& context, CheckDepth depth) {
             row.rule(context, found);
         }
     }
-    std::for_each(found.begin(), found.end(), make_printable);
-    std::stable_sort(found.begin(), found.end(), [](const auto& left, const auto& right) {
+    std::ranges::for_each(found, make_printable);
+    std::ranges::stable_sort(found, [](const auto& left, const auto& right) {
         return std::tie(left.finding.severity, left.finding.code, left.subject) <
                std::tie(right.finding.severity, right.finding.code, right.subject);
     });

@@ -1,4 +1,5 @@
 // CE124 of conda's packages: a record that depends on another version than the one that is there.
+#include "base/ranges.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/install_text.hpp"
 #include "check/rules/requirements.hpp"
@@ -37,8 +38,7 @@ void find_unmet_depends(const CheckContext& context, std::vector<CheckFinding>& 
         }
         const auto* row = knowledge::find_framework(package.name);
         const auto partners = torch_partners();
-        const bool is_partner =
-            row != nullptr && std::ranges::find(partners, row->name) != partners.end();
+        const bool is_partner = row != nullptr && is_one_of(row->name, partners);
         std::vector<std::pair<std::string, const facts::CondaPackage*>> unmet;
         for (const auto& text : package.depends) {
             const auto spec = specs::MatchSpec::parse(text);

@@ -3,11 +3,8 @@
 #include "check/rules/evidence.hpp"
 #include "check/rules/file_kind.hpp"
 #include "check/rules/install_text.hpp"
-#include "check/rules/leftovers.hpp"
 #include "check/rules/parties.hpp"
 #include "check/rules/rules.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -21,8 +18,8 @@ void report_interrupted_conda(const CheckContext& context, std::vector<CheckFind
     for (const auto& left : context.inventory.leftovers) {
         const auto& packages = context.inventory.conda;
         if (left.kind != LeftoverKind::InterruptedConda ||
-            std::any_of(packages.begin(), packages.end(),
-                        [&](const auto& package) { return package.name == left.name; })) {
+            std::ranges::any_of(packages,
+                                [&](const auto& package) { return package.name == left.name; })) {
             continue;
         }
         auto found =
@@ -55,9 +52,9 @@ void report_damaged_conda(const CheckContext& context, std::vector<CheckFinding>
 
 // Have all of conda's records been read?
 bool knows_condas_records(const facts::Inventory& inventory) {
-    return !inventory.conda.empty() &&
-           std::none_of(inventory.notes.begin(), inventory.notes.end(),
-                        [](const auto& note) { return note.path.starts_with("conda-meta"); });
+    return !inventory.conda.empty() && std::ranges::none_of(inventory.notes, [](const auto& note) {
+        return note.path.starts_with("conda-meta");
+    });
 }
 
 // conda writes the files first and the record last.
@@ -69,8 +66,8 @@ void report_unrecorded_conda(const CheckContext& context, std::vector<CheckFindi
         const auto& packages = context.inventory.conda;
         if (distribution.installer != "conda" || !distribution.has_metadata ||
             conda_claims_below(context, distribution.metadata) ||
-            std::any_of(packages.begin(), packages.end(),
-                        [&](const auto& package) { return package.name == distribution.name; })) {
+            std::ranges::any_of(
+                packages, [&](const auto& package) { return package.name == distribution.name; })) {
             continue;
         }
         auto found = report(

@@ -2,8 +2,8 @@
 
 #include "base/ascii.hpp"
 #include "base/dotted_version.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
-#include "check/rules/family_member.hpp"
 #include "check/rules/torch_pairing.hpp"
 #include "solver/pins/pins.hpp"
 #include "solver/specs/pep440.hpp"
@@ -69,7 +69,7 @@ std::optional<std::string> exact(std::string_view name, std::string_view version
 }
 
 bool is_plain(std::string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return !text.empty() && std::ranges::all_of(text, [](char c) {
         return is_alnum(c) || std::string_view("._+!-").find(c) != std::string_view::npos;
     });
 }
@@ -102,7 +102,7 @@ void add_partners(const facts::Inventory& inventory, const Ownership& ownership,
             continue;
         }
         const std::string name = requirement->normalized_name();
-        if (!is_cuda_partner(name) || std::find(names.begin(), names.end(), name) != names.end()) {
+        if (!is_cuda_partner(name) || is_one_of(name, names)) {
             continue;
         }
         const Held held = find_held(inventory, ownership, name);
@@ -119,11 +119,10 @@ void add_partners(const facts::Inventory& inventory, const Ownership& ownership,
 }
 
 const pins::EffectivePin* pin_of(std::span<const pins::EffectivePin> pins, std::string_view name) {
-    const auto found = std::find_if(pins.begin(), pins.end(), [&](const pins::EffectivePin& one) {
+    return find_pointer_if(pins, [&](const pins::EffectivePin& one) {
         return one.pin.name == name && one.source != pins::PinSource::Shell &&
                one.source != pins::PinSource::User && one.source != pins::PinSource::System;
     });
-    return found == pins.end() ? nullptr : &*found;
 }
 
 std::optional<std::string> pinned(std::span<const pins::EffectivePin> pins, std::string_view name) {
@@ -139,11 +138,7 @@ std::optional<std::string> pinned(std::span<const pins::EffectivePin> pins, std:
 
 // "1.12.0" of "1.12.0a0+git664058f", a checkout on the way there.
 std::string_view release_of(std::string_view version) {
-    std::string_view release = version.substr(0, version.find_first_not_of("0123456789."));
-    while (release.ends_with('.')) {
-        release.remove_suffix(1); // of 2.9.0.dev20250901
-    }
-    return release;
+    return leading_numbers(version);
 }
 
 // The one made for the torch that is here.
@@ -223,20 +218,16 @@ std::vector<OutdatedConstraint> outdated_constraints(std::string_view file,
 }
 
 BuildsApart builds_apart(std::string_view pip_version) {
-    const std::size_t end = pip_version.find_first_not_of("0123456789.");
-    std::string_view release = pip_version.substr(0, end);
-    while (release.ends_with('.')) {
-        release.remove_suffix(1); // of 26.2.dev0
-    }
-    const auto version = DottedVersion::parse(release);
-    // A pre-release of the first one is not yet it.
-    if (!version || (end != std::string_view::npos && *version == DottedVersion::of("25.3"))) {
+    const auto version = DottedVersion::parse(leading_numbers(pip_version));
+    // A pre-release of the first one is not yet it: 26.2.dev0.
+    const bool is_final = pip_version.find_first_not_of("0123456789.") == std::string_view::npos;
+    if (!version || (!is_final && *version == DottedVersion::of("25.3"))) {
         return BuildsApart::Never;
     }
     if (*version < DottedVersion::of("25.3")) {
         return BuildsApart::Never;
     }
-    if (end != std::string_view::npos && *version == DottedVersion::of("26.2")) {
+    if (!is_final && *version == DottedVersion::of("26.2")) {
         return BuildsApart::ByFeature;
     }
     return *version < DottedVersion::of("26.2") ? BuildsApart::ByFeature : BuildsApart::Always;

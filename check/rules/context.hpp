@@ -10,7 +10,6 @@
 #include "solver/facts/inventory.hpp"
 #include "solver/facts/seen_distribution.hpp"
 
-#include <optional>
 #include <string>
 #include <vector>
 

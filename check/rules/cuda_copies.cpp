@@ -14,12 +14,11 @@
 //   several majors that share no path                      note     each is loaded by its own name
 //   one copy; one manager's split packages; a library      silent
 //     in a wheel under a name of its own (a hash)
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "check/rules/cuda_libraries.hpp"
-#include "check/rules/cudnn_parts.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/install_text.hpp"
-#include "check/rules/overwrites.hpp"
 #include "check/rules/rules.hpp"
 #include "solver/specs/requirement.hpp"
 
@@ -92,8 +91,7 @@ std::vector<std::string> contested(const CheckContext& context, const LibraryCop
             }
         }
     }
-    std::ranges::sort(paths);
-    paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+    sort_unique(paths);
     return paths;
 }
 
@@ -204,7 +202,7 @@ std::vector<Repair> repairs_of(const std::vector<CheckFinding>& overwritten) {
             return {};
         }
         for (const auto& repair : one.repairs) {
-            if (std::ranges::find(repairs, repair) == repairs.end()) {
+            if (!is_one_of(repair, repairs)) {
                 repairs.push_back(repair);
             }
         }
@@ -214,11 +212,8 @@ std::vector<Repair> repairs_of(const std::vector<CheckFinding>& overwritten) {
 
 std::vector<CheckFinding> findings_of(const CheckContext& context, const std::vector<Loss>& losses,
                                       std::string_view code) {
-    std::vector<CheckFinding> overwritten;
-    overwritten.reserve(losses.size());
-    for (const auto& loss : losses) {
-        overwritten.push_back(wheel_over_wheel(context, loss, code));
-    }
+    auto overwritten =
+        each_of(losses, [&](const Loss& loss) { return wheel_over_wheel(context, loss, code); });
     return overwritten;
 }
 
@@ -326,8 +321,7 @@ void find_copies(const CheckContext& context, const Subject& subject,
         add_evidence(lost, found);
         found.repairs = std::move(repairs);
     }
-    std::ranges::sort(found.files);
-    found.files.erase(std::unique(found.files.begin(), found.files.end()), found.files.end());
+    sort_unique(found.files);
     findings.push_back(std::move(found));
 }
 

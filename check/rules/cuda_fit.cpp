@@ -1,12 +1,12 @@
 // What the environment's CUDA meets on this machine: the toolkit that activation chose, the driver
 // and the GPUs. What was measured here wins over every table.
+#include "base/ranges.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/family_member.hpp"
 #include "check/rules/install_text.hpp"
 #include "check/rules/installers.hpp"
-#include "check/rules/missing_nvcc.hpp"
 #include "check/rules/rules.hpp"
 #include "solver/knowledge/fit.hpp"
 #include "solver/knowledge/packages.hpp"
@@ -143,10 +143,8 @@ std::string older_plugin(const CheckContext& context, const Needing& needing,
     const auto plugin = std::ranges::find(all, needing.name.substr(0, needing.name.find(' ')),
                                           &facts::Distribution::name);
     const auto other = "jax-cuda" + std::to_string(gives.major()) + "-plugin";
-    const auto releases = knowledge::package_releases(other);
     if (plugin == all.end() || plugin->name == other ||
-        std::ranges::find(releases, plugin->version, &knowledge::PackageRelease::version) ==
-            releases.end()) {
+        knowledge::package_release(other, plugin->version) == nullptr) {
         return {};
     }
     return both_commands(
@@ -276,7 +274,7 @@ void find_unserved_gpus(const CheckContext& context, std::vector<CheckFinding>& 
             continue;
         }
         const auto text = fmt::format("{} ({})", gpu.name, gpu.capability->sm());
-        if (std::ranges::find(unserved, text) == unserved.end()) {
+        if (!is_one_of(text, unserved)) {
             unserved.push_back(text);
         }
         evidence.push_back({"", 0, text});

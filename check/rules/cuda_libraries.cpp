@@ -1,8 +1,6 @@
 #include "check/rules/cuda_libraries.hpp"
 
-#include "base/ascii.hpp"
-#include "base/text.hpp"
-#include "check/rules/family_member.hpp"
+#include "base/ranges.hpp"
 #include "solver/knowledge/knowledge.hpp"
 
 #include <algorithm>
@@ -13,52 +11,32 @@ namespace cudaenv::rules {
 
 namespace {
 
-std::string_view stem_of(CudaLibrary library) {
-    switch (library) {
-    case CudaLibrary::Runtime:
-        return "libcudart";
-    case CudaLibrary::Cudnn:
-        return "libcudnn";
-    case CudaLibrary::Nccl:
-        break;
-    }
-    return "libnccl";
-}
+struct LibraryRow {
+    std::string_view stem;      // of its files
+    std::string_view component; // in the table of PyPI's distributions
+    // conda's packages that are the library where their records name no file of it.
+    std::array<std::string_view, 2> conda_names;
+};
+constexpr auto k_libraries = std::to_array<LibraryRow>({
+    // in the order of CudaLibrary
+    {"libcudart", "cuda-runtime", {"cudatoolkit", "cuda-cudart"}},
+    {"libcudnn", "cudnn", {"cudnn", "libcudnn"}},
+    {"libnccl", "nccl", {"nccl", "nccl"}}, // it has one name there
+});
 
-// Which of conda's packages are the library where their records name no file of it.
-bool is_conda_name(CudaLibrary library, std::string_view name) {
-    switch (library) {
-    case CudaLibrary::Runtime:
-        return name == "cudatoolkit" || name == "cuda-cudart";
-    case CudaLibrary::Cudnn:
-        return name == "cudnn" || name == "libcudnn";
-    case CudaLibrary::Nccl:
-        break;
-    }
-    return name == "nccl";
-}
-
-std::string_view component_of(CudaLibrary library) {
-    switch (library) {
-    case CudaLibrary::Runtime:
-        return "cuda-runtime";
-    case CudaLibrary::Cudnn:
-        return "cudnn";
-    case CudaLibrary::Nccl:
-        break;
-    }
-    return "nccl";
+const LibraryRow& row_of(CudaLibrary library) {
+    return k_libraries.at(static_cast<std::size_t>(library));
 }
 
 // The versions of libcudart.so.11.0 and libcudart.so.11.8.89, of libcudnn_cnn.so.9; none for the
 // plain .so, for libcudart_static.a and for libcudart-d0da41ae.so.11.0.
 bool parse_name(std::string_view name, CudaLibrary library, ClaimedLibrary& into) {
     const auto at = name.find(".so.");
-    if (at == std::string_view::npos || !name.starts_with(stem_of(library))) {
+    if (at == std::string_view::npos || !name.starts_with(row_of(library).stem)) {
         return false;
     }
     const auto stem = name.substr(0, at);
-    const auto rest = stem.substr(stem_of(library).size());
+    const auto rest = stem.substr(row_of(library).stem.size());
     if (!rest.empty() && !(library == CudaLibrary::Cudnn && rest.front() == '_' &&
                            rest.find_first_of("-.") == std::string_view::npos)) {
         return false;
@@ -74,12 +52,7 @@ bool parse_name(std::string_view name, CudaLibrary library, ClaimedLibrary& into
 }
 
 const knowledge::PipDistribution* wheel_of(std::string_view name) {
-    for (const auto& row : knowledge::pip_distributions()) {
-        if (row.name == name) {
-            return &row;
-        }
-    }
-    return nullptr;
+    return find_pointer(knowledge::pip_distributions(), name, &knowledge::PipDistribution::name);
 }
 
 // Of the library itself, not of the CUDA it is for: cuDNN 9 of nvidia-cudnn-cu12 9.10.2.21.
@@ -169,7 +142,7 @@ private:
         };
         const bool conda_has_files = has(CopyFrom::Conda);
         for (const auto& package : m_context->inventory.conda) {
-            if (!conda_has_files && is_conda_name(m_library, package.name) &&
+            if (!conda_has_files && is_one_of(package.name, row_of(m_library).conda_names) &&
                 !has(CopyFrom::Conda)) {
                 m_copies.push_back({CopyFrom::Conda,
                                     package.name,
@@ -184,7 +157,7 @@ private:
         for (std::uint32_t i = 0; i < distributions.size(); ++i) {
             const auto& distribution = distributions[i];
             const auto* row = wheel_of(distribution.name);
-            if (row == nullptr || row->component != component_of(m_library) ||
+            if (row == nullptr || row->component != row_of(m_library).component ||
                 !distribution.has_metadata || !distribution.files.empty() ||
                 m_context->ownership.of(i).owner == Owner::Conda) {
                 continue;

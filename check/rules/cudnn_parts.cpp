@@ -3,16 +3,15 @@
 //                    a part of it is the one of B and not of A
 //   the records      A, whose libcudnn.so.9 it is, has no such part of its own, and B of another
 //                    version has laid one down beside it
-#include "check/rules/cudnn_parts.hpp"
 
-#include "base/text.hpp"
+#include "base/ranges.hpp"
 #include "check/rules/cuda_libraries.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/install_text.hpp"
+#include "check/rules/rules.hpp"
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace cudaenv::rules {
@@ -78,7 +77,7 @@ public:
     [[nodiscard]] std::optional<std::pair<const ClaimedLibrary*, const ClaimedLibrary*>>
     proof() const {
         for (const auto* file : *m_files) {
-            if (std::ranges::find(k_parts, std::string_view(file->stem)) == std::end(k_parts)) {
+            if (!is_one_of(std::string_view(file->stem), k_parts)) {
                 continue;
             }
             for (const auto* main : m_mains) {

@@ -1,4 +1,5 @@
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/origin.hpp"
 #include "check/rules/overwritten.hpp"
@@ -83,7 +84,7 @@ private:
             if (!are_of_one_python(m_all[group.front()].site, other.site)) {
                 return false;
             }
-            if (std::none_of(group.begin(), group.end(), [&](std::uint32_t before) {
+            if (std::ranges::none_of(group, [&](std::uint32_t before) {
                     return are_one_editable(m_all[before], other);
                 })) {
                 group.push_back(number);
@@ -111,16 +112,14 @@ private:
     void add_files(CheckFinding& found, const std::vector<std::uint32_t>& group) {
         for (const auto& loss : losses()) {
             if (loss.kind == LossKind::Superseded &&
-                std::any_of(group.begin(), group.end(), [&](std::uint32_t number) {
-                    return loss.victim == party_of(number);
-                })) {
+                std::ranges::any_of(
+                    group, [&](std::uint32_t number) { return loss.victim == party_of(number); })) {
                 for (const auto* files : {&loss.replaced, &loss.gone, &loss.changed}) {
                     found.files.insert(found.files.end(), files->begin(), files->end());
                 }
             }
         }
-        std::sort(found.files.begin(), found.files.end());
-        found.files.erase(std::unique(found.files.begin(), found.files.end()), found.files.end());
+        sort_unique(found.files);
     }
 
     // pip's, and conda's record of the same. Of several of pip's, the one installed last.
@@ -171,10 +170,10 @@ private:
         const auto site_of = [&](std::uint32_t number) {
             return m_all[number].kind == facts::DistributionKind::EggLink
                        ? sites.end() - sites.begin()
-                       : std::find(sites.begin(), sites.end(), m_all[number].site) - sites.begin();
+                       : std::ranges::find(sites, m_all[number].site) - sites.begin();
         };
         // The one that is imported first: of the first site, there the one installed last.
-        std::stable_sort(group.begin(), group.end(), [&](std::uint32_t left, std::uint32_t right) {
+        std::ranges::stable_sort(group, [&](std::uint32_t left, std::uint32_t right) {
             return std::pair(site_of(left), -m_all[left].installed_ns) <
                    std::pair(site_of(right), -m_all[right].installed_ns);
         });

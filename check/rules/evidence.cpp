@@ -2,6 +2,7 @@
 
 #include "base/printable.hpp"
 #include "base/shell_word.hpp"
+#include "base/text.hpp"
 #include "check/rules/install_text.hpp"
 #include "check/rules/installers.hpp"
 #include "check/rules/origin.hpp"
@@ -71,11 +72,7 @@ std::string short_version(std::string_view version) {
 }
 
 std::optional<DottedVersion> release_of(std::string_view version) {
-    version = version.substr(0, version.find_first_not_of("0123456789."));
-    while (version.ends_with('.')) {
-        version.remove_suffix(1);
-    }
-    const auto whole = DottedVersion::parse(version);
+    const auto whole = DottedVersion::parse(leading_numbers(version));
     return whole && whole->parts().size() > 1
                ? std::optional(DottedVersion::of(whole->major_minor()))
                : std::nullopt;
@@ -88,6 +85,10 @@ std::string title_of(const facts::CondaPackage& package) {
 std::string title_of(const facts::Distribution& distribution) {
     return printable(distribution.version.empty() ? distribution.name
                                                   : distribution.name + ' ' + distribution.version);
+}
+
+std::string title_of(const facts::Leftover& left) {
+    return printable(left.version.empty() ? left.name : left.name + ' ' + left.version);
 }
 
 std::string title_of(const CheckContext& context, const Party& party) {

@@ -38,6 +38,7 @@ std::optional<DottedVersion> release_of(std::string_view version);
 // "numpy 1.26.4"
 std::string title_of(const facts::CondaPackage& package);
 std::string title_of(const facts::Distribution& distribution);
+std::string title_of(const facts::Leftover& left);
 // "conda's numpy 1.26.4", "pip's numpy 2.0.0"
 std::string owned_title(const CheckContext& context, const Party& party);
 std::string title_of(const CheckContext& context, const Party& party);

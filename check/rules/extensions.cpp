@@ -1,12 +1,11 @@
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/foreign_modules.hpp"
 #include "check/rules/install_text.hpp"
 #include "check/rules/rules.hpp"
 #include "check/rules/torch_pairing.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -71,8 +70,7 @@ Case case_of(const CheckContext& context, const std::string& module, const Forei
                 {{"module", module}, {"made_for", foreign.wants}, {"python", foreign.here}}};
     case MadeFor::OtherCuda: {
         const bool is_here = context.environment != nullptr &&
-                             std::ranges::find(context.environment->sonames, foreign.wants) !=
-                                 context.environment->sonames.end();
+                             is_one_of(foreign.wants, context.environment->sonames);
         return {"CE111",
                 is_here ? "two-runtimes" : "no-runtime",
                 {{"module", module},

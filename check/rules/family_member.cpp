@@ -1,5 +1,6 @@
 #include "check/rules/family_member.hpp"
 
+#include "base/ranges.hpp"
 #include "solver/knowledge/frameworks.hpp"
 #include "solver/specs/pep440.hpp"
 
@@ -30,8 +31,7 @@ const facts::FrameworkBuild* module_of(const CheckContext& context, std::string_
         return nullptr;
     }
     const auto& all = context.environment->frameworks;
-    const auto found = std::ranges::find(all, name, &facts::FrameworkBuild::name);
-    return found == all.end() ? nullptr : &*found;
+    return find_pointer(all, name, &facts::FrameworkBuild::name);
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "check/rules/file_kind.hpp"
 
+#include "base/ranges.hpp"
 #include "check/rules/known_digest.hpp"
 
 #include <algorithm>
@@ -8,11 +9,6 @@
 namespace cudaenv::rules {
 
 namespace {
-
-template <std::size_t n>
-bool is_one_of(std::string_view word, const std::array<std::string_view, n>& words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 // As seen from the site that it lies in; empty: in none.
 std::string_view below_site(const facts::Inventory& inventory, std::string_view path) {
@@ -78,10 +74,10 @@ bool is_code(const facts::Inventory& inventory, std::string_view path) {
     constexpr auto k_of_the_user =
         std::to_array<std::string_view>({"sitecustomize.py", "usercustomize.py"});
     constexpr auto k_code = std::to_array<std::string_view>({".py", ".h", ".hpp", ".cuh"});
-    return is_library(name) ||
-           (!is_one_of(below, k_of_the_user) &&
-            std::any_of(k_code.begin(), k_code.end(),
-                        [&](std::string_view ending) { return name.ends_with(ending); }));
+    return is_library(name) || (!is_one_of(below, k_of_the_user) &&
+                                std::ranges::any_of(k_code, [&](std::string_view ending) {
+                                    return name.ends_with(ending);
+                                }));
 }
 
 bool is_stray(const facts::Inventory& inventory, std::string_view path) {
@@ -93,8 +89,8 @@ bool is_stray(const facts::Inventory& inventory, std::string_view path) {
         constexpr auto k_endings = std::to_array<std::string_view>(
             {".md", ".rst", ".txt", ".toml", ".cfg", ".in", ".yml", ".yaml"});
         return below.find('.') == std::string_view::npos ||
-               std::any_of(k_endings.begin(), k_endings.end(),
-                           [&](std::string_view ending) { return below.ends_with(ending); });
+               std::ranges::any_of(
+                   k_endings, [&](std::string_view ending) { return below.ends_with(ending); });
     }
     return path.starts_with("share/doc/") || path.starts_with("share/man/") ||
            path.starts_with("share/licenses/") || path.find('/') == std::string_view::npos;
@@ -112,8 +108,7 @@ bool is_known_namespace(const facts::Inventory& inventory, std::string_view path
 
 bool is_namespace_declaration(std::string_view path, const facts::FileClaim& claim) {
     return file_name(path) == "__init__.py" && claim.hash == facts::ClaimHash::Sha256 &&
-           std::find(k_declarations.begin(), k_declarations.end(), claim.sha256) !=
-               k_declarations.end();
+           is_one_of(claim.sha256, k_declarations);
 }
 
 bool is_empty_init(std::string_view path, const facts::FileClaim& claim) {

@@ -6,8 +6,6 @@
 #include "check/rules/module_names.hpp"
 #include "check/rules/origin.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 

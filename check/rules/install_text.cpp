@@ -1,5 +1,6 @@
 #include "check/rules/install_text.hpp"
 
+#include "base/ranges.hpp"
 #include "check/rules/installers.hpp"
 #include "solver/specs/pep440.hpp"
 
@@ -15,13 +16,13 @@ bool is_letter_or_digit(char letter) {
 }
 
 bool has_only(std::string_view text, std::string_view others) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char letter) {
+    return !text.empty() && std::ranges::all_of(text, [&](char letter) {
         return is_letter_or_digit(letter) || others.find(letter) != std::string_view::npos;
     });
 }
 
 bool is_whole(const std::vector<std::string>& words) {
-    return std::find(words.begin(), words.end(), std::string()) == words.end();
+    return !is_one_of(std::string(), words);
 }
 
 } // namespace

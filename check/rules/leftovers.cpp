@@ -1,5 +1,3 @@
-#include "check/rules/leftovers.hpp"
-
 #include "base/printable.hpp"
 #include "base/shell_word.hpp"
 #include "check/rules/evidence.hpp"
@@ -10,8 +8,6 @@
 #include "check/rules/parties.hpp"
 #include "check/rules/repairs.hpp"
 #include "check/rules/rules.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -26,15 +22,13 @@ using facts::LeftoverKind;
 
 bool is_installed(const CheckContext& context, std::string_view name) {
     const auto& all = context.inventory.distributions;
-    return std::any_of(all.begin(), all.end(), [&](const Distribution& one) {
-        return one.name == name && one.has_metadata;
-    });
+    return std::ranges::any_of(
+        all, [&](const Distribution& one) { return one.name == name && one.has_metadata; });
 }
 
 // It can only be built again, not downloaded.
 bool is_build(const CheckContext& context, const Leftover& left) {
-    return is_own_version(left.version) ||
-           std::any_of(context.seen.begin(), context.seen.end(), [&](const auto& seen) {
+    return is_own_version(left.version) || std::ranges::any_of(context.seen, [&](const auto& seen) {
                return seen.name == left.name && seen.version == left.version &&
                       seen.origin != facts::Origin::Wheel;
            });
@@ -148,7 +142,7 @@ bool has_conda_claim(const CheckContext& context, std::uint32_t number, std::str
         return false;
     }
     const auto claims = context.claims.of(path);
-    return std::any_of(claims.begin(), claims.end(), [&](const facts::Claim& claim) {
+    return std::ranges::any_of(claims, [&](const facts::Claim& claim) {
         return claim.by == facts::Claim::By::Conda && claim.package == *owned.conda;
     });
 }
@@ -160,7 +154,7 @@ void report_incomplete(const CheckContext& context, std::vector<CheckFinding>& f
         const auto& distribution = all[i];
         const auto left = [&](LeftoverKind kind) {
             const auto& leftovers = context.inventory.leftovers;
-            return std::any_of(leftovers.begin(), leftovers.end(), [&](const Leftover& one) {
+            return std::ranges::any_of(leftovers, [&](const Leftover& one) {
                 return one.kind == kind && one.path == distribution.metadata;
             });
         };
@@ -193,7 +187,7 @@ void report_stale_egg_info(const CheckContext& context, std::vector<CheckFinding
             link.version.empty()) {
             continue;
         }
-        const auto newer = std::find_if(all.begin(), all.end(), [&](const Distribution& other) {
+        const auto newer = std::ranges::find_if(all, [&](const Distribution& other) {
             return other.kind == DistributionKind::DistInfo && other.name == link.name &&
                    other.direct_url && other.direct_url->local_directory == link.source_directory &&
                    other.version != link.version && other.installed_ns > link.installed_ns;
@@ -219,10 +213,6 @@ void report_stale_egg_info(const CheckContext& context, std::vector<CheckFinding
 }
 
 } // namespace
-
-std::string title_of(const facts::Leftover& left) {
-    return printable(left.version.empty() ? left.name : left.name + ' ' + left.version);
-}
 
 void find_leftovers(const CheckContext& context, std::vector<CheckFinding>& findings) {
     report_interrupted(context, findings);

@@ -24,9 +24,9 @@ public:
         } else {
             compare_records();
             for (auto& [party, lost] : m_lost.by_party) {
-                std::sort(lost.gone.begin(), lost.gone.end());
+                std::ranges::sort(lost.gone);
                 for (auto& [writer, replaced] : lost.replaced) {
-                    std::sort(replaced.begin(), replaced.end());
+                    std::ranges::sort(replaced);
                 }
             }
         }
@@ -95,19 +95,19 @@ private:
     void conclude_rewritten() {
         for (auto& [package, paths] : m_rewritten) {
             const auto& files = m_context.inventory.conda[package].files;
-            const auto holding = std::count_if(files.begin(), files.end(), [&](const auto& file) {
+            const auto holding = std::ranges::count_if(files, [&](const auto& file) {
                 return file.prefix_replaced && file.hash == ClaimHash::Sha256;
             });
             if (holding > static_cast<std::ptrdiff_t>(paths.size())) {
                 auto& changed = m_lost.by_party[{Claim::By::Conda, package}].changed;
                 changed.insert(changed.end(), paths.begin(), paths.end());
-                std::sort(changed.begin(), changed.end());
+                std::ranges::sort(changed);
             }
         }
     }
     [[nodiscard]] bool fits_one_of(const Party& party, const std::vector<Claim>& claims,
                                    const facts::PathState& state) const {
-        return std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
+        return std::ranges::any_of(claims, [&](const Claim& claim) {
             return party_of(claim) == party &&
                    fit_of(m_context.claims.file(claim), &state) == Fit::Same;
         });
@@ -129,7 +129,7 @@ private:
         }
         constexpr auto k_schemes =
             std::to_array<std::string_view>({"bin/", "share/", "include/", "etc/", "lib/", "man/"});
-        return std::any_of(k_schemes.begin(), k_schemes.end(), [&](std::string_view scheme) {
+        return std::ranges::any_of(k_schemes, [&](std::string_view scheme) {
             return path.substr(home.size()).starts_with(scheme);
         });
     }

@@ -1,9 +1,8 @@
-#include "check/rules/missing_nvcc.hpp"
-
 #include "check/rules/evidence.hpp"
 #include "check/rules/foreign_modules.hpp"
 #include "check/rules/install_text.hpp"
 #include "check/rules/origin.hpp"
+#include "check/rules/rules.hpp"
 #include "solver/knowledge/frameworks.hpp"
 #include "solver/knowledge/recipes.hpp"
 #include "solver/specs/requirement.hpp"

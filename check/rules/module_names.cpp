@@ -1,7 +1,5 @@
 #include "check/rules/module_names.hpp"
 
-#include "base/ascii.hpp"
-
 #include <algorithm>
 
 namespace cudaenv::rules {

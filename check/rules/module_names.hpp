@@ -1,7 +1,6 @@
 // What the file name of a compiled Python module says. Pure text.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 

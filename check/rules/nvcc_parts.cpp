@@ -1,7 +1,7 @@
 // CE134: nvcc from pip beside parts of another CUDA release. NVIDIA's wheels of CUDA 13 depend on
 // each other without versions, so that `pip install nvidia-cuda-nvcc==13.0.88` installs the newest
 // nvvm and crt; cicc then writes PTX that this ptxas refuses.
-#include "base/text.hpp"
+#include "base/ranges.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/install_text.hpp"
 #include "check/rules/rules.hpp"
@@ -22,7 +22,7 @@ void find_nvcc_parts(const CheckContext& context, std::vector<CheckFinding>& fin
     std::vector<const facts::Distribution*> others;
     for (const auto& one : all) {
         const auto other = release_of(one.version);
-        if (std::ranges::find(k_parts, one.name) != k_parts.end() && other && *other != *release) {
+        if (is_one_of(one.name, k_parts) && other && *other != *release) {
             others.push_back(&one);
         }
     }

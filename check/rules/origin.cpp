@@ -46,13 +46,12 @@ bool is_pure(const Distribution& distribution) {
     }
     const auto& tags = distribution.tags;
     const auto& files = distribution.files;
-    return !tags.empty() && !files.empty() &&
-           std::all_of(tags.begin(), tags.end(),
-                       [](std::string_view tag) { return tag.ends_with("-none-any"); }) &&
-           std::none_of(files.begin(), files.end(), [&](const facts::FileClaim& file) {
-               const auto path = files.path(file);
-               return path.ends_with(".so") || path.find(".so.") != std::string_view::npos;
-           });
+    return !tags.empty() && !files.empty() && std::ranges::all_of(tags, [](std::string_view tag) {
+        return tag.ends_with("-none-any");
+    }) && std::ranges::none_of(files, [&](const facts::FileClaim& file) {
+        const auto path = files.path(file);
+        return path.ends_with(".so") || path.find(".so.") != std::string_view::npos;
+    });
 }
 
 } // namespace
@@ -144,7 +143,7 @@ bool is_own_version(std::string_view version) {
     }
     constexpr auto k_of_indexes =
         std::to_array<std::string_view>({"cu1", "cu9", "cpu", "rocm", "xpu"});
-    return std::none_of(k_of_indexes.begin(), k_of_indexes.end(), [&](std::string_view begin) {
+    return std::ranges::none_of(k_of_indexes, [&](std::string_view begin) {
         return version.substr(plus + 1).starts_with(begin);
     });
 }
@@ -160,9 +159,8 @@ std::vector<SeenDistribution> remember(const std::vector<SeenDistribution>& prev
         if (before.origin == Origin::Wheel) {
             continue;
         }
-        const auto at = std::find_if(now.begin(), now.end(), [&](const SeenDistribution& seen) {
-            return seen.name == before.name;
-        });
+        const auto at = std::ranges::find_if(
+            now, [&](const SeenDistribution& seen) { return seen.name == before.name; });
         if (at == now.end()) {
             auto& gone = now.emplace_back(before);
             gone.gone_ns = gone.gone_ns != 0 ? gone.gone_ns : now_ns;
@@ -170,8 +168,8 @@ std::vector<SeenDistribution> remember(const std::vector<SeenDistribution>& prev
             *at = before;
         }
     }
-    std::sort(now.begin(), now.end(),
-              [](const auto& left, const auto& right) { return left.name < right.name; });
+    std::ranges::sort(now,
+                      [](const auto& left, const auto& right) { return left.name < right.name; });
     return now;
 }
 

@@ -17,8 +17,7 @@ std::string attach_command(const CheckContext& context) {
 // pip was replaced by an older one since.
 void report_old_pip(const CheckContext& context, std::vector<CheckFinding>& findings) {
     const auto& all = context.inventory.distributions;
-    const auto pip =
-        std::find_if(all.begin(), all.end(), [](const auto& one) { return one.name == "pip"; });
+    const auto pip = std::ranges::find_if(all, [](const auto& one) { return one.name == "pip"; });
     if (pip == all.end() || builds_apart(pip->version) != BuildsApart::Never) {
         return;
     }

@@ -1,5 +1,3 @@
-#include "check/rules/overwrites.hpp"
-
 #include "base/printable.hpp"
 #include "check/rules/cuda_libraries.hpp"
 #include "check/rules/evidence.hpp"
@@ -38,7 +36,7 @@ std::string extent_of(const Loss& loss) {
 bool is_needed(const CheckContext& context, const Party& party) {
     const auto& own = distribution_of(context, party);
     const auto& all = context.inventory.distributions;
-    return own.requested || std::any_of(all.begin(), all.end(), [&](const Distribution& other) {
+    return own.requested || std::ranges::any_of(all, [&](const Distribution& other) {
                return requires_name(other, own.name);
            });
 }
@@ -54,7 +52,7 @@ CheckFinding begin(const CheckContext& context, const Loss& loss, std::string_vi
     for (const auto* files : {&loss.replaced, &loss.gone, &loss.changed}) {
         found.files.insert(found.files.end(), files->begin(), files->end());
     }
-    std::sort(found.files.begin(), found.files.end());
+    std::ranges::sort(found.files);
     found.finding.evidence.push_back(record_evidence(context, loss.victim));
     // The records alone do not prove how many there are.
     if (context.examined != nullptr) {
@@ -170,8 +168,8 @@ const facts::SeenDistribution* uninstalled_sibling(const CheckContext& context,
     const auto& all = context.inventory.distributions;
     for (const auto& seen : context.seen) {
         if (!own.empty() && seen.name != distribution.name && stem(seen.name) == own &&
-            std::none_of(all.begin(), all.end(),
-                         [&](const Distribution& other) { return other.name == seen.name; })) {
+            std::ranges::none_of(
+                all, [&](const Distribution& other) { return other.name == seen.name; })) {
             return &seen;
         }
     }

@@ -1,5 +1,6 @@
 #include "check/rules/overwritten.hpp"
 
+#include "base/ranges.hpp"
 #include "check/rules/file_kind.hpp"
 #include "check/rules/lost_files.hpp"
 
@@ -32,9 +33,8 @@ public:
 private:
     [[nodiscard]] const FileClaim& claim_of(const Party& party, std::string_view path) const {
         const auto claims = m_context.claims.of(path);
-        const auto found = std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) {
-            return party_of(claim) == party;
-        });
+        const auto found = std::ranges::find_if(
+            claims, [&](const Claim& claim) { return party_of(claim) == party; });
         static const FileClaim k_none;
         return found == claims.end() ? k_none : m_context.claims.file(*found);
     }
@@ -64,7 +64,7 @@ private:
     }
     [[nodiscard]] bool is_harmless(const Party& victim, const Party& writer,
                                    const std::vector<std::string>& replaced) const {
-        return std::all_of(replaced.begin(), replaced.end(), [&](const std::string& path) {
+        return std::ranges::all_of(replaced, [&](const std::string& path) {
             return is_stray(m_inventory, path) ||
                    (declares_namespace(victim, path) && declares_namespace(writer, path));
         });
@@ -72,7 +72,7 @@ private:
     // Uninstalling one of several takes along what they share: an empty __init__.py or one that
     // declares a namespace, a LICENSE.
     void drop_harmless_absences(const Party& victim, std::vector<std::string>& gone) const {
-        if (std::all_of(gone.begin(), gone.end(), [&](const std::string& path) {
+        if (std::ranges::all_of(gone, [&](const std::string& path) {
                 const auto& claim = claim_of(victim, path);
                 return is_stray(m_inventory, path) || is_empty_init(path, claim) ||
                        is_namespace_declaration(path, claim) || declares_namespace(victim, path);
@@ -89,8 +89,8 @@ private:
         loss.same_distribution = writer && m_parties.same_name(victim, *writer);
         loss.order_known = !writer || !m_files.unordered.contains({victim, *writer});
         const auto& files = m_parties.files_of(victim);
-        loss.claimed = static_cast<std::uint32_t>(
-            std::count_if(files.begin(), files.end(), [&](const FileClaim& file) {
+        loss.claimed =
+            static_cast<std::uint32_t>(std::ranges::count_if(files, [&](const FileClaim& file) {
                 return file.kind != ClaimKind::Directory &&
                        !is_ordinary_difference(files.path(file));
             }));
@@ -104,7 +104,7 @@ private:
             return !is_code(m_inventory, path);
         };
         std::erase_if(lost.changed, is_no_code);
-        if (std::all_of(lost.gone.begin(), lost.gone.end(), is_no_code)) {
+        if (std::ranges::all_of(lost.gone, is_no_code)) {
             lost.gone.clear();
         }
         if (lost.changed.empty() && lost.gone.empty()) {
@@ -146,8 +146,8 @@ private:
             loss.gone = std::exchange(lost.gone, {});
         }
         if (is_most(party, lost.gone) &&
-            std::any_of(lost.gone.begin(), lost.gone.end(),
-                        [&](const std::string& path) { return is_code(m_inventory, path); })) {
+            std::ranges::any_of(
+                lost.gone, [&](const std::string& path) { return is_code(m_inventory, path); })) {
             auto& loss = add_loss(LossKind::Gone, party, {});
             loss.gone = std::exchange(lost.gone, {});
         }
@@ -172,16 +172,15 @@ private:
     [[nodiscard]] bool was_uninstalled(std::uint32_t package,
                                        const std::vector<std::string>& gone) const {
         const auto& all = m_context.ownership.shipped();
-        return std::any_of(all.begin(), all.end(), [&](const ShippedDistribution& shipped) {
-            return shipped.conda == package && shipped.gone &&
-                   std::find(gone.begin(), gone.end(), shipped.claimed) != gone.end() &&
-                   std::none_of(m_inventory.distributions.begin(), m_inventory.distributions.end(),
-                                [&](const auto& other) {
-                                    return other.name == shipped.name && other.has_metadata;
-                                }) &&
+        return std::ranges::any_of(all, [&](const ShippedDistribution& shipped) {
+            return shipped.conda == package && shipped.gone && is_one_of(shipped.claimed, gone) &&
+                   std::ranges::none_of(m_inventory.distributions,
+                                        [&](const auto& other) {
+                                            return other.name == shipped.name && other.has_metadata;
+                                        }) &&
                    (m_context.examined != nullptr
                         ? is_most({Claim::By::Conda, package}, gone)
-                        : std::any_of(all.begin(), all.end(), [&](const auto& other) {
+                        : std::ranges::any_of(all, [&](const auto& other) {
                               return other.site == shipped.site && !other.gone;
                           }));
         });
@@ -211,8 +210,7 @@ private:
         const auto& owned = m_context.ownership.of(number);
         if (owned.conda) {
             const Party beside{Claim::By::Conda, *owned.conda};
-            const bool is_named =
-                std::find(writers.begin(), writers.end(), beside) != writers.end();
+            const bool is_named = is_one_of(beside, writers);
             if (!is_named && !owned.took_over && !lost.gone.empty() &&
                 m_parties.wrote_after(beside, party)) {
                 writers.insert(writers.begin(), beside);
@@ -236,7 +234,7 @@ private:
         for (auto& [writer, replaced] : lost.replaced) {
             loss.replaced.insert(loss.replaced.end(), replaced.begin(), replaced.end());
         }
-        std::sort(loss.replaced.begin(), loss.replaced.end());
+        std::ranges::sort(loss.replaced);
         loss.gone = std::move(lost.gone);
         loss.changed = std::move(lost.changed);
     }
@@ -261,13 +259,13 @@ private:
             return !metadata.empty() && path.starts_with(metadata);
         };
         const auto& files = m_parties.files_of(party);
-        const auto content = std::count_if(files.begin(), files.end(), [&](const FileClaim& file) {
+        const auto content = std::ranges::count_if(files, [&](const FileClaim& file) {
             const auto path = files.path(file);
             return file.kind == ClaimKind::File && !is_metadata(path) &&
                    !is_ordinary_difference(path);
         });
-        const auto lost = std::count_if(
-            gone.begin(), gone.end(), [&](const std::string& path) { return !is_metadata(path); });
+        const auto lost = std::ranges::count_if(
+            gone, [&](const std::string& path) { return !is_metadata(path); });
         return lost * 2 > content;
     }
 

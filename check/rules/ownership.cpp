@@ -1,11 +1,11 @@
 #include "check/rules/ownership.hpp"
 
+#include "base/ranges.hpp"
 #include "check/rules/known_digest.hpp"
 #include "solver/specs/requirement.hpp"
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 namespace cudaenv::rules {
 
@@ -37,8 +37,8 @@ constexpr auto k_installer_texts = std::to_array<InstallerText>({
 });
 
 bool is_known_installer(std::string_view word) {
-    return std::any_of(k_installer_texts.begin(), k_installer_texts.end(),
-                       [&](const InstallerText& text) { return text.word == word; });
+    return std::ranges::any_of(k_installer_texts,
+                               [&](const InstallerText& text) { return text.word == word; });
 }
 
 // Where a distribution's kind keeps its name and version.
@@ -81,9 +81,8 @@ bool is_system_word(std::string_view installer) {
 } // namespace
 
 std::string_view installer_of(const Sha256Digest& digest) {
-    const auto* const found =
-        std::find_if(k_installer_texts.begin(), k_installer_texts.end(),
-                     [&](const InstallerText& text) { return text.sha256 == digest; });
+    const auto* const found = std::ranges::find_if(
+        k_installer_texts, [&](const InstallerText& text) { return text.sha256 == digest; });
     return found == k_installer_texts.end() ? std::string_view() : found->word;
 }
 
@@ -103,8 +102,7 @@ void Ownership::find_shipped(const facts::Inventory& inventory) {
             const auto metadata = metadata_of(path);
             const auto slash = metadata.rfind('/');
             if (slash == std::string_view::npos ||
-                std::find(inventory.sites.begin(), inventory.sites.end(),
-                          metadata.substr(0, slash)) == inventory.sites.end()) {
+                !is_one_of(metadata.substr(0, slash), inventory.sites)) {
                 continue; // also what a package carries of others, in a directory of its own
             }
             auto stem = metadata.substr(slash + 1);
@@ -124,16 +122,14 @@ void Ownership::find_shipped(const facts::Inventory& inventory) {
     }
     for (auto& shipped : m_shipped) {
         // pip leaves what conda added to the directory: the directory alone is no distribution.
-        const bool there = std::any_of(
-            inventory.distributions.begin(), inventory.distributions.end(),
-            [&](const auto& distribution) {
+        const bool there =
+            std::ranges::any_of(inventory.distributions, [&](const auto& distribution) {
                 return distribution.metadata == shipped.metadata && distribution.has_metadata;
             });
         // A site or metadata that could not be read may hold it.
-        const bool unknown =
-            std::any_of(inventory.notes.begin(), inventory.notes.end(), [&](const auto& note) {
-                return note.path == shipped.site || note.path.starts_with(shipped.metadata);
-            });
+        const bool unknown = std::ranges::any_of(inventory.notes, [&](const auto& note) {
+            return note.path == shipped.site || note.path.starts_with(shipped.metadata);
+        });
         shipped.gone = !there && !unknown;
     }
 }
@@ -202,8 +198,7 @@ bool is_ordinary_difference(std::string_view path) {
     return slash != std::string_view::npos &&
            (path.substr(0, slash).ends_with(".dist-info") ||
             path.substr(0, slash).ends_with(".egg-info")) &&
-           std::find(k_rewritten.begin(), k_rewritten.end(), path.substr(slash + 1)) !=
-               k_rewritten.end();
+           is_one_of(path.substr(slash + 1), k_rewritten);
 }
 
 } // namespace cudaenv::rules

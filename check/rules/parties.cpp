@@ -13,7 +13,7 @@ Parties::Parties(const CheckContext& context) : m_context(context), m_inventory(
         const auto claims = context.claims.of(distribution.metadata + "/METADATA");
         m_is_no_record.push_back(
             distribution.kind == facts::DistributionKind::DistInfo &&
-            std::none_of(claims.begin(), claims.end(), [&](const facts::Claim& claim) {
+            std::ranges::none_of(claims, [&](const facts::Claim& claim) {
                 return party_of(claim) == Party{facts::Claim::By::Distribution, i};
             }));
     }
@@ -84,13 +84,11 @@ bool Parties::is_order_known(const Party& party, const Party& other) const {
 
 bool conda_claims_below(const CheckContext& context, const std::string& path) {
     const auto directory = path + '/';
-    return std::any_of(context.inventory.conda.begin(), context.inventory.conda.end(),
-                       [&](const facts::CondaPackage& package) {
-                           return std::any_of(
-                               package.files.begin(), package.files.end(), [&](const auto& file) {
-                                   return package.files.path(file).starts_with(directory);
-                               });
-                       });
+    return std::ranges::any_of(context.inventory.conda, [&](const facts::CondaPackage& package) {
+        return std::ranges::any_of(package.files, [&](const auto& file) {
+            return package.files.path(file).starts_with(directory);
+        });
+    });
 }
 
 } // namespace cudaenv::rules

@@ -1,6 +1,7 @@
 #include "check/rules/repair.hpp"
 
-#include <algorithm>
+#include "base/ranges.hpp"
+
 #include <type_traits>
 
 namespace cudaenv::rules {
@@ -35,8 +36,7 @@ bool RestoreConda::absorb(const RestoreConda& other) {
         return false;
     }
     files.insert(files.end(), other.files.begin(), other.files.end());
-    std::sort(files.begin(), files.end());
-    files.erase(std::unique(files.begin(), files.end()), files.end());
+    sort_unique(files);
     return true;
 }
 

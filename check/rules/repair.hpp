@@ -10,9 +10,7 @@
 #include "solver/facts/inventory.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 

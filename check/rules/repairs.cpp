@@ -1,5 +1,6 @@
 #include "check/rules/repairs.hpp"
 
+#include "base/ranges.hpp"
 #include "check/rules/origin.hpp"
 #include "solver/specs/requirement.hpp"
 
@@ -24,7 +25,7 @@ bool is_own_work(const CheckContext& context, const Party& party) {
 
 bool requires_name(const facts::Distribution& distribution, std::string_view name) {
     const auto& wanted = distribution.requires_dist;
-    return std::any_of(wanted.begin(), wanted.end(), [&](std::string_view text) {
+    return std::ranges::any_of(wanted, [&](std::string_view text) {
         constexpr std::string_view k_name = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                             "0123456789-_.";
         const auto marker = text.find(';');
@@ -50,8 +51,8 @@ std::optional<RestoreKept> put_back(const CheckContext& context, std::string_vie
 }
 
 bool is_kept(const CheckContext& context, std::string_view name) {
-    return std::any_of(context.kept.begin(), context.kept.end(),
-                       [&](const KeptCopy& copy) { return copy.name == name; });
+    return std::ranges::any_of(context.kept,
+                               [&](const KeptCopy& copy) { return copy.name == name; });
 }
 
 Repair uninstall(const CheckContext& context, const Party& party) {
@@ -76,8 +77,7 @@ Repair restore(const CheckContext& context, const Party& party, std::vector<std:
             }
         }
     }
-    std::sort(files.begin(), files.end());
-    files.erase(std::unique(files.begin(), files.end()), files.end());
+    sort_unique(files);
     return RestoreConda{party.package, std::move(files)};
 }
 

@@ -26,7 +26,7 @@ const Distribution* asked_for_by(const CheckContext& context, const Distribution
         return nullptr;
     }
     const auto& all = context.inventory.distributions;
-    const auto asker = std::find_if(all.begin(), all.end(), [&](const Distribution& other) {
+    const auto asker = std::ranges::find_if(all, [&](const Distribution& other) {
         const auto apart = other.installed_ns - now.installed_ns;
         return other.requested && apart <= k_one_install_ns && apart >= -k_one_install_ns &&
                requires_name(other, now.name);
@@ -46,16 +46,7 @@ std::string cuda_of(const CheckContext& context, const Distribution& now) {
 }
 
 std::string_view way_of(Origin origin) {
-    switch (origin) {
-    case Origin::Editable:
-        return "editable";
-    case Origin::Kept:
-        return "kept";
-    case Origin::Wheel:
-    case Origin::Built:
-        break;
-    }
-    return "built here";
+    return origin == Origin::Editable ? "editable" : origin == Origin::Kept ? "kept" : "built here";
 }
 
 std::string_view situation_of(const SeenDistribution& was) {

@@ -1,5 +1,7 @@
 #include "check/rules/requirements.hpp"
 
+#include "base/ranges.hpp"
+#include "base/text.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/origin.hpp"
 #include "check/rules/torch_pairing.hpp"
@@ -7,6 +9,7 @@
 #include "solver/knowledge/frameworks.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace cudaenv::rules {
 
@@ -43,15 +46,6 @@ Unmet kind_of(const facts::Distribution& requirer, const facts::Distribution& re
     return required.name == "torch" ? Unmet::RequiresTorch : Unmet::Required;
 }
 
-std::string numbers_of(std::string_view version) {
-    auto numbers =
-        version.substr(0, std::min(version.find_first_not_of("0123456789."), version.size()));
-    while (numbers.ends_with('.')) {
-        numbers.remove_suffix(1);
-    }
-    return std::string(numbers);
-}
-
 } // namespace
 
 bool is_of_cuda_world(std::string_view name) {
@@ -61,10 +55,7 @@ bool is_of_cuda_world(std::string_view name) {
 }
 
 const knowledge::PackageRelease* release_row(std::string_view name, std::string_view version) {
-    const auto wanted = knowledge::public_version(version);
-    const auto rows = knowledge::package_releases(name);
-    const auto found = std::ranges::find(rows, wanted, &knowledge::PackageRelease::version);
-    return found == rows.end() ? nullptr : &*found;
+    return knowledge::package_release(name, knowledge::public_version(version));
 }
 
 std::optional<specs::MarkerEnvironment> marker_environment(const CheckContext& context) {
@@ -87,23 +78,9 @@ std::optional<specs::MarkerEnvironment> marker_environment(const CheckContext& c
 }
 
 const char* name_of(Unmet unmet) {
-    switch (unmet) {
-    case Unmet::Required:
-        return "required";
-    case Unmet::RequiresTorch:
-        return "torch";
-    case Unmet::ImportFails:
-        return "import-fails";
-    case Unmet::Unstated:
-        return "unstated";
-    case Unmet::SameVersion:
-        return "same-version";
-    case Unmet::Excluded:
-        return "excluded";
-    case Unmet::Depends:
-        break;
-    }
-    return "depends";
+    constexpr auto k_names = std::to_array<const char*>(
+        {"required", "torch", "import-fails", "unstated", "same-version", "excluded", "depends"});
+    return k_names.at(static_cast<std::size_t>(unmet));
 }
 
 Requirements::Requirements(const CheckContext& context, specs::MarkerEnvironment markers)
@@ -169,7 +146,7 @@ std::string Requirements::wanted_of(const Applied& unmet) const {
             if (clause.relation() == specs::Specifier::Operator::Equal) {
                 exact.insert(clause.version());
             }
-            if (std::ranges::find(clauses, clause.str()) == clauses.end()) {
+            if (!is_one_of(clause.str(), clauses)) {
                 clauses.push_back(clause.str());
             }
         }
@@ -208,8 +185,7 @@ const facts::Distribution* Requirements::installed(std::string_view name) const 
         return found;
     }
     const auto& base = m_context->inventory.base;
-    const auto in_base = std::ranges::find(base, name, &facts::Distribution::name);
-    return in_base == base.end() ? nullptr : &*in_base;
+    return find_pointer(base, name, &facts::Distribution::name);
 }
 
 // By the version of its own or, where conda gave its package another (2.0.0.post200), by that.
@@ -268,8 +244,7 @@ void Requirements::collect(const facts::Distribution& requirer, const std::strin
 void Requirements::add(const facts::Distribution& requirer, const facts::Distribution& required,
                        Requirement requirement, Unmet kind, std::string source) {
     const auto partners = torch_partners();
-    const bool is_pair =
-        required.name == "torch" && std::ranges::find(partners, requirer.name) != partners.end();
+    const bool is_pair = required.name == "torch" && is_one_of(requirer.name, partners);
     if (is_pair || requirement.specifiers.clauses().empty()) {
         return; // the pair is CE120's
     }
@@ -304,7 +279,7 @@ void Requirements::collect_unstated(const facts::Distribution& requirer, bool of
         return;
     }
     const auto* other = installed(framework->same_version);
-    const auto numbers = numbers_of(requirer.version);
+    const std::string numbers(leading_numbers(requirer.version));
     if (other == nullptr || numbers.empty()) {
         return;
     }
@@ -312,7 +287,7 @@ void Requirements::collect_unstated(const facts::Distribution& requirer, bool of
     if (auto requirement = Requirement::parse(other->name + "==" + numbers)) {
         m_applied.push_back({&requirer, other, other->name, requirement->specifiers,
                              Unmet::SameVersion, framework->source,
-                             numbers == numbers_of(other->version)});
+                             numbers == leading_numbers(other->version)});
     }
 }
 

@@ -4,8 +4,6 @@
 #include "check/rules/install_text.hpp"
 #include "check/rules/rules.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 

@@ -1,4 +1,3 @@
-#include "base/text.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/family_member.hpp"
 #include "check/rules/install_text.hpp"

@@ -14,12 +14,7 @@ namespace {
 
 // The numbers alone: 1.12.0 of 1.12.0a0+git664058f.
 std::optional<DottedVersion> numbers_of(std::string_view version) {
-    auto numbers =
-        version.substr(0, std::min(version.find_first_not_of("0123456789."), version.size()));
-    while (numbers.ends_with('.')) {
-        numbers.remove_suffix(1);
-    }
-    auto parsed = DottedVersion::parse(numbers);
+    auto parsed = DottedVersion::parse(leading_numbers(version));
     return parsed ? std::optional(std::move(*parsed)) : std::nullopt;
 }
 

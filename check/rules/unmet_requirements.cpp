@@ -1,5 +1,6 @@
 // CE124 of pip's packages: what a package of the CUDA world requires and is not met, with the
 // command that installs what fits and keeps torch as it is.
+#include "base/ranges.hpp"
 #include "base/shell_word.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/family_member.hpp"
@@ -96,7 +97,7 @@ struct Change {
 };
 
 void add_word(std::vector<std::string>& words, std::string word) {
-    if (std::ranges::find(words, word) == words.end()) {
+    if (!is_one_of(word, words)) {
         words.push_back(std::move(word));
     }
 }
@@ -116,8 +117,7 @@ void change_required(const CheckContext& context, const Requirements& requiremen
     if (change.like == nullptr) {
         change.like = unmet.required;
     }
-    if (const auto partners = torch_partners();
-        std::ranges::find(partners, unmet.required->name) != partners.end()) {
+    if (const auto partners = torch_partners(); is_one_of(unmet.required->name, partners)) {
         // Of torch's own index, with its label.
         const auto torch = find_member(context, "torch");
         const auto plus = torch ? torch->version.find('+') : std::string::npos;

@@ -155,6 +155,16 @@ std::vector<patch::SetVariable> whole_values(const ActivationAnswer& answer,
     return values;
 }
 
+nlohmann::json question_of(const nlohmann::json& params) {
+    nlohmann::json question = nlohmann::json::object();
+    for (const char* key : {"cuda", "prefix", "name"}) {
+        if (params.contains(key)) {
+            question[key] = params[key];
+        }
+    }
+    return question;
+}
+
 Result<ActivationAnswer> ask_activation(nlohmann::json params, protocol::Caller caller,
                                         EnvironmentBlock& base) {
     if (params.contains("prefix") || params.contains("name")) {

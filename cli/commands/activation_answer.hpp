@@ -43,6 +43,9 @@ EnvironmentBlock own_environment();
 std::vector<patch::SetVariable> whole_values(const ActivationAnswer& answer,
                                              const protocol::Caller& caller);
 
+// Of a command's parameters those that the daemon needs; the others are the client's.
+nlohmann::json question_of(const nlohmann::json& params);
+
 // Asks; `params` as the method takes them. If `prefix` or `name` names an environment, `caller` and
 // `base` become what they would be with it active: its bin first on PATH, CONDA_PREFIX or
 // VIRTUAL_ENV set; activate.d scripts are not run.

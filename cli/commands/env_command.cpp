@@ -164,12 +164,7 @@ Result<int> env(Invocation& invocation) {
     if (params.contains("leave")) {
         return write_leave(params);
     }
-    nlohmann::json question = nlohmann::json::object();
-    for (const char* key : {"cuda", "prefix", "name"}) {
-        if (params.contains(key)) {
-            question[key] = params[key];
-        }
-    }
+    nlohmann::json question = question_of(params);
     // For the scripts of `attach`; a line in a job's log is read too.
     const char* quiet = std::getenv("CUDAENV_QUIET");
     const bool reports = params.contains("shell") && !invocation.output.quiet &&

@@ -1,13 +1,12 @@
 #include "cli/commands/named_environment.hpp"
 
 #include "base/json_members.hpp"
+#include "base/real_path.hpp"
 #include "base/text.hpp"
 #include "cli/ask.hpp"
 #include "cli/report.hpp"
 #include "protocol/json_field.hpp"
 
-#include <cstdlib>
-#include <memory>
 #include <optional>
 #include <unistd.h>
 
@@ -23,9 +22,7 @@ bool exists(const std::string& path) {
 // CONDA_PREFIX. Empty if nothing has this name.
 std::string absolute(std::string path) {
     if (!path.starts_with('/')) {
-        const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
-                                                               &std::free);
-        return real ? std::string(real.get()) : std::string();
+        return resolved_path(path);
     }
     return std::string(without_end_slashes(path));
 }

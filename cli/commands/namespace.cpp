@@ -2,13 +2,12 @@
 
 #include "base/directory_names.hpp"
 #include "base/fd.hpp"
+#include "base/real_path.hpp"
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <memory>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -21,12 +20,6 @@ namespace {
 constexpr const char* k_parent = "/usr/local";
 constexpr const char* k_name = "cuda";
 constexpr const char* k_place = "/usr/local/cuda";
-
-std::string resolved(const std::string& path) {
-    const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
-                                                           &std::free);
-    return real ? std::string(real.get()) : std::string();
-}
 
 // The first character of a small file of /proc/sys; 0 if there is no such file.
 char setting(const char* path) {
@@ -135,7 +128,7 @@ Result<void> show_again(const Fd& original, const std::string& name, const std::
 // bind mount would not do: over a symlink it would change what the link leads to, and with it the
 // meaning of a name such as /usr/local/cuda-13.0; over nothing there can be none.
 Result<void> replace_link(const std::string& toolkit) {
-    const std::string parent = resolved(k_parent);
+    const std::string parent = resolved_path(k_parent);
     const Fd original(::open(parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (parent.empty() || !original) {
         return no_mount(k_parent);
@@ -166,12 +159,12 @@ Result<void> replace_link(const std::string& toolkit) {
 } // namespace
 
 Result<void> enter_namespace_with_toolkit(const std::string& toolkit) {
-    const std::string wanted = resolved(toolkit);
+    const std::string wanted = resolved_path(toolkit);
     if (wanted.empty()) {
         errno = ENOENT;
         return no_mount(toolkit);
     }
-    if (resolved(k_place) == wanted) {
+    if (resolved_path(k_place) == wanted) {
         return {};
     }
     std::array<char, 4096> here{};

@@ -79,7 +79,7 @@ Result<int> stream_oracle(Invocation& /*invocation*/) {
         if (end > 0) {
             const std::string batch = buffer.substr(0, end);
             CUDAENV_TRY_VOID(ask_batch(daemon, caller, batch, line));
-            line += std::count(batch.begin(), batch.end(), '\n');
+            line += std::ranges::count(batch, '\n');
             buffer.erase(0, end);
         }
     }

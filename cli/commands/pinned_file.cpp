@@ -56,8 +56,7 @@ std::string without_pinned(std::string_view text, const PinnedRecord& record) {
     std::string kept;
     bool last_is_ours = false;
     for_each_line(text, [&](std::string_view line) {
-        last_is_ours = std::find(record.lines.begin(), record.lines.end(), without_end(line)) !=
-                       record.lines.end();
+        last_is_ours = std::ranges::find(record.lines, without_end(line)) != record.lines.end();
         kept += last_is_ours ? std::string_view() : line;
     });
     if (record.unended && last_is_ours && kept.ends_with('\n')) {
@@ -72,7 +71,7 @@ PinnedChange with_pinned(const std::optional<std::string>& plain, std::vector<st
     for_each_line(plain ? std::string_view(*plain) : std::string_view(),
                   [&](std::string_view line) { theirs.push_back(package_of(line)); });
     std::erase_if(lines, [&](const std::string& line) {
-        return std::find(theirs.begin(), theirs.end(), package_of(line)) != theirs.end();
+        return std::ranges::find(theirs, package_of(line)) != theirs.end();
     });
     if (!of_conda || lines.empty()) {
         return {plain, {}};

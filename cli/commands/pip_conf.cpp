@@ -32,7 +32,7 @@ struct Line {
 // pip's names of options: `Find_Links` and `--find-links` are find-links.
 std::string option_name(std::string_view text) {
     std::string name = to_lower_ascii(trim(text));
-    std::replace(name.begin(), name.end(), '_', '-');
+    std::ranges::replace(name, '_', '-');
     return name.starts_with("--") ? name.substr(2) : name;
 }
 
@@ -114,9 +114,8 @@ bool begins_with_header(std::string_view text) {
 
 std::string without_our_options(std::string_view text, std::string_view value) {
     const auto lines = lines_of(text);
-    const bool ours = std::any_of(lines.begin(), lines.end(), [&](const Line& line) {
-        return line.name == "constraint" && line.value == value;
-    });
+    const bool ours = std::ranges::any_of(
+        lines, [&](const Line& line) { return line.name == "constraint" && line.value == value; });
     std::string kept;
     for (const Line& line : lines) {
         const bool goes = ours && line.section == "global" &&

@@ -19,17 +19,6 @@ namespace cudaenv::cli {
 
 namespace {
 
-// The options that the daemon needs; the others are the client's.
-nlohmann::json question_of(const nlohmann::json& params) {
-    nlohmann::json question = nlohmann::json::object();
-    for (const char* key : {"cuda", "prefix", "name"}) {
-        if (params.contains(key)) {
-            question[key] = params[key];
-        }
-    }
-    return question;
-}
-
 Error no_toolkit(const std::string& why, const std::string& remedy) {
     return unavailable("no-toolkit", why, remedy).value();
 }

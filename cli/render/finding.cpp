@@ -12,11 +12,8 @@ std::string render_finding(const nlohmann::json& finding, const Style& style) {
     constexpr int k_labels = 14;
     Page page(style, k_labels);
     const std::string severity = text_at(finding, "severity");
-    const State state = severity == "error"     ? State::Breaks
-                        : severity == "warning" ? State::Warns
-                                                : State::Unknown;
     const std::string head = text_at(finding, "code") + ' ' + severity;
-    page.row(text_at(finding, "code") + ' ' + coloured(style, state, severity),
+    page.row(text_at(finding, "code") + ' ' + coloured(style, state_of(severity), severity),
              (head.size() < k_labels ? "" : " ") + text_at(finding, "title"));
     for (const nlohmann::json& evidence : list_at(finding, "evidence")) {
         const long long line = number_at(evidence, "line");

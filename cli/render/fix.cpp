@@ -35,10 +35,7 @@ void plan_rows(const nlohmann::json& fix, const Style& style, Page& page) {
             continue;
         }
         const std::string severity = text_at(finding, "severity");
-        const State state = severity == "error"     ? State::Breaks
-                            : severity == "warning" ? State::Warns
-                                                    : State::Unknown;
-        page.row(text_at(finding, "code") + ' ' + coloured(style, state, severity),
+        page.row(text_at(finding, "code") + ' ' + coloured(style, state_of(severity), severity),
                  text_at(finding, "title"));
     }
     std::vector<std::vector<std::string>> rows;

@@ -81,8 +81,12 @@ std::string_view escape_of(State state) {
 } // namespace
 
 State state_of(std::string_view name) {
-    constexpr auto k_names = std::to_array<std::pair<std::string_view, State>>(
-        {{"ok", State::Fits}, {"warns", State::Warns}, {"fails", State::Breaks}});
+    constexpr auto k_names =
+        std::to_array<std::pair<std::string_view, State>>({{"ok", State::Fits},
+                                                           {"warns", State::Warns},
+                                                           {"warning", State::Warns},
+                                                           {"fails", State::Breaks},
+                                                           {"error", State::Breaks}});
     const auto* found = std::ranges::find(k_names, name, [](const auto& row) { return row.first; });
     return found == k_names.end() ? State::Unknown : found->second;
 }

@@ -21,7 +21,7 @@ struct Style {
 };
 
 enum class State { Fits, Warns, Breaks, Unknown };
-State state_of(std::string_view name); // "ok", "warns", "fails"; anything else is Unknown
+State state_of(std::string_view name); // "ok"; "warns", "warning"; "fails", "error"; else Unknown
 
 // ✓ ! ✗ in green, yellow, red; "ok", "!", "x" where the locale is not UTF-8; "?" for Unknown.
 std::string tick(const Style& style, State state);

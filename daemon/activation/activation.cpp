@@ -1,5 +1,6 @@
 #include "daemon/activation/activation.hpp"
 
+#include "base/ranges.hpp"
 #include "daemon/cuda_release.hpp"
 #include "daemon/environment_of_request.hpp"
 #include "daemon/host_of_request.hpp"
@@ -210,10 +211,7 @@ nlohmann::json activation_to_json(const Activation& activation, bool utf8) {
     }
     const std::string line =
         activation::quiet_line(activation.situation, choice, activation.composition, !utf8);
-    std::vector<std::string> skipped;
-    for (const trusted::SkippedFile& file : activation.project.skipped) {
-        skipped.push_back(file.text());
-    }
+    const auto skipped = each_of(activation.project.skipped, &trusted::SkippedFile::text);
     return {{"schema", "cudaenv.env/1"},
             {"skipped", protocol::bytes_to_json(skipped)},
             {"cuda", bytes_or_null(choice.cuda)},

@@ -1,5 +1,6 @@
 #include "daemon/check/finding_json.hpp"
 
+#include "base/json_bytes.hpp"
 #include "protocol/json_field.hpp"
 #include "solver/resolve/outcome_json.hpp"
 
@@ -20,14 +21,12 @@ nlohmann::json to_json(const rules::CheckFinding& found, const facts::Inventory&
         }
         files.push_back(protocol::bytes_to_json(file));
     }
-    nlohmann::json repairs = nlohmann::json::array();
-    for (const rules::Repair& repair : found.repairs) {
-        repairs.push_back(protocol::bytes_to_json(rules::words_of(repair, inventory)));
-    }
     object["subject"] = found.subject;
     object["files"] = std::move(files);
     object["file_count"] = found.files.size();
-    object["repairs"] = std::move(repairs);
+    object["repairs"] = json_list(found.repairs, [&](const rules::Repair& repair) {
+        return protocol::bytes_to_json(rules::words_of(repair, inventory));
+    });
     return object;
 }
 

@@ -1,7 +1,9 @@
 #include "daemon/check/fixing.hpp"
 
 #include "base/fingerprint.hpp"
+#include "base/json_bytes.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "check/repair/installer_at_work.hpp"
 #include "check/repair/package_caches.hpp"
 #include "daemon/check/finding_json.hpp"
@@ -72,12 +74,9 @@ std::set<std::string> Fixing::files() const {
 }
 
 nlohmann::json Fixing::step_object(const repair::RepairStep& step) const {
-    nlohmann::json codes = nlohmann::json::array();
+    std::vector<std::string> codes;
     for (const std::size_t finding : step.findings) {
-        const std::string& code = m_findings[finding].finding.code;
-        if (std::find(codes.begin(), codes.end(), code) == codes.end()) {
-            codes.push_back(code);
-        }
+        add_once(codes, m_findings[finding].finding.code);
     }
     nlohmann::json object = {{"code", codes.front()},
                              {"codes", codes},
@@ -100,15 +99,12 @@ nlohmann::json Fixing::step_object(const repair::RepairStep& step) const {
 }
 
 nlohmann::json Fixing::object() const {
-    nlohmann::json steps = nlohmann::json::array();
-    for (const repair::RepairStep& step : m_steps) {
-        steps.push_back(step_object(step));
-    }
-    nlohmann::json left = nlohmann::json::array();
+    auto steps =
+        json_list(m_steps, [&](const repair::RepairStep& step) { return step_object(step); });
     ListRoom room;
-    for (const rules::CheckFinding& found : m_findings) {
-        left.push_back(to_json(found, m_examination->inventory(), room));
-    }
+    auto left = json_list(m_findings, [&](const rules::CheckFinding& found) {
+        return to_json(found, m_examination->inventory(), room);
+    });
     return {{"schema", "cudaenv.fix/1"},
             {"environment", protocol::bytes_to_json(m_examination->inventory().prefix)},
             {"steps", std::move(steps)},

@@ -1,5 +1,6 @@
 #include "daemon/check/installs.hpp"
 
+#include "base/file_identity.hpp"
 #include "base/fingerprint.hpp"
 #include "daemon/check/examination.hpp"
 
@@ -44,7 +45,7 @@ std::string stamp_of(const Activation& activation) {
 bool is_being_written(const facts::Inventory& inventory) {
     timespec now{};
     ::clock_gettime(CLOCK_REALTIME, &now);
-    const std::int64_t since = now.tv_sec * 1'000'000'000LL + now.tv_nsec - k_being_written_ns;
+    const std::int64_t since = nanoseconds(now) - k_being_written_ns;
     return std::ranges::any_of(inventory.distributions, [&](const facts::Distribution& one) {
         return one.kind == facts::DistributionKind::DistInfo && !one.has_record &&
                one.installed_ns > since;

@@ -1,4 +1,5 @@
 #include "base/json_bytes.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "daemon/methods/methods.hpp"
 #include "daemon/project_of_request.hpp"
@@ -33,15 +34,11 @@ nlohmann::json setting_to_json(const pins::EffectiveSetting& setting) {
 protocol::Reply config_reply(std::string_view action, nlohmann::json settings,
                              const project::ConfigPaths& paths,
                              const std::vector<trusted::SkippedFile>& skipped = {}) {
-    nlohmann::json notes = nlohmann::json::array();
-    for (const trusted::SkippedFile& file : skipped) {
-        notes.push_back(file.text());
-    }
     return {0,
             {{"schema", "cudaenv.config/1"},
              {"action", action},
              {"settings", std::move(settings)},
-             {"notes", std::move(notes)},
+             {"notes", each_of(skipped, &trusted::SkippedFile::text)},
              {"paths", {{"user", text_or_null(paths.user)}, {"system", paths.system}}}}};
 }
 

@@ -1,5 +1,6 @@
 #include "check/repair/keep.hpp"
 
+#include "base/json_bytes.hpp"
 #include "base/printable.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
@@ -39,10 +40,8 @@ nlohmann::json to_json(const repair::KeptDistribution& kept, const repair::KeptS
 nlohmann::json object_of(const Examination& examination, const char* action,
                          const std::vector<repair::KeptDistribution>& kept,
                          const repair::KeptStore& store) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const repair::KeptDistribution& one : kept) {
-        list.push_back(to_json(one, store));
-    }
+    auto list =
+        json_list(kept, [&](const repair::KeptDistribution& one) { return to_json(one, store); });
     return {{"schema", "cudaenv.kept/1"},
             {"environment", protocol::bytes_to_json(examination.inventory().prefix)},
             {"action", action},

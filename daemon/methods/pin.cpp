@@ -1,3 +1,4 @@
+#include "base/json_bytes.hpp"
 #include "base/shell_word.hpp"
 #include "daemon/cuda_release.hpp"
 #include "daemon/environment_of_request.hpp"
@@ -15,11 +16,7 @@ namespace cudaenv::daemon {
 namespace {
 
 nlohmann::json lines_to_json(const std::vector<knowledge::CudaFit>& lines) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const knowledge::CudaFit& line : lines) {
-        list.push_back(fit_to_json(line));
-    }
-    return list;
+    return json_list(lines, fit_to_json);
 }
 
 nlohmann::json pin_object() {

@@ -1,5 +1,6 @@
 #include "daemon/probe/probe.hpp"
 
+#include "base/json_bytes.hpp"
 #include "daemon/activation/activation.hpp"
 #include "daemon/measured.hpp"
 #include "daemon/methods/json_values.hpp"
@@ -8,23 +9,15 @@
 #include "protocol/json_field.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace cudaenv::daemon {
 
 namespace {
 
 std::string_view name_of(judge::StepStatus status) {
-    switch (status) {
-    case judge::StepStatus::Ok:
-        return "ok";
-    case judge::StepStatus::Warns:
-        return "warns";
-    case judge::StepStatus::Fails:
-        return "fails";
-    case judge::StepStatus::Skipped:
-        break;
-    }
-    return "skipped";
+    constexpr auto k_names = std::to_array<std::string_view>({"ok", "warns", "fails", "skipped"});
+    return k_names.at(static_cast<std::size_t>(status));
 }
 
 nlohmann::json step_to_json(const judge::JudgedStep& step) {
@@ -50,14 +43,10 @@ void add_version(nlohmann::json& object, const char* name,
 }
 
 nlohmann::json outcome_to_json(const judge::ProbeOutcome& outcome) {
-    nlohmann::json steps = nlohmann::json::array();
-    for (const judge::JudgedStep& step : outcome.steps) {
-        steps.push_back(step_to_json(step));
-    }
     nlohmann::json object = {{"schema", "cudaenv.probe/1"},
                              {"verdict", name_of(outcome.verdict)},
                              {"summary", outcome.summary},
-                             {"steps", std::move(steps)},
+                             {"steps", json_list(outcome.steps, step_to_json)},
                              {"driver_cuda", value_or_null(outcome.driver_cuda)}};
     add_version(object, "runtime", outcome.runtime);
     add_version(object, "cudnn", outcome.cudnn);

@@ -1,3 +1,4 @@
+#include "base/json_bytes.hpp"
 #include "base/shell_word.hpp"
 #include "daemon/activation/activation.hpp"
 #include "daemon/check/examination.hpp"
@@ -181,12 +182,10 @@ std::vector<rules::CheckFinding> chosen_findings(const Examination& examination,
 
 nlohmann::json findings_to_json(const std::vector<rules::CheckFinding>& findings,
                                 const facts::Inventory& inventory) {
-    nlohmann::json list = nlohmann::json::array();
     ListRoom room;
-    for (const rules::CheckFinding& found : findings) {
-        list.push_back(to_json(found, inventory, room));
-    }
-    return list;
+    return json_list(findings, [&](const rules::CheckFinding& found) {
+        return to_json(found, inventory, room);
+    });
 }
 
 bool has_error(const std::vector<rules::CheckFinding>& findings) {

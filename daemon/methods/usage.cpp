@@ -1,3 +1,4 @@
+#include "base/json_bytes.hpp"
 #include "daemon/methods/json_values.hpp"
 #include "daemon/methods/methods.hpp"
 #include "daemon/this_host.hpp"
@@ -29,10 +30,6 @@ json process_to_json(const probe::GpuProcess& process) {
 }
 
 json gpu_to_json(const probe::GpuUsage& gpu) {
-    json processes = json::array();
-    for (const probe::GpuProcess& process : gpu.processes) {
-        processes.push_back(process_to_json(process));
-    }
     return {{"index", gpu.index},
             {"name", bytes_or_null(gpu.name)},
             {"uuid", bytes_or_null(gpu.uuid)},
@@ -42,7 +39,7 @@ json gpu_to_json(const probe::GpuUsage& gpu) {
             {"temperature", value_or_null(gpu.temperature)},
             {"power", value_or_null(gpu.power)},
             {"mig", gpu.mig},
-            {"processes", std::move(processes)}};
+            {"processes", json_list(gpu.processes, process_to_json)}};
 }
 
 // NVML's library and the kernel module are of two versions: what the probe would say of libcuda,
@@ -111,10 +108,6 @@ Result<protocol::Reply> usage(const json&, const protocol::Caller& caller, Machi
     CUDAENV_TRY(auto now, probe::read_gpu_usage(outcome.output));
     host::DiskFileSystem files;
     probe::identify_processes(files, now);
-    json gpus = json::array();
-    for (const probe::GpuUsage& gpu : now.gpus) {
-        gpus.push_back(gpu_to_json(gpu));
-    }
     json findings = json::array();
     if (const auto finding = why_not_started(now, files)) {
         findings.push_back(resolve::to_json(*finding));
@@ -123,7 +116,7 @@ Result<protocol::Reply> usage(const json&, const protocol::Caller& caller, Machi
     return protocol::Reply{status,
                            {{"schema", "cudaenv.usage/1"},
                             {"driver_version", bytes_or_null(now.driver_version)},
-                            {"gpus", std::move(gpus)},
+                            {"gpus", json_list(now.gpus, gpu_to_json)},
                             {"findings", std::move(findings)},
                             {"errors", now.errors}}};
 }

@@ -1,6 +1,7 @@
 #include "daemon/probe/kept_verdict.hpp"
 
 #include "base/fd.hpp"
+#include "base/file_identity.hpp"
 #include "base/json_bytes.hpp"
 #include "base/text.hpp"
 #include "host/examine.hpp"
@@ -116,10 +117,6 @@ std::vector<std::string> files_of_build(const ProbeRun& run) {
         }
     }
     return paths;
-}
-
-std::int64_t nanoseconds(const timespec& time) {
-    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
 // "3 min ago", "2 h ago", "5 d ago".

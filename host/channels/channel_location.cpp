@@ -21,9 +21,8 @@ std::string_view scheme_of(std::string_view text) {
         return {};
     }
     const auto scheme = text.substr(0, colon);
-    const bool fits = std::all_of(scheme.begin(), scheme.end(), [](char c) {
-        return is_alnum(c) || c == '+' || c == '-' || c == '.';
-    });
+    const bool fits = std::ranges::all_of(
+        scheme, [](char c) { return is_alnum(c) || c == '+' || c == '-' || c == '.'; });
     return fits ? scheme : std::string_view{};
 }
 

@@ -41,8 +41,7 @@ public:
     }
 
     bool has(std::string_view package) const override {
-        return std::any_of(m_files.begin(), m_files.end(),
-                           [&](const auto& file) { return file->has(package); });
+        return std::ranges::any_of(m_files, [&](const auto& file) { return file->has(package); });
     }
 
     std::vector<std::string> names() const override {

@@ -25,7 +25,7 @@ struct Header {
     std::array<char, 8> magic = k_magic;
     std::uint32_t version = k_version;
     std::uint32_t with_text = 0;
-    FileStamp stamp;
+    FileIdentity stamp;
     IndexShape shape;
     std::uint64_t tables_checksum = 0;
     std::uint64_t header_checksum = 0; // of all before it
@@ -57,17 +57,7 @@ std::uint64_t header_checksum(const Header& header) {
         std::span(reinterpret_cast<const char*>(&header), offsetof(Header, header_checksum)));
 }
 
-std::int64_t nanoseconds(const timespec& time) {
-    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 } // namespace
-
-FileStamp FileStamp::of(const struct stat& status) {
-    return {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino),
-            static_cast<std::uint64_t>(status.st_size), nanoseconds(status.st_mtim),
-            nanoseconds(status.st_ctim)};
-}
 
 void Unmap::operator()(void* base) const {
     ::munmap(base, size);
@@ -88,7 +78,7 @@ std::optional<Mapping> Mapping::of(int fd, std::uint64_t offset, std::size_t siz
     return out;
 }
 
-std::string cache_header(const FileStamp& stamp, const IndexBuilder::Tables& tables,
+std::string cache_header(const FileIdentity& stamp, const IndexBuilder::Tables& tables,
                          bool with_text) {
     Header header;
     header.with_text = with_text ? 1 : 0;
@@ -100,7 +90,7 @@ std::string cache_header(const FileStamp& stamp, const IndexBuilder::Tables& tab
 }
 
 std::optional<CacheLayout> read_cache_header(std::span<const char> bytes, std::uint64_t file_size,
-                                             const FileStamp& stamp) {
+                                             const FileIdentity& stamp) {
     if (bytes.size() < k_cache_header_size) {
         return std::nullopt;
     }
@@ -133,7 +123,7 @@ std::string IndexCache::file_for(const std::string& repodata_path) const {
 }
 
 std::optional<CachedIndex> IndexCache::load(const std::string& repodata_path,
-                                            const FileStamp& stamp) const {
+                                            const FileIdentity& stamp) const {
     if (!enabled()) {
         return std::nullopt;
     }
@@ -181,7 +171,7 @@ std::uint64_t IndexCache::Draft::text_offset() {
     return k_cache_header_size;
 }
 
-bool IndexCache::Draft::commit(const FileStamp& stamp, const IndexBuilder::Tables& tables,
+bool IndexCache::Draft::commit(const FileIdentity& stamp, const IndexBuilder::Tables& tables,
                                bool with_text) {
     const std::string header = cache_header(stamp, tables, with_text);
     const std::string_view bytes(tables.bytes.data(), tables.bytes.size());

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base/fd.hpp"
+#include "base/file_identity.hpp"
 #include "base/temporary_file.hpp"
 #include "host/channels/record_index.hpp"
 
@@ -17,21 +18,7 @@
 #include <optional>
 #include <string>
 
-struct stat;
-
 namespace cudaenv::channels {
-
-// Which state of a file was read. The change time is in it since the modification time can be set.
-struct FileStamp {
-    std::uint64_t device = 0;
-    std::uint64_t inode = 0;
-    std::uint64_t size = 0;
-    std::int64_t modified_ns = 0;
-    std::int64_t changed_ns = 0;
-
-    static FileStamp of(const struct stat& status);
-    friend bool operator==(const FileStamp&, const FileStamp&) = default;
-};
 
 struct Unmap {
     std::size_t size = 0;
@@ -66,7 +53,7 @@ public:
     // `repodata_path` with symlinks resolved. None: not there, not for this state, or not to be
     // trusted.
     [[nodiscard]] std::optional<CachedIndex> load(const std::string& repodata_path,
-                                                  const FileStamp& stamp) const;
+                                                  const FileIdentity& stamp) const;
 
     // A file being written; unless `commit` is called it is removed again.
     class Draft {
@@ -76,7 +63,7 @@ public:
         [[nodiscard]] static std::uint64_t text_offset(); // where its text begins, if it has one
         // Writes tables and header and makes it visible. False: could not; the next run tries
         // again.
-        bool commit(const FileStamp& stamp, const IndexBuilder::Tables& tables, bool with_text);
+        bool commit(const FileIdentity& stamp, const IndexBuilder::Tables& tables, bool with_text);
         [[nodiscard]] Fd take_file() { return m_file.take_fd(); }
 
     private:
@@ -101,9 +88,9 @@ struct CacheLayout {
 };
 inline constexpr std::size_t k_cache_header_size = 104;
 std::optional<CacheLayout> read_cache_header(std::span<const char> header, std::uint64_t file_size,
-                                             const FileStamp& stamp);
+                                             const FileIdentity& stamp);
 bool tables_are_whole(std::span<const char> header, std::span<const char> tables);
-std::string cache_header(const FileStamp& stamp, const IndexBuilder::Tables& tables,
+std::string cache_header(const FileIdentity& stamp, const IndexBuilder::Tables& tables,
                          bool with_text);
 
 } // namespace cudaenv::channels

@@ -1,5 +1,6 @@
 #include "host/channels/repodata_file.hpp"
 
+#include "base/real_path.hpp"
 #include "base/text.hpp"
 #include "base/whole_io.hpp"
 #include "host/channels/repodata_scan.hpp"
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
@@ -91,19 +91,11 @@ tl::unexpected<Error> fault_in(const RepodataFault& fault, const std::string& pa
 
 // Whether the file changed so lately that a next change could leave the same time on it (kernels
 // stamp with the tick, 10 ms at most; file systems that know only seconds show none below).
-bool changed_just_now(const FileStamp& stamp) {
+bool changed_just_now(const FileIdentity& stamp) {
     timespec now{};
     ::clock_gettime(CLOCK_REALTIME, &now);
-    const std::int64_t now_ns = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
     const std::int64_t grain = stamp.changed_ns % 1'000'000'000 == 0 ? 2'100'000'000 : 50'000'000;
-    return now_ns - stamp.changed_ns < grain;
-}
-
-std::string real_path_of(const std::string& path) {
-    char* resolved = ::realpath(path.c_str(), nullptr);
-    std::string out = resolved != nullptr ? resolved : path;
-    std::free(resolved);
-    return out;
+    return nanoseconds(now) - stamp.changed_ns < grain;
 }
 
 // "pytorch-1.7.0-0" of "pytorch-1.7.0-0.conda"; .conda and .tar.bz2 of one stem are one package.
@@ -174,8 +166,8 @@ Result<std::shared_ptr<const RepodataFile::Loaded>> RepodataFile::load() const {
     if (!S_ISREG(status.st_mode)) {
         return cannot_read(m_path, S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
     }
-    const FileStamp stamp = FileStamp::of(status);
-    const std::string real_path = m_cache.enabled() ? real_path_of(m_path) : std::string();
+    const FileIdentity stamp = FileIdentity::of(status);
+    const std::string real_path = m_cache.enabled() ? cudaenv::real_path(m_path) : std::string();
     if (auto cached = m_cache.load(real_path, stamp)) {
         auto out = std::make_shared<Loaded>();
         const bool with_text = cached->text_offset != 0;
@@ -192,13 +184,13 @@ Result<std::shared_ptr<const RepodataFile::Loaded>> RepodataFile::load() const {
 }
 
 Result<std::shared_ptr<const RepodataFile::Loaded>>
-RepodataFile::scan(Fd file, const std::string& real_path, const FileStamp& stamp) const {
+RepodataFile::scan(Fd file, const std::string& real_path, const FileIdentity& stamp) const {
     return m_compressed ? scan_compressed(std::move(file), real_path, stamp, m_cache.enabled())
                         : scan_plain(std::move(file), real_path, stamp);
 }
 
 Result<std::shared_ptr<const RepodataFile::Loaded>>
-RepodataFile::scan_plain(Fd file, const std::string& real_path, const FileStamp& stamp) const {
+RepodataFile::scan_plain(Fd file, const std::string& real_path, const FileIdentity& stamp) const {
     if (stamp.size > m_largest_text) {
         return bad_input("bad-repodata",
                          "a repodata file of more than " + std::to_string(m_largest_text >> 20U) +
@@ -225,7 +217,7 @@ RepodataFile::scan_plain(Fd file, const std::string& real_path, const FileStamp&
         return fault_in(repodata.fault(), m_path, false, file.get(), 0);
     }
     struct stat status {};
-    const bool unchanged = ::fstat(file.get(), &status) == 0 && FileStamp::of(status) == stamp;
+    const bool unchanged = ::fstat(file.get(), &status) == 0 && FileIdentity::of(status) == stamp;
     if (m_cache.enabled() && unchanged && !changed_just_now(stamp)) {
         if (auto draft = m_cache.begin(real_path)) {
             // A cache that cannot be written costs the next run time and nothing else.
@@ -240,7 +232,7 @@ RepodataFile::scan_plain(Fd file, const std::string& real_path, const FileStamp&
 }
 
 Result<std::shared_ptr<const RepodataFile::Loaded>>
-RepodataFile::scan_compressed(Fd file, const std::string& real_path, const FileStamp& stamp,
+RepodataFile::scan_compressed(Fd file, const std::string& real_path, const FileIdentity& stamp,
                               bool text_in_cache) const {
     // The text goes where it can be read again: into the cache file, or into memory.
     std::optional<IndexCache::Draft> draft;
@@ -282,7 +274,7 @@ RepodataFile::scan_compressed(Fd file, const std::string& real_path, const FileS
         return fault_in(repodata.fault(), m_path, true, text_fd, text_offset);
     }
     struct stat status {};
-    const bool unchanged = ::fstat(file.get(), &status) == 0 && FileStamp::of(status) == stamp;
+    const bool unchanged = ::fstat(file.get(), &status) == 0 && FileIdentity::of(status) == stamp;
     auto out = std::make_shared<Loaded>();
     if (draft) {
         if (unchanged && !changed_just_now(stamp)) {
@@ -378,8 +370,9 @@ Result<void> RepodataFile::records_of(std::string_view name,
     if (!file || ::fstat(file.get(), &status) != 0) {
         return cannot_read(m_path, errno);
     }
-    CUDAENV_TRY(auto fresh, scan(std::move(file), m_cache.enabled() ? real_path_of(m_path) : "",
-                                 FileStamp::of(status)));
+    CUDAENV_TRY(auto fresh,
+                scan(std::move(file), m_cache.enabled() ? cudaenv::real_path(m_path) : "",
+                     FileIdentity::of(status)));
     use(fresh);
     return decode(*fresh, name, out);
 }

@@ -50,11 +50,11 @@ private:
 
     Result<std::shared_ptr<const Loaded>> load() const;
     Result<std::shared_ptr<const Loaded>> scan(Fd file, const std::string& real_path,
-                                               const FileStamp& stamp) const;
+                                               const FileIdentity& stamp) const;
     Result<std::shared_ptr<const Loaded>> scan_plain(Fd file, const std::string& real_path,
-                                                     const FileStamp& stamp) const;
+                                                     const FileIdentity& stamp) const;
     Result<std::shared_ptr<const Loaded>> scan_compressed(Fd file, const std::string& real_path,
-                                                          const FileStamp& stamp,
+                                                          const FileIdentity& stamp,
                                                           bool text_in_cache) const;
     Result<void> decode(const Loaded& loaded, std::string_view name,
                         std::vector<specs::PackageRecord>& out) const;

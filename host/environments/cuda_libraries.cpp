@@ -28,12 +28,12 @@ constexpr std::array k_libraries = {
     std::string_view("nvshmem_host"), std::string_view("nvtx3interop"),
     std::string_view("nvvm"),
 };
-static_assert(std::is_sorted(k_libraries.begin(), k_libraries.end()));
+static_assert(std::ranges::is_sorted(k_libraries));
 
 // cudnn, cudnn_ops, cudnn_engines_precompiled; nppc, nppial.
 bool is_of_family(std::string_view stem, std::string_view family) {
     return stem.starts_with(family) &&
-           std::all_of(stem.begin(), stem.end(), [](char c) { return is_alnum(c) || c == '_'; });
+           std::ranges::all_of(stem, [](char c) { return is_alnum(c) || c == '_'; });
 }
 
 struct NameParts {
@@ -54,12 +54,11 @@ NameParts parts_of(std::string_view file_name) {
 bool is_cuda_library(std::string_view file_name) {
     const auto [stem, version] = parts_of(file_name);
     if (version.empty() || !is_digit(version.front()) ||
-        !std::all_of(version.begin(), version.end(),
-                     [](char c) { return is_digit(c) || c == '.'; })) {
+        !std::ranges::all_of(version, [](char c) { return is_digit(c) || c == '.'; })) {
         return false;
     }
-    return std::binary_search(k_libraries.begin(), k_libraries.end(), stem) ||
-           is_of_family(stem, "cudnn") || is_of_family(stem, "npp");
+    return std::ranges::binary_search(k_libraries, stem) || is_of_family(stem, "cudnn") ||
+           is_of_family(stem, "npp");
 }
 
 std::vector<std::string> cuda_sonames(const std::vector<std::string>& names) {
@@ -74,22 +73,20 @@ std::vector<std::string> cuda_sonames(const std::vector<std::string>& names) {
         if (is_cuda_library(name)) {
             const auto parts = parts_of(name);
             libraries.push_back({parts, parts.version.substr(0, parts.version.find('.')),
-                                 std::count(parts.version.begin(), parts.version.end(), '.'),
-                                 &name});
+                                 std::ranges::count(parts.version, '.'), &name});
         }
     }
     std::vector<std::string> sonames;
     for (const auto& library : libraries) {
-        const bool led_to =
-            std::any_of(libraries.begin(), libraries.end(), [&](const Library& other) {
-                return other.dots < library.dots && other.parts.stem == library.parts.stem &&
-                       other.major == library.major;
-            });
+        const bool led_to = std::ranges::any_of(libraries, [&](const Library& other) {
+            return other.dots < library.dots && other.parts.stem == library.parts.stem &&
+                   other.major == library.major;
+        });
         if (!led_to) {
             sonames.push_back(*library.name);
         }
     }
-    std::sort(sonames.begin(), sonames.end());
+    std::ranges::sort(sonames);
     return sonames;
 }
 

@@ -219,7 +219,7 @@ private:
                 }
             }
             const auto from =
-                std::lower_bound(site.names.begin(), site.names.end(), "__editable__");
+                std::ranges::lower_bound(site.names, std::string_view("__editable__"));
             for (auto at = from; at != site.names.end() && at->starts_with("__editable__"); ++at) {
                 if (auto found = editable_by(site.path + '/' + *at, *at, package); !found.empty()) {
                     return found;

@@ -1,5 +1,7 @@
 #include "host/environments/packages.hpp"
 
+#include "base/ranges.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -21,18 +23,16 @@ constexpr std::array k_beginnings = {
 } // namespace
 
 bool matters_for_cuda(std::string_view package_name) {
-    return std::any_of(k_beginnings.begin(), k_beginnings.end(),
-                       [&](std::string_view start) { return package_name.starts_with(start); });
+    return std::ranges::any_of(
+        k_beginnings, [&](std::string_view start) { return package_name.starts_with(start); });
 }
 
 bool Site::has(std::string_view name) const {
-    return std::binary_search(names.begin(), names.end(), name);
+    return std::ranges::binary_search(names, name);
 }
 
 const CondaRecord* Packages::conda_record(std::string_view name) const {
-    const auto found = std::find_if(conda.begin(), conda.end(),
-                                    [&](const CondaRecord& record) { return record.name == name; });
-    return found == conda.end() ? nullptr : &*found;
+    return find_pointer_if(conda, [&](const CondaRecord& record) { return record.name == name; });
 }
 
 const DistInfo* Packages::dist_info(std::string_view name) const {

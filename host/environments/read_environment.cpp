@@ -292,7 +292,7 @@ private:
             return false;
         }
         auto name = best->name;
-        std::replace(name.begin(), name.end(), '_', '-');
+        std::ranges::replace(name, '_', '-');
         return take_runtime(name, best->version, best->path);
     }
 
@@ -321,10 +321,9 @@ private:
         if (!m_files->exists(nvcc)) {
             return;
         }
-        const bool recorded =
-            std::any_of(m_packages.conda.begin(), m_packages.conda.end(), [](const auto& record) {
-                return record.name.starts_with("cuda-nvcc") || record.name == "cudatoolkit-dev";
-            });
+        const bool recorded = std::ranges::any_of(m_packages.conda, [](const auto& record) {
+            return record.name.starts_with("cuda-nvcc") || record.name == "cudatoolkit-dev";
+        });
         const auto real = m_files->real_path(nvcc);
         const auto home = m_files->real_path(m_facts.prefix);
         if (!recorded && !(real && home && real->starts_with(*home + '/'))) {

@@ -78,7 +78,7 @@ facts::ToolkitLayout layout_of(host::FileSystem& files, const std::string& path)
         // Wheels and runtime packages have libcudart.so.13 alone.
         for (const auto& directory : libraries) {
             auto sonames = sonames_in(files, directory);
-            if (std::any_of(sonames.begin(), sonames.end(), [](const std::string& name) {
+            if (std::ranges::any_of(sonames, [](const std::string& name) {
                     return name.starts_with("libcudart.so.");
                 })) {
                 layout.library = directory;

@@ -1,5 +1,6 @@
 #include "host/names/environment_names.hpp"
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -48,10 +49,8 @@ Result<std::string> only_one(const std::string& name, const std::vector<Match>& 
     if (matches.size() == 1) {
         return matches.front().prefix;
     }
-    std::vector<std::string> places;
-    for (const Match& match : matches) {
-        places.push_back(match.prefix + " (" + match.tool + ')');
-    }
+    const auto places =
+        each_of(matches, [](const Match& match) { return match.prefix + " (" + match.tool + ')'; });
     return bad_input("ambiguous-environment",
                      std::to_string(matches.size()) + " environments are named \"" + name +
                          "\": " + join(places, ", "),

@@ -75,10 +75,9 @@ private:
         const std::lock_guard lock(m_mutex);
         m_slots.insert_or_assign(key, Slot{std::move(kept), ++m_clock});
         if (m_slots.size() > m_most) {
-            m_slots.erase(
-                std::min_element(m_slots.begin(), m_slots.end(), [](const auto& a, const auto& b) {
-                    return a.second.used < b.second.used;
-                }));
+            m_slots.erase(std::ranges::min_element(m_slots, [](const auto& a, const auto& b) {
+                return a.second.used < b.second.used;
+            }));
         }
     }
 

@@ -5,8 +5,6 @@
 #include "base/whole_io.hpp"
 #include "host/probe/trial_words.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>

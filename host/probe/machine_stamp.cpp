@@ -5,7 +5,6 @@
 #include "host/probe/file_stamps.hpp"
 
 #include <string_view>
-#include <vector>
 
 namespace cudaenv::probe {
 

@@ -174,11 +174,11 @@ void read_line(std::string_view text, Reading& reading) {
     }
     const auto is_this = [&](const facts::ProbeRung& other) { return is_same(other, rung); };
     // A rung ends once; what comes after for the same rung is an accident.
-    if (std::any_of(reading.ended.begin(), reading.ended.end(), is_this)) {
+    if (std::ranges::any_of(reading.ended, is_this)) {
         return;
     }
     if (event == "begin") {
-        if (std::none_of(reading.begun.begin(), reading.begun.end(), is_this)) {
+        if (std::ranges::none_of(reading.begun, is_this)) {
             rung.result = facts::ProbeResult::Unfinished;
             reading.begun.push_back(std::move(rung));
         }

@@ -25,9 +25,8 @@ Result<std::vector<PinEdit>> edits_to_set(std::span<const std::string> specs) {
     for (std::size_t i = 0; i < specs.size(); ++i) {
         CUDAENV_TRY(std::vector<pins::Pin> read, pins::parse_pin(specs[i], argument(i)));
         for (pins::Pin& pin : read) {
-            const auto same = std::find_if(pins.begin(), pins.end(), [&](const pins::Pin& other) {
-                return other.name == pin.name;
-            });
+            const auto same = std::ranges::find_if(
+                pins, [&](const pins::Pin& other) { return other.name == pin.name; });
             if (same == pins.end()) {
                 pins.push_back(std::move(pin));
             } else if (same->constraint != pin.constraint) {
@@ -58,9 +57,8 @@ Result<std::vector<PinEdit>> edits_to_remove(std::span<const std::string> names)
             }
             return tl::unexpected(std::move(error));
         }
-        const bool twice = std::any_of(edits.begin(), edits.end(), [&](const PinEdit& edit) {
-            return edit.name == name->name;
-        });
+        const bool twice = std::ranges::any_of(
+            edits, [&](const PinEdit& edit) { return edit.name == name->name; });
         if (!twice) {
             edits.push_back({std::string(name->name), std::nullopt});
         }
@@ -77,6 +75,10 @@ struct Chosen {
     std::string path; // empty: none
     bool global = false;
     std::string prefix; // of the environment whose file it is
+
+    [[nodiscard]] pins::FileScope scope() const {
+        return global ? pins::FileScope::User : pins::FileScope::Project;
+    }
 };
 
 Result<Chosen> project_file(PinPlace place, const std::string& directory,
@@ -84,9 +86,8 @@ Result<Chosen> project_file(PinPlace place, const std::string& directory,
                             std::vector<std::string>& notes) {
     CUDAENV_TRY(const ProjectSearch search, find_project(directory, trust));
     const std::string here = (search.start == "/" ? "" : search.start) + '/' + k_project_file;
-    const auto skipped =
-        std::find_if(search.skipped.begin(), search.skipped.end(),
-                     [&](const trusted::SkippedFile& file) { return file.path == here; });
+    const auto skipped = std::ranges::find_if(
+        search.skipped, [&](const trusted::SkippedFile& file) { return file.path == here; });
     const bool is_here = search.found && search.found->file == here;
     if (search.found && (is_here || place == PinPlace::Nearest) &&
         skipped == search.skipped.end()) {
@@ -151,19 +152,14 @@ Result<Chosen> choose(const PinTarget& target, const std::string& directory,
 }
 
 Result<std::vector<pins::Pin>> pins_in(const std::string& text, const Chosen& chosen) {
-    if (chosen.global) {
-        CUDAENV_TRY(pins::ConfigFile file,
-                    pins::parse_config(text, chosen.path, pins::FileScope::User));
-        return std::move(file.pins);
-    }
-    CUDAENV_TRY(pins::ProjectFile file, pins::parse_project(text, chosen.path));
+    CUDAENV_TRY(pins::ProjectFile file, pins::parse_config(text, chosen.path, chosen.scope()));
     return std::move(file.pins);
 }
 
 std::optional<std::string> constraint_of(const std::vector<pins::Pin>& pins,
                                          const std::string& name) {
-    const auto found = std::find_if(pins.begin(), pins.end(),
-                                    [&](const pins::Pin& pin) { return pin.name == name; });
+    const auto found =
+        std::ranges::find_if(pins, [&](const pins::Pin& pin) { return pin.name == name; });
     return found == pins.end() ? std::nullopt : std::optional(found->constraint);
 }
 
@@ -199,9 +195,7 @@ Result<PinChange> change_pins(const PinTarget& target, const std::string& direct
     }
     const auto edit = [&](const std::optional<std::string>& text) {
         const std::string_view old = text ? std::string_view(*text) : std::string_view();
-        return chosen.global
-                   ? pins::edit_config_pins(old, chosen.path, edits, pins::FileScope::User)
-                   : pins::edit_pins(old, chosen.path, edits);
+        return pins::edit_pins(old, chosen.path, edits, chosen.scope());
     };
     CUDAENV_TRY(const FileEdit done, edit_chosen(chosen, edit, action));
     CUDAENV_TRY(const std::vector<pins::Pin> before, pins_in(done.before.value_or(""), chosen));

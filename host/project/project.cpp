@@ -78,8 +78,8 @@ std::string active_prefix(const host::Environment& environment) {
         return venv.empty() ? conda : venv;
     }
     const auto path = host::directories_of(host::value_of(environment, "PATH"));
-    const auto venv_at = std::find(path.begin(), path.end(), venv + "/bin");
-    const auto conda_at = std::find(path.begin(), path.end(), conda + "/bin");
+    const auto venv_at = std::ranges::find(path, venv + "/bin");
+    const auto conda_at = std::ranges::find(path, conda + "/bin");
     return conda_at < venv_at ? conda : venv;
 }
 

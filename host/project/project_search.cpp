@@ -1,25 +1,16 @@
 #include "host/project/project_search.hpp"
 
 #include "base/printable.hpp"
-
-#include <climits>
+#include "base/real_path.hpp"
 
 #include <cerrno>
-#include <cstdlib>
 #include <fcntl.h>
-#include <memory>
 #include <sys/stat.h>
 #include <system_error>
 
 namespace cudaenv::project {
 
 namespace {
-
-std::optional<std::string> real_path(const std::string& path) {
-    const std::unique_ptr<char, void (*)(void*)> resolved(::realpath(path.c_str(), nullptr),
-                                                          std::free);
-    return resolved == nullptr ? std::nullopt : std::optional<std::string>(resolved.get());
-}
 
 std::string parent_of(const std::string& directory) {
     const std::size_t slash = directory.rfind('/');
@@ -58,17 +49,17 @@ std::string FoundProject::local_file() const {
 
 Result<ProjectSearch> find_project(const std::string& start_directory,
                                    const trusted::Trust& trust) {
-    const auto start = real_path(start_directory);
-    const auto mount = start ? status_of(*start) : std::nullopt;
+    const std::string start = resolved_path(start_directory);
+    const auto mount = start.empty() ? std::nullopt : status_of(start);
     if (!mount || !S_ISDIR(mount->stx_mode)) {
-        const int problem = start ? ENOTDIR : errno;
+        const int problem = start.empty() ? errno : ENOTDIR;
         return unavailable("no-directory",
                            "cannot look for a project: " + std::generic_category().message(problem),
                            "change to a directory that exists", printable(start_directory));
     }
     ProjectSearch search;
-    search.start = *start;
-    std::string directory = *start;
+    search.start = start;
+    std::string directory = start;
     while (true) {
         const std::string file = inside(directory, k_project_file);
         struct stat found {};

@@ -97,8 +97,8 @@ PathState observe(host::FileSystem& files, const std::string& path) {
 }
 
 bool changed(host::FileSystem& files, const std::vector<PathState>& states) {
-    return std::any_of(states.begin(), states.end(),
-                       [&](const PathState& state) { return observe(files, state.path) != state; });
+    return std::ranges::any_of(
+        states, [&](const PathState& state) { return observe(files, state.path) != state; });
 }
 
 bool is_settled(const PathState& state, std::int64_t began_ns, Clock seen_by) {

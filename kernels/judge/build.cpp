@@ -5,8 +5,6 @@
 #include "kernels/judge/scene.hpp"
 #include "solver/knowledge/builds.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 

@@ -1,5 +1,6 @@
 // Files that exist and may not be opened: the loader and the driver mostly say that they do not
 // exist.
+#include "base/ranges.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "kernels/judge/scene.hpp"
@@ -79,10 +80,7 @@ std::optional<Finding> explain_closed_device(const Scene& scene, const std::stri
         return std::nullopt;
     }
     const facts::ClosedFile& file = devices.front();
-    std::vector<std::string> names;
-    for (const facts::ClosedFile& one : devices) {
-        names.push_back(one.path);
-    }
+    auto names = each_of(devices, &facts::ClosedFile::path);
     constexpr std::size_t k_most = 2;
     const std::string others =
         names.size() > k_most ? fmt::format(" and {} more", names.size() - k_most) : std::string();
@@ -118,11 +116,10 @@ bool is_of_library(std::string_view name, std::string_view stem) {
 const facts::ClosedFile* passed_over_for(const Scene& scene, const facts::ProbeRung& rung) {
     const auto* const library = facts::probed_library(rung.step);
     const auto& files = scene.context->closed_libraries;
-    const auto file = std::ranges::find_if(files, [&](const facts::ClosedFile& one) {
+    return find_pointer_if(files, [&](const facts::ClosedFile& one) {
         return library != nullptr && one.was_passed_over &&
                is_of_library(file_name(one.path), library->file);
     });
-    return file == files.end() ? nullptr : &*file;
 }
 
 } // namespace

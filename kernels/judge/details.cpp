@@ -1,4 +1,4 @@
-#include "kernels/judge/details.hpp"
+#include "kernels/judge/scene.hpp"
 
 #include <fmt/format.h>
 
@@ -31,10 +31,10 @@ std::string runtime_detail(const Scene& scene) {
     if (environment == nullptr) {
         return path.empty() ? version : version + " of " + one_line(directory_of(path), 60);
     }
-    const bool is_own =
-        path.starts_with(environment->prefix + "/") ||
-        std::any_of(environment->site_packages.begin(), environment->site_packages.end(),
-                    [&](const auto& directory) { return path.starts_with(directory + "/"); });
+    const bool is_own = path.starts_with(environment->prefix + "/") ||
+                        std::ranges::any_of(environment->site_packages, [&](const auto& directory) {
+                            return path.starts_with(directory + "/");
+                        });
     return is_own || path.empty()
                ? version + " of this env"
                : version + ", not of this env: " + one_line(directory_of(path), 60);

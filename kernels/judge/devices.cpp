@@ -26,7 +26,7 @@ bool names_absent_gpu(const Scene& scene) {
     if (!first.starts_with("GPU-")) {
         return false; // MIG instances are not among the host's facts
     }
-    return std::none_of(host->gpus.begin(), host->gpus.end(), [&](const facts::Gpu& gpu) {
+    return std::ranges::none_of(host->gpus, [&](const facts::Gpu& gpu) {
         // A prefix of the UUID is enough, and an unknown UUID may be it.
         return gpu.uuid.empty() || gpu.uuid.starts_with(first);
     });
@@ -40,9 +40,8 @@ bool mig_hides(const Scene& scene) {
         return false;
     }
     const auto has_mig = [](const facts::Gpu& gpu) { return gpu.mig; };
-    return scene.context->visible_devices
-               ? std::any_of(host->gpus.begin(), host->gpus.end(), has_mig)
-               : std::all_of(host->gpus.begin(), host->gpus.end(), has_mig);
+    return scene.context->visible_devices ? std::ranges::any_of(host->gpus, has_mig)
+                                          : std::ranges::all_of(host->gpus, has_mig);
 }
 
 bool hides_all(const Scene& scene) {

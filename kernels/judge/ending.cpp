@@ -1,5 +1,5 @@
 // A child that did not answer until the end: hung, crashed, broken off, not started.
-#include "base/text.hpp"
+#include "base/ranges.hpp"
 #include "kernels/judge/scene.hpp"
 
 #include <algorithm>
@@ -29,9 +29,7 @@ constexpr auto k_signals = std::to_array<Signal>({{1, "SIGHUP", "ended"},
                                                   {31, "SIGSYS", "sandbox"}});
 
 const Signal* signal_of(const facts::ProbeReport& report) {
-    const auto* const found =
-        std::ranges::find(k_signals, report.signal.value_or(0), &Signal::number);
-    return found == k_signals.end() ? nullptr : found;
+    return find_pointer(k_signals, report.signal.value_or(0), &Signal::number);
 }
 
 // Whose code ran when the child was lost.
@@ -61,10 +59,9 @@ std::string missing_part(std::string_view words) {
 // What was open when the child was lost; null where nothing is known of it.
 const facts::ProbeRung* unfinished(const Scene& scene, facts::ProbeStep step) {
     const auto& rungs = scene.report->rungs;
-    const auto found = std::find_if(rungs.begin(), rungs.end(), [&](const auto& rung) {
+    return find_pointer_if(rungs, [&](const auto& rung) {
         return rung.step == step && rung.result == facts::ProbeResult::Unfinished;
     });
-    return found == rungs.end() ? nullptr : &*found;
 }
 
 // Before any file was opened only the probe itself ran, and what LD_PRELOAD or LD_AUDIT loads into

@@ -2,8 +2,6 @@
 // data/findings.json that they are.
 #include "kernels/judge/scene.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>

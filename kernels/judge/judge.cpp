@@ -1,6 +1,6 @@
 #include "kernels/judge/judge.hpp"
 
-#include "kernels/judge/ladder.hpp"
+#include "kernels/judge/verdict.hpp"
 
 #include <algorithm>
 
@@ -10,9 +10,8 @@ namespace {
 
 // What was said of a build that failed.
 std::string words_of_build(const facts::ProbeReport& report, const Placed& placed) {
-    const auto rung =
-        std::find_if(report.rungs.begin(), report.rungs.end(),
-                     [&](const facts::ProbeRung& one) { return one.step == placed.step; });
+    const auto rung = std::ranges::find_if(
+        report.rungs, [&](const facts::ProbeRung& one) { return one.step == placed.step; });
     const bool has_failed = facts::is_built(placed.step) &&
                             placed.finding.status == StepStatus::Fails &&
                             rung != report.rungs.end();
@@ -48,9 +47,8 @@ ProbeOutcome judge_probe(const facts::ProbeReport& report, const ProbeContext& c
         outcome.steps.push_back(std::move(step));
     }
     outcome.not_looked_at = not_looked_at(scene, steps);
-    const bool has_driver = std::any_of(steps.begin(), steps.end(), [](const Placed& placed) {
-        return is_right(placed, facts::ProbeStep::Driver);
-    });
+    const bool has_driver = std::ranges::any_of(
+        steps, [](const Placed& placed) { return is_right(placed, facts::ProbeStep::Driver); });
     if (has_driver) {
         outcome.driver_cuda = scene.driver_cuda;
     }

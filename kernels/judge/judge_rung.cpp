@@ -1,10 +1,7 @@
-#include "kernels/judge/judge_rung.hpp"
-
-#include "kernels/judge/details.hpp"
+#include "base/ranges.hpp"
+#include "kernels/judge/scene.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace cudaenv::judge {
 
@@ -114,8 +111,7 @@ Finding judge_failed(const Scene& scene, const ProbeRung& rung) {
         }
         break;
     case ProbeStep::Nvrtc:
-        if (error == 222 && (scene.machine_code_ran ||
-                             std::ranges::find(rung.checks, "machine-code") != rung.checks.end())) {
+        if (error == 222 && (scene.machine_code_ran || is_one_of("machine-code", rung.checks))) {
             return explain_ceiling(scene, "NVRTC's PTX is refused (222)", "CE343");
         }
         break;

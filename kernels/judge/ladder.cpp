@@ -1,6 +1,5 @@
-#include "kernels/judge/ladder.hpp"
-
-#include "kernels/judge/judge_rung.hpp"
+#include "base/ranges.hpp"
+#include "kernels/judge/verdict.hpp"
 
 #include <fmt/format.h>
 
@@ -34,7 +33,7 @@ private:
 };
 
 bool Ladder::reported(ProbeStep step, std::optional<int> gpu) const {
-    return std::any_of(m_steps.begin(), m_steps.end(), [&](const Placed& placed) {
+    return std::ranges::any_of(m_steps, [&](const Placed& placed) {
         // An absent library is reported once for all GPUs.
         const bool is_of_all = facts::is_library(step) || !placed.gpu || !gpu;
         return placed.step == step && (is_of_all || placed.gpu == gpu);
@@ -42,8 +41,7 @@ bool Ladder::reported(ProbeStep step, std::optional<int> gpu) const {
 }
 
 const Placed* Ladder::first_failure() const {
-    const auto found = std::find_if(m_steps.begin(), m_steps.end(), is_broken);
-    return found == m_steps.end() ? nullptr : &*found;
+    return find_pointer_if(m_steps, is_broken);
 }
 
 void Ladder::judge_reported() {
@@ -51,16 +49,15 @@ void Ladder::judge_reported() {
     for (const ProbeRung& rung : m_scene.report->rungs) {
         rungs.push_back(&rung);
     }
-    std::stable_sort(rungs.begin(), rungs.end(), [](const auto* a, const auto* b) {
+    std::ranges::stable_sort(rungs, [](const auto* a, const auto* b) {
         return std::tuple(a->step, a->gpu.value_or(-1)) < std::tuple(b->step, b->gpu.value_or(-1));
     });
     for (const ProbeRung* const rung : rungs) {
         // What is below: the rungs of no one GPU, and those of this one.
-        const bool is_broken_below =
-            std::any_of(m_steps.begin(), m_steps.end(), [&](const Placed& placed) {
-                return placed.step < rung->step && facts::is_quick(placed.step) &&
-                       is_broken(placed) && (!placed.gpu || !rung->gpu || placed.gpu == rung->gpu);
-            });
+        const bool is_broken_below = std::ranges::any_of(m_steps, [&](const Placed& placed) {
+            return placed.step < rung->step && facts::is_quick(placed.step) && is_broken(placed) &&
+                   (!placed.gpu || !rung->gpu || placed.gpu == rung->gpu);
+        });
         m_steps.push_back(
             {rung->step, rung->gpu, rung->took_ms, judge_rung(m_scene, *rung, is_broken_below)});
     }
@@ -128,7 +125,7 @@ void Ladder::fill_gaps() {
         const ProbeStep step = m_steps.empty() ? ProbeStep::Library : m_steps.back().step;
         m_steps.push_back({step, std::nullopt, 0, explain_ending(m_scene, step)});
     }
-    std::stable_sort(m_steps.begin(), m_steps.end(), [](const Placed& a, const Placed& b) {
+    std::ranges::stable_sort(m_steps, [](const Placed& a, const Placed& b) {
         return std::tuple(a.step, a.gpu.value_or(-1)) < std::tuple(b.step, b.gpu.value_or(-1));
     });
 }

@@ -1,10 +1,9 @@
 // The driver's library: it does not exist, does not load, lies where programs do not search, or is
 // not this driver's own (a stub, cuda-compat's, another version's).
+#include "base/ranges.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "kernels/judge/scene.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -176,7 +175,7 @@ Finding explain_mismatch(const Scene& scene, const std::string& seen, int error)
         code = "CE305";
     } else if (refuses_compat) {
         code = "CE307";
-    } else if (!directory.empty() && std::ranges::find(entries, directory) != entries.end()) {
+    } else if (!directory.empty() && is_one_of(directory, entries)) {
         situation = "library-path";
     }
     return found(code, situation,

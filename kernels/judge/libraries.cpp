@@ -1,7 +1,7 @@
 // The environment's libraries: which package contains them, what the loader says, and the statuses
 // of NVRTC, cuBLAS, cuDNN and NCCL, which are not CUDA errors.
 #include "base/ascii.hpp"
-#include "base/text.hpp"
+#include "base/ranges.hpp"
 #include "kernels/judge/scene.hpp"
 
 #include <fmt/format.h>
@@ -173,8 +173,7 @@ std::optional<Meaning> meaning_of(const facts::ProbeRung& rung) {
     const int number = rung.error_name.empty() ? rung.error.value_or(0) : 0;
     const auto* const row = std::ranges::find_if(k_statuses, [&](const StatusRow& one) {
         return (!one.step || one.step == rung.step) &&
-               (has_status(rung, one.name) ||
-                (number != 0 && std::ranges::find(one.numbers, number) != one.numbers.end()));
+               (has_status(rung, one.name) || (number != 0 && is_one_of(number, one.numbers)));
     });
     return row == k_statuses.end() ? std::nullopt : std::optional(row->meaning);
 }

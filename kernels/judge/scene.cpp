@@ -2,6 +2,7 @@
 
 #include "base/driver_file.hpp"
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "kernels/judge/verdict.hpp"
@@ -71,7 +72,7 @@ bool is_continuation(char byte) {
 // Of UTF-8.
 std::size_t characters_of(std::string_view text) {
     return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); }));
+        std::ranges::count_if(text, [](char c) { return !is_continuation(c); }));
 }
 
 std::string first_characters(std::string_view text, std::size_t most) {
@@ -319,7 +320,7 @@ std::string last_words(const facts::ProbeReport& report) {
         return contains(line, "oad librar") || contains(line, "nable to load") ||
                contains(line, "cannot open shared object") || contains(line, "undefined symbol");
     };
-    const auto naming = std::find_if(lines.begin(), lines.end(), names_library);
+    const auto naming = std::ranges::find_if(lines, names_library);
     std::string said;
     const auto has_room = [&](const std::string& line) {
         return said.empty() || characters_of(said) + 3 + characters_of(line) <= k_most;
@@ -358,7 +359,7 @@ std::string library_path_without(const ProbeContext& context,
                                  const std::vector<std::string>& entries) {
     std::vector<std::string> rest;
     for (const std::string& entry : context.library_path) {
-        if (std::find(entries.begin(), entries.end(), entry) == entries.end()) {
+        if (!is_one_of(entry, entries)) {
             rest.push_back(entry);
         }
     }

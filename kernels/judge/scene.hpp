@@ -213,4 +213,13 @@ Finding explain_ending(const Scene& scene, facts::ProbeStep step);
 // Everything was climbed, and the child did not exit properly afterwards.
 Finding explain_farewell(const Scene& scene, const std::string& line);
 
+// judge_rung.cpp: one reported rung, right or a finding. `is_broken_below`: a rung that it rests on
+// failed and has the finding.
+Finding judge_rung(const Scene& scene, const facts::ProbeRung& rung, bool is_broken_below);
+// Not tried, for that reason.
+Finding skipped(std::string detail);
+
+// details.cpp: what a rung that went well says in its line: "machine code for sm_90, result right".
+std::string detail_of(const Scene& scene, const facts::ProbeRung& rung);
+
 } // namespace cudaenv::judge

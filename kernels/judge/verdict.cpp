@@ -1,5 +1,7 @@
 #include "kernels/judge/verdict.hpp"
 
+#include "base/ranges.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,11 +33,10 @@ struct Served {
 };
 
 Served served_by(const std::vector<Placed>& steps) {
-    return {std::count_if(steps.begin(), steps.end(),
-                          [](const Placed& placed) { return placed.step == ProbeStep::Gpu; }),
-            std::count_if(steps.begin(), steps.end(), [](const Placed& placed) {
-                return is_right(placed, ProbeStep::Kernel);
-            })};
+    return {std::ranges::count_if(
+                steps, [](const Placed& placed) { return placed.step == ProbeStep::Gpu; }),
+            std::ranges::count_if(
+                steps, [](const Placed& placed) { return is_right(placed, ProbeStep::Kernel); })};
 }
 
 std::string served(const Served& served) {
@@ -48,22 +49,20 @@ std::string served(const Served& served) {
 
 // The kernel of a GPU that was visible and on which none was run, though nothing failed there.
 const Placed* untried(const std::vector<Placed>& steps) {
-    const auto found = std::find_if(steps.begin(), steps.end(), [&](const Placed& kernel) {
+    return find_pointer_if(steps, [&](const Placed& kernel) {
         return kernel.step == ProbeStep::Kernel && kernel.finding.status == StepStatus::Skipped &&
-               std::none_of(steps.begin(), steps.end(), [&](const Placed& below) {
+               std::ranges::none_of(steps, [&](const Placed& below) {
                    return below.finding.status == StepStatus::Fails && below.step < kernel.step &&
                           (!below.gpu || below.gpu == kernel.gpu);
                });
     });
-    return found == steps.end() ? nullptr : &*found;
 }
 
 const Placed* first_with(const std::vector<Placed>& steps, StepStatus status,
                          std::optional<ProbeVerdict> verdict = std::nullopt) {
-    const auto found = std::find_if(steps.begin(), steps.end(), [&](const Placed& placed) {
+    return find_pointer_if(steps, [&](const Placed& placed) {
         return placed.finding.status == status && (!verdict || placed.finding.verdict == *verdict);
     });
-    return found == steps.end() ? nullptr : &*found;
 }
 
 std::string with_place(const Placed& placed) {
@@ -179,8 +178,8 @@ std::vector<std::string> not_looked_at(const Scene& scene, const std::vector<Pla
             // One GPU has no other to exchange with; several have, unless they are spared.
             (is_together ? scene.gpus.size() > 1
                          : gpu != scene.gpus.end() && is_spared(*gpu->second)) ||
-            std::any_of(steps.begin(), steps.end(),
-                        [&](const Placed& below) { return breaks_off(below, placed); });
+            std::ranges::any_of(steps,
+                                [&](const Placed& below) { return breaks_off(below, placed); });
         const std::string word(word_of(placed.step));
         if (was_left_out && (found.empty() || found.back() != word)) {
             found.push_back(word);

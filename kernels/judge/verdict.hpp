@@ -1,5 +1,5 @@
-// The judged rungs together: the verdict, and the line that summarises it. Pure; only for
-// kernels/judge.
+// The judged rungs together: the whole ladder, its verdict, and the line that summarises it. Pure;
+// only for kernels/judge.
 //
 // Law: a child that was lost decides, then the lowest rung that is broken; a busy GPU is not a
 // failure where another one served; a rung that was not run is not right.
@@ -21,6 +21,9 @@ struct Placed {
     double took_ms = 0;
     Finding finding;
 };
+
+// ladder.cpp: what was reported, each rung judged, and what was asked for and is not in the report.
+std::vector<Placed> climb(const Scene& scene);
 
 using facts::word_of;
 // It ran, maybe with a warning.

@@ -32,7 +32,7 @@ std::optional<DottedVersion> ptx_isa_of_cuda(const DottedVersion& cuda) {
     if (cuda.major() == 13) {
         return DottedVersion::of("9." + std::to_string(cuda.minor()));
     }
-    const auto* row = std::find_if(k_table.begin(), k_table.end(), [&](const IsaOfCuda& known) {
+    const auto* row = std::ranges::find_if(k_table, [&](const IsaOfCuda& known) {
         return known.major == cuda.major() && known.minor == cuda.minor();
     });
     return row == k_table.end() ? std::nullopt : std::optional(DottedVersion::of(row->isa));

@@ -1,6 +1,7 @@
 #include "kernels/rungs/library_numbers.hpp"
 #include "kernels/rungs/rungs.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -21,7 +22,6 @@ constexpr int k_tensor_algorithm = 99;  // CUBLAS_GEMM_DEFAULT_TENSOR_OP, before
 
 // Those after gemm_ex may be null.
 struct CublasApi {
-    std::string path;
     int (*create)(void**) = nullptr;
     int (*destroy)(void*) = nullptr;
     int (*get_version)(void*, int*) = nullptr;
@@ -34,7 +34,6 @@ struct CublasApi {
 };
 
 MaybeStop load_cublas_api(const LoadedLibrary& library, CublasApi& api) {
-    api.path = library.path;
     find_function(library.handle, "cublasGetProperty", api.get_property);
     find_function(library.handle, "cublasGetStatusName", api.get_status_name);
     return NeededFunctions(library.handle, library.path)
@@ -47,64 +46,29 @@ MaybeStop load_cublas_api(const LoadedLibrary& library, CublasApi& api) {
 }
 
 // For those that cannot say it themselves.
-const char* status_name(int status) {
-    switch (status) {
-    case 1:
-        return "CUBLAS_STATUS_NOT_INITIALIZED";
-    case 3:
-        return "CUBLAS_STATUS_ALLOC_FAILED";
-    case 7:
-        return "CUBLAS_STATUS_INVALID_VALUE";
-    case 8:
-        return "CUBLAS_STATUS_ARCH_MISMATCH";
-    case 11:
-        return "CUBLAS_STATUS_MAPPING_ERROR";
-    case 13:
-        return "CUBLAS_STATUS_EXECUTION_FAILED";
-    case 14:
-        return "CUBLAS_STATUS_INTERNAL_ERROR";
-    case 15:
-        return "CUBLAS_STATUS_NOT_SUPPORTED";
-    case 16:
-        return "CUBLAS_STATUS_LICENSE_ERROR";
-    default:
-        return "";
-    }
-}
+constexpr auto k_status_names =
+    std::to_array<std::pair<int, const char*>>({{1, "CUBLAS_STATUS_NOT_INITIALIZED"},
+                                                {3, "CUBLAS_STATUS_ALLOC_FAILED"},
+                                                {7, "CUBLAS_STATUS_INVALID_VALUE"},
+                                                {8, "CUBLAS_STATUS_ARCH_MISMATCH"},
+                                                {11, "CUBLAS_STATUS_MAPPING_ERROR"},
+                                                {13, "CUBLAS_STATUS_EXECUTION_FAILED"},
+                                                {14, "CUBLAS_STATUS_INTERNAL_ERROR"},
+                                                {15, "CUBLAS_STATUS_NOT_SUPPORTED"},
+                                                {16, "CUBLAS_STATUS_LICENSE_ERROR"}});
 
-Stop failed(const CublasApi& api, std::string call, int status) {
-    Stop stop;
-    stop.call = std::move(call);
-    stop.error = status;
-    const char* name = api.get_status_name == nullptr ? nullptr : api.get_status_name(status);
-    stop.error_name = name == nullptr ? status_name(status) : name;
-    return stop;
-}
-
-class Handle {
-public:
-    explicit Handle(const CublasApi& api) : m_api(api) {}
-    ~Handle() {
-        if (m_handle != nullptr) {
-            m_api.destroy(m_handle);
-        }
-    }
-    Handle(const Handle&) = delete;
-    Handle& operator=(const Handle&) = delete;
-
-    MaybeStop create() {
-        if (const int status = m_api.create(&m_handle)) {
-            m_handle = nullptr;
-            return failed(m_api, "cublasCreate", status);
-        }
+MaybeStop checked(const CublasApi& api, const char* call, int status) {
+    if (status == 0) {
         return std::nullopt;
     }
-    void* get() const { return m_handle; }
-
-private:
-    const CublasApi& m_api;
-    void* m_handle = nullptr;
-};
+    Stop stop{.call = call, .error = status, .error_name = words_of(api.get_status_name, status)};
+    const auto* const known =
+        std::ranges::find(k_status_names, status, &decltype(k_status_names)::value_type::first);
+    if (stop.error_name.empty() && known != k_status_names.end()) {
+        stop.error_name = known->second;
+    }
+    return stop;
+}
 
 // The properties say it without a formula, which was another before 11.
 std::string version_of(const CublasApi& api, void* handle) {
@@ -136,23 +100,11 @@ template <typename Multiply>
 MaybeStop check_product(const CurrentGpu& current, DeviceBuffer& result,
                         const std::vector<float>& right, const char* what, Multiply multiply) {
     std::vector<float> got(right.size(), -1.0F);
-    MaybeStop stop = result.take(got);
-    if (!stop) {
-        stop = multiply();
-    }
-    if (!stop) {
-        stop = current.synchronize();
-    }
-    if (!stop) {
-        stop = result.give(got);
-    }
-    if (stop) {
-        return stop;
-    }
-    if (auto difference = first_difference(got, right, 0)) {
-        return wrong_result(std::string(what) + ": " + *difference);
-    }
-    return std::nullopt;
+    CUDAENV_STOP_IF(result.take(got));
+    CUDAENV_STOP_IF(multiply());
+    CUDAENV_STOP_IF(current.synchronize());
+    CUDAENV_STOP_IF(result.give(got));
+    return compared(what, got, right);
 }
 
 std::vector<std::uint16_t> halves_of(const std::vector<float>& integers) {
@@ -166,9 +118,7 @@ std::vector<std::uint16_t> halves_of(const std::vector<float>& integers) {
 
 MaybeStop climb(Rung& rung, const GpuUnderTest& gpu, const CublasApi& api) {
     CurrentGpu current(gpu);
-    if (MaybeStop stop = current.make_current()) {
-        return stop;
-    }
+    CUDAENV_STOP_IF(current.make_current());
     const std::vector<float> a = small_integers(k_side * k_side, 1);
     const std::vector<float> b = small_integers(k_side * k_side, 2);
     const std::vector<float> right = product(a, b, k_side);
@@ -177,32 +127,24 @@ MaybeStop climb(Rung& rung, const GpuUnderTest& gpu, const CublasApi& api) {
     nlohmann::json checks = nlohmann::json::array();
 
     DeviceBuffer on_gpu_a(gpu);
-    if (MaybeStop stop = on_gpu_a.take(a)) {
-        return stop;
-    }
+    CUDAENV_STOP_IF(on_gpu_a.take(a));
     DeviceBuffer on_gpu_b(gpu);
-    if (MaybeStop stop = on_gpu_b.take(b)) {
-        return stop;
-    }
-    Handle handle(api);
-    if (MaybeStop stop = handle.create()) {
-        return stop;
-    }
+    CUDAENV_STOP_IF(on_gpu_b.take(b));
+    Owned handle(api.destroy);
+    CUDAENV_STOP_IF(checked(api, "cublasCreate", handle.create(api.create)));
     if (const std::string version = version_of(api, handle.get()); !version.empty()) {
         rung.set("version", version);
     }
 
     DeviceBuffer result(gpu);
-    const auto multiply = [&]() -> MaybeStop {
-        const int status = api.sgemm(handle.get(), k_not_transposed, k_not_transposed, k_n, k_n,
-                                     k_n, &one, static_cast<const float*>(on_gpu_a.address()), k_n,
-                                     static_cast<const float*>(on_gpu_b.address()), k_n, &zero,
-                                     static_cast<float*>(result.address()), k_n);
-        return status == 0 ? MaybeStop{} : failed(api, "cublasSgemm", status);
+    const auto multiply = [&] {
+        return checked(api, "cublasSgemm",
+                       api.sgemm(handle.get(), k_not_transposed, k_not_transposed, k_n, k_n, k_n,
+                                 &one, static_cast<const float*>(on_gpu_a.address()), k_n,
+                                 static_cast<const float*>(on_gpu_b.address()), k_n, &zero,
+                                 static_cast<float*>(result.address()), k_n));
     };
-    if (MaybeStop stop = check_product(current, result, right, "SGEMM", multiply)) {
-        return stop;
-    }
+    CUDAENV_STOP_IF(check_product(current, result, right, "SGEMM: ", multiply));
     checks.push_back("sgemm");
     rung.set("checks", checks);
 
@@ -210,27 +152,21 @@ MaybeStop climb(Rung& rung, const GpuUnderTest& gpu, const CublasApi& api) {
         return std::nullopt;
     }
     DeviceBuffer half_a(gpu);
-    if (MaybeStop stop = half_a.take(halves_of(a))) {
-        return stop;
-    }
+    CUDAENV_STOP_IF(half_a.take(halves_of(a)));
     DeviceBuffer half_b(gpu);
-    if (MaybeStop stop = half_b.take(halves_of(b))) {
-        return stop;
-    }
+    CUDAENV_STOP_IF(half_b.take(halves_of(b)));
     const bool old = before_11(api, handle.get());
     DeviceBuffer result_of_halves(gpu);
-    const auto multiply_halves = [&]() -> MaybeStop {
-        const int status =
-            api.gemm_ex(handle.get(), k_not_transposed, k_not_transposed, k_n, k_n, k_n, &one,
-                        half_a.address(), k_real_16, k_n, half_b.address(), k_real_16, k_n, &zero,
-                        result_of_halves.address(), k_real_32, k_n, old ? k_real_32 : k_compute_32,
-                        old ? k_tensor_algorithm : k_default_algorithm);
-        return status == 0 ? MaybeStop{} : failed(api, "cublasGemmEx", status);
+    const auto multiply_halves = [&] {
+        return checked(api, "cublasGemmEx",
+                       api.gemm_ex(handle.get(), k_not_transposed, k_not_transposed, k_n, k_n, k_n,
+                                   &one, half_a.address(), k_real_16, k_n, half_b.address(),
+                                   k_real_16, k_n, &zero, result_of_halves.address(), k_real_32,
+                                   k_n, old ? k_real_32 : k_compute_32,
+                                   old ? k_tensor_algorithm : k_default_algorithm));
     };
-    if (MaybeStop stop =
-            check_product(current, result_of_halves, right, "GEMM of FP16", multiply_halves)) {
-        return stop;
-    }
+    CUDAENV_STOP_IF(
+        check_product(current, result_of_halves, right, "GEMM of FP16: ", multiply_halves));
     checks.push_back("gemm-fp16");
     rung.set("checks", checks);
     return std::nullopt;

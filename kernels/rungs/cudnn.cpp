@@ -3,7 +3,6 @@
 #include "kernels/rungs/rungs.hpp"
 
 #include <array>
-#include <utility>
 
 namespace cudaenv::kernels {
 namespace {
@@ -20,7 +19,6 @@ constexpr int k_cross_correlation = 1; // CUDNN_CROSS_CORRELATION
 
 // Those after forward may be null.
 struct CudnnApi {
-    std::string path;
     std::size_t (*get_version)() = nullptr;
     const char* (*get_error_string)(int) = nullptr;
     int (*create)(void**) = nullptr;
@@ -42,7 +40,6 @@ struct CudnnApi {
 };
 
 MaybeStop load_cudnn_api(const LoadedLibrary& library, CudnnApi& api) {
-    api.path = library.path;
     find_function(library.handle, "cudnnGetCudartVersion", api.get_cudart_version);
     find_function(library.handle, "cudnnGetLastErrorString", api.get_last_error_string);
     return NeededFunctions(library.handle, library.path)
@@ -69,12 +66,7 @@ MaybeStop checked(const CudnnApi& api, const char* call, int status) {
     if (status == 0) {
         return std::nullopt;
     }
-    Stop stop;
-    stop.call = call;
-    stop.error = status;
-    if (const char* name = api.get_error_string(status); name != nullptr) {
-        stop.error_name = name;
-    }
+    Stop stop{.call = call, .error = status, .error_name = words_of(api.get_error_string, status)};
     if (api.get_last_error_string != nullptr) {
         std::array<char, 1024> why{};
         api.get_last_error_string(why.data(), why.size() - 1);
@@ -89,128 +81,69 @@ bool is_not_supported(const MaybeStop& stop) {
     return stop && (stop->error == 9 || (stop->error >= 3000 && stop->error <= 3004));
 }
 
-// A handle or descriptor.
-class Owned {
-public:
-    using Create = int (*)(void**);
-    using Destroy = int (*)(void*);
-
-    Owned(const CudnnApi& api, Destroy destroy) : m_api(api), m_destroy(destroy) {}
-    ~Owned() {
-        if (m_object != nullptr) {
-            m_destroy(m_object);
-        }
-    }
-    Owned(const Owned&) = delete;
-    Owned& operator=(const Owned&) = delete;
-
-    MaybeStop create(const char* call, Create create_it) {
-        MaybeStop stop = checked(m_api, call, create_it(&m_object));
-        if (stop) {
-            m_object = nullptr;
-        }
-        return stop;
-    }
-    void* get() const { return m_object; }
-
-private:
-    const CudnnApi& m_api;
-    Destroy m_destroy;
-    void* m_object = nullptr;
-};
-
 // The same image, filter and result for every algorithm.
 class Convolution {
 public:
     Convolution(const CudnnApi& api, const GpuUnderTest& gpu)
-        : m_api(api), m_gpu(gpu), m_input(gpu), m_weights(gpu), m_handle(api, api.destroy),
-          m_tensor(api, api.destroy_tensor), m_filter(api, api.destroy_filter),
-          m_convolution(api, api.destroy_convolution) {}
+        : m_api(api), m_gpu(gpu), m_input(gpu), m_weights(gpu), m_handle(api.destroy),
+          m_tensor(api.destroy_tensor), m_filter(api.destroy_filter),
+          m_convolution(api.destroy_convolution) {}
 
     MaybeStop set_up() {
         constexpr int k_pixels = static_cast<int>(k_side);
         constexpr int k_width = static_cast<int>(k_filter_side);
         constexpr int k_margin = k_width / 2;
-        MaybeStop stop = m_input.take(m_image);
-        if (!stop) {
-            stop = m_weights.take(m_taps);
-        }
-        if (!stop) {
-            stop = m_handle.create("cudnnCreate", m_api.create);
-        }
-        if (!stop) {
-            stop = m_tensor.create("cudnnCreateTensorDescriptor", m_api.create_tensor);
-        }
-        if (!stop) {
-            stop = checked(
-                m_api, "cudnnSetTensor4dDescriptor",
-                m_api.set_tensor(m_tensor.get(), k_nchw, k_float, 1, 1, k_pixels, k_pixels));
-        }
-        if (!stop) {
-            stop = m_filter.create("cudnnCreateFilterDescriptor", m_api.create_filter);
-        }
-        if (!stop) {
-            stop =
-                checked(m_api, "cudnnSetFilter4dDescriptor",
-                        m_api.set_filter(m_filter.get(), k_float, k_nchw, 1, 1, k_width, k_width));
-        }
-        if (!stop) {
-            stop =
-                m_convolution.create("cudnnCreateConvolutionDescriptor", m_api.create_convolution);
-        }
-        if (!stop) {
-            stop = checked(m_api, "cudnnSetConvolution2dDescriptor",
-                           m_api.set_convolution(m_convolution.get(), k_margin, k_margin, 1, 1, 1,
-                                                 1, k_cross_correlation, k_float));
-        }
-        return stop;
+        CUDAENV_STOP_IF(m_input.take(m_image));
+        CUDAENV_STOP_IF(m_weights.take(m_taps));
+        CUDAENV_STOP_IF(checked(m_api, "cudnnCreate", m_handle.create(m_api.create)));
+        CUDAENV_STOP_IF(
+            checked(m_api, "cudnnCreateTensorDescriptor", m_tensor.create(m_api.create_tensor)));
+        CUDAENV_STOP_IF(
+            checked(m_api, "cudnnSetTensor4dDescriptor",
+                    m_api.set_tensor(m_tensor.get(), k_nchw, k_float, 1, 1, k_pixels, k_pixels)));
+        CUDAENV_STOP_IF(
+            checked(m_api, "cudnnCreateFilterDescriptor", m_filter.create(m_api.create_filter)));
+        CUDAENV_STOP_IF(
+            checked(m_api, "cudnnSetFilter4dDescriptor",
+                    m_api.set_filter(m_filter.get(), k_float, k_nchw, 1, 1, k_width, k_width)));
+        CUDAENV_STOP_IF(checked(m_api, "cudnnCreateConvolutionDescriptor",
+                                m_convolution.create(m_api.create_convolution)));
+        return checked(m_api, "cudnnSetConvolution2dDescriptor",
+                       m_api.set_convolution(m_convolution.get(), k_margin, k_margin, 1, 1, 1, 1,
+                                             k_cross_correlation, k_float));
     }
 
     MaybeStop run(const CurrentGpu& current, int algorithm) {
         std::size_t bytes = 0;
-        MaybeStop stop = checked(m_api, "cudnnGetConvolutionForwardWorkspaceSize",
-                                 m_api.get_workspace_size(m_handle.get(), m_tensor.get(),
-                                                          m_filter.get(), m_convolution.get(),
-                                                          m_tensor.get(), algorithm, &bytes));
-        if (!stop && bytes > k_largest_workspace) {
-            stop = Stop{};
-            stop->call = "cudnnGetConvolutionForwardWorkspaceSize";
-            stop->error = 9;
-            stop->message = "it wants " + std::to_string(bytes) + " bytes for an 8 x 8 image";
+        constexpr const char* k_sizing = "cudnnGetConvolutionForwardWorkspaceSize";
+        CUDAENV_STOP_IF(checked(m_api, k_sizing,
+                                m_api.get_workspace_size(m_handle.get(), m_tensor.get(),
+                                                         m_filter.get(), m_convolution.get(),
+                                                         m_tensor.get(), algorithm, &bytes)));
+        if (bytes > k_largest_workspace) {
+            return Stop{.call = k_sizing,
+                        .error = 9,
+                        .message =
+                            "it wants " + std::to_string(bytes) + " bytes for an 8 x 8 image"};
         }
         DeviceBuffer workspace(m_gpu);
-        if (!stop && bytes > 0) {
-            stop = workspace.allocate(bytes);
-        }
-        if (stop) {
-            return stop;
+        if (bytes > 0) {
+            CUDAENV_STOP_IF(workspace.allocate(bytes));
         }
         const float one = 1.0F;
         const float zero = 0.0F;
         std::vector<float> got(m_image.size(), -1.0F);
         DeviceBuffer output(m_gpu);
-        stop = output.take(got);
-        if (!stop) {
-            stop = checked(m_api, "cudnnConvolutionForward",
-                           m_api.forward(m_handle.get(), &one, m_tensor.get(), m_input.address(),
-                                         m_filter.get(), m_weights.address(), m_convolution.get(),
-                                         algorithm, workspace.address(), bytes, &zero,
-                                         m_tensor.get(), output.address()));
-        }
-        if (!stop) {
-            stop = current.synchronize();
-        }
-        if (!stop) {
-            stop = output.give(got);
-        }
-        if (stop) {
-            return stop;
-        }
-        const std::vector<float> right = cross_correlation(m_image, k_side, m_taps, k_filter_side);
-        if (auto difference = first_difference(got, right, 1e-3)) {
-            return wrong_result("convolution: " + *difference);
-        }
-        return std::nullopt;
+        CUDAENV_STOP_IF(output.take(got));
+        CUDAENV_STOP_IF(checked(
+            m_api, "cudnnConvolutionForward",
+            m_api.forward(m_handle.get(), &one, m_tensor.get(), m_input.address(), m_filter.get(),
+                          m_weights.address(), m_convolution.get(), algorithm, workspace.address(),
+                          bytes, &zero, m_tensor.get(), output.address())));
+        CUDAENV_STOP_IF(current.synchronize());
+        CUDAENV_STOP_IF(output.give(got));
+        return compared("convolution: ", got,
+                        cross_correlation(m_image, k_side, m_taps, k_filter_side), 1e-3);
     }
 
 private:
@@ -240,13 +173,9 @@ void set_versions(Rung& rung, const CudnnApi& api) {
 MaybeStop climb(Rung& rung, const GpuUnderTest& gpu, const CudnnApi& api) {
     set_versions(rung, api);
     CurrentGpu current(gpu);
-    if (MaybeStop stop = current.make_current()) {
-        return stop;
-    }
+    CUDAENV_STOP_IF(current.make_current());
     Convolution convolution(api, gpu);
-    if (MaybeStop stop = convolution.set_up()) {
-        return stop;
-    }
+    CUDAENV_STOP_IF(convolution.set_up());
     // IMPLICIT_GEMM needs no workspace; IMPLICIT_PRECOMP_GEMM where a cuDNN no longer has that.
     MaybeStop stop = convolution.run(current, 0);
     if (is_not_supported(stop)) {

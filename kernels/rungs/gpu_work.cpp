@@ -1,9 +1,9 @@
 #include "kernels/rungs/gpu_work.hpp"
 
 #include "kernels/library_files.hpp"
+#include "kernels/rungs/library_numbers.hpp"
 
 #include <cstdint>
-#include <utility>
 
 namespace cudaenv::kernels {
 namespace {
@@ -19,11 +19,7 @@ MaybeStop of_runtime(const RuntimeApi& runtime, const char* call, int error) {
     if (error == 0) {
         return std::nullopt;
     }
-    Stop stop;
-    stop.call = call;
-    stop.error = error;
-    const char* name = runtime.get_error_name == nullptr ? nullptr : runtime.get_error_name(error);
-    stop.error_name = name == nullptr ? "" : name;
+    Stop stop{.call = call, .error = error, .error_name = words_of(runtime.get_error_name, error)};
     if (runtime.get_last_error != nullptr) {
         runtime.get_last_error(); // it is reported here; the next call must not return it again
     }
@@ -103,13 +99,10 @@ MaybeStop CurrentGpu::make_current() {
         return nothing_to_call("cuDevicePrimaryCtxRetain");
     }
     if (m_context == nullptr) {
-        MaybeStop stop =
-            of_driver(driver, "cuDeviceGet", driver.device_get(&m_device, m_gpu.ordinal));
-        if (!stop) {
-            stop = of_driver(driver, "cuDevicePrimaryCtxRetain",
-                             driver.primary_context_retain(&m_context, m_device));
-        }
-        if (stop) {
+        CUDAENV_STOP_IF(
+            of_driver(driver, "cuDeviceGet", driver.device_get(&m_device, m_gpu.ordinal)));
+        if (MaybeStop stop = of_driver(driver, "cuDevicePrimaryCtxRetain",
+                                       driver.primary_context_retain(&m_context, m_device))) {
             m_context = nullptr;
             return stop;
         }
@@ -154,11 +147,9 @@ MaybeStop DeviceBuffer::allocate(std::size_t bytes) {
         return nothing_to_call("cuMemAlloc_v2");
     }
     CuDevicePointer address = 0;
-    MaybeStop stop = of_driver(driver, "cuMemAlloc", driver.memory_allocate(&address, bytes));
-    if (!stop) {
-        m_address = reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
-    }
-    return stop;
+    CUDAENV_STOP_IF(of_driver(driver, "cuMemAlloc", driver.memory_allocate(&address, bytes)));
+    m_address = reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+    return std::nullopt;
 }
 
 MaybeStop DeviceBuffer::to_device(const void* from, std::size_t bytes) {
@@ -177,6 +168,12 @@ MaybeStop DeviceBuffer::from_device(void* into, std::size_t bytes) const {
     }
     return of_driver(*m_gpu.driver, "cuMemcpyDtoH",
                      m_gpu.driver->copy_from_device(into, as_number(m_address), bytes));
+}
+
+MaybeStop compared(std::string_view what, std::span<const float> got, std::span<const float> right,
+                   double tolerance) {
+    const auto difference = first_difference(got, right, tolerance);
+    return difference ? MaybeStop(wrong_result(std::string(what) + *difference)) : std::nullopt;
 }
 
 } // namespace cudaenv::kernels

@@ -12,6 +12,7 @@
 #include "kernels/rungs/stop.hpp"
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,9 +63,7 @@ public:
 
     template <typename T>
     MaybeStop take(const std::vector<T>& values) {
-        if (MaybeStop stop = allocate(values.size() * sizeof(T))) {
-            return stop;
-        }
+        CUDAENV_STOP_IF(allocate(values.size() * sizeof(T)));
         return to_device(values.data(), values.size() * sizeof(T));
     }
     template <typename T>
@@ -78,5 +77,34 @@ private:
     const GpuUnderTest& m_gpu;
     void* m_address = nullptr;
 };
+
+// A handle or descriptor of a library.
+class Owned {
+public:
+    explicit Owned(int (*destroy)(void*)) : m_destroy(destroy) {}
+    ~Owned() {
+        if (m_object != nullptr) {
+            m_destroy(m_object);
+        }
+    }
+    Owned(const Owned&) = delete;
+    Owned& operator=(const Owned&) = delete;
+
+    // The library's status; 0 is success.
+    int create(int (*create_it)(void**)) {
+        const int status = create_it(&m_object);
+        m_object = status == 0 ? m_object : nullptr;
+        return status;
+    }
+    void* get() const { return m_object; }
+
+private:
+    int (*m_destroy)(void*);
+    void* m_object = nullptr;
+};
+
+// A stop that begins with `what` where they differ (first_difference).
+MaybeStop compared(std::string_view what, std::span<const float> got, std::span<const float> right,
+                   double tolerance = 0);
 
 } // namespace cudaenv::kernels

@@ -14,16 +14,13 @@ MaybeStop there_and_back(DeviceBuffer& buffer) {
     std::uint32_t word = 1;
     std::generate(there.begin(), there.end(), [&] { return word = word * 2654435761U + 40503U; });
     std::vector<std::uint32_t> back(k_words);
-    auto stop = buffer.to_device(there.data(), k_words * sizeof(word));
-    if (!stop) {
-        stop = buffer.give(back);
-    }
-    if (!stop && there != back) {
-        const auto differs = std::mismatch(there.begin(), there.end(), back.begin()).first;
-        stop = wrong_result("word " + std::to_string(differs - there.begin()) +
-                            " of the data copied to the GPU came back changed");
-    }
-    return stop;
+    CUDAENV_STOP_IF(buffer.to_device(there.data(), k_words * sizeof(word)));
+    CUDAENV_STOP_IF(buffer.give(back));
+    const auto differs = std::ranges::mismatch(there, back).in1;
+    return differs == there.end()
+               ? std::nullopt
+               : MaybeStop(wrong_result("word " + std::to_string(differs - there.begin()) +
+                                        " of the data copied to the GPU came back changed"));
 }
 
 } // namespace

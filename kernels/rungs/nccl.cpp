@@ -1,8 +1,9 @@
+#include "base/ranges.hpp"
 #include "kernels/rungs/library_numbers.hpp"
 #include "kernels/rungs/rungs.hpp"
 
+#include <array>
 #include <deque>
-#include <utility>
 
 namespace cudaenv::kernels {
 namespace {
@@ -39,38 +40,19 @@ MaybeStop load_nccl_api(const LoadedLibrary& library, NcclApi& api) {
 }
 
 // NCCL has words for its errors and no names; these are nccl.h's.
-const char* result_name(int result) {
-    switch (result) {
-    case 1:
-        return "ncclUnhandledCudaError";
-    case 2:
-        return "ncclSystemError";
-    case 3:
-        return "ncclInternalError";
-    case 4:
-        return "ncclInvalidArgument";
-    case 5:
-        return "ncclInvalidUsage";
-    case 6:
-        return "ncclRemoteError";
-    case 7:
-        return "ncclInProgress";
-    default:
-        return "";
-    }
-}
+constexpr auto k_result_names = std::to_array<const char*>(
+    {"", "ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError", "ncclInvalidArgument",
+     "ncclInvalidUsage", "ncclRemoteError", "ncclInProgress"});
 
 MaybeStop checked(const NcclApi& api, const char* call, int result) {
     if (result == 0) {
         return std::nullopt;
     }
-    Stop stop;
-    stop.call = call;
-    stop.error = result;
-    stop.error_name = result_name(result);
-    if (const char* words = api.get_error_string(result); words != nullptr) {
-        stop.message = words;
-    }
+    const auto number = static_cast<std::size_t>(result);
+    Stop stop{.call = call,
+              .error = result,
+              .error_name = number < k_result_names.size() ? k_result_names[number] : "",
+              .message = words_of(api.get_error_string, result)};
     if (api.get_last_error != nullptr) {
         if (const char* words = api.get_last_error(nullptr); words != nullptr && *words != '\0') {
             stop.message += (stop.message.empty() ? "" : ": ") + std::string(words);
@@ -100,10 +82,7 @@ public:
     Communicators& operator=(const Communicators&) = delete;
 
     MaybeStop create(std::span<const GpuUnderTest> gpus) {
-        std::vector<int> ordinals;
-        for (const GpuUnderTest& gpu : gpus) {
-            ordinals.push_back(gpu.ordinal);
-        }
+        const auto ordinals = each_of(gpus, &GpuUnderTest::ordinal);
         m_all.assign(gpus.size(), nullptr);
         MaybeStop stop =
             checked(m_api, "ncclCommInitAll",
@@ -133,9 +112,7 @@ struct Member {
 
 MaybeStop reduce(const NcclApi& api, const Communicators& communicators,
                  std::deque<Member>& members) {
-    if (MaybeStop stop = checked(api, "ncclGroupStart", api.group_start())) {
-        return stop;
-    }
+    CUDAENV_STOP_IF(checked(api, "ncclGroupStart", api.group_start()));
     MaybeStop stop;
     for (std::size_t rank = 0; rank < members.size() && !stop; ++rank) {
         stop = checked(api, "ncclAllReduce",
@@ -157,22 +134,13 @@ MaybeStop climb(Rung& rung, std::span<const GpuUnderTest> gpus, const NcclApi& a
             right[at] += given[at];
         }
         Member& member = members.emplace_back(gpus[rank]);
-        MaybeStop stop = member.current.make_current();
-        if (!stop) {
-            stop = member.given.take(given);
-        }
-        if (!stop) {
-            stop = member.sum.take(std::vector<float>(k_elements, -1.0F));
-        }
-        if (stop) {
-            return stop;
-        }
+        CUDAENV_STOP_IF(member.current.make_current());
+        CUDAENV_STOP_IF(member.given.take(given));
+        CUDAENV_STOP_IF(member.sum.take(std::vector<float>(k_elements, -1.0F)));
     }
 
     Communicators communicators(api);
-    if (MaybeStop stop = communicators.create(gpus)) {
-        return stop;
-    }
+    CUDAENV_STOP_IF(communicators.create(gpus));
     if (MaybeStop stop = reduce(api, communicators, members)) {
         communicators.set_broken();
         return stop;
@@ -191,10 +159,8 @@ MaybeStop climb(Rung& rung, std::span<const GpuUnderTest> gpus, const NcclApi& a
             communicators.set_broken();
             return stop;
         }
-        if (auto difference = first_difference(got, right, 0)) {
-            return wrong_result("all-reduce, on GPU " + std::to_string(gpus[rank].ordinal) + ": " +
-                                *difference);
-        }
+        CUDAENV_STOP_IF(compared("all-reduce, on GPU " + std::to_string(gpus[rank].ordinal) + ": ",
+                                 got, right));
     }
     rung.set("checks", nlohmann::json::array({"all-reduce"}));
     return std::nullopt;

@@ -4,7 +4,6 @@
 #include "kernels/rungs/rungs.hpp"
 
 #include <array>
-#include <utility>
 
 namespace cudaenv::kernels {
 namespace {
@@ -41,33 +40,19 @@ MaybeStop run_image(const GpuUnderTest& gpu, const std::string& image, const cha
     DeviceBuffer on_gpu_in(gpu);
     DeviceBuffer on_gpu_out(gpu);
     // Memory first: it is what makes the runtime create its context.
-    MaybeStop stop = on_gpu_in.take(in);
-    if (!stop) {
-        stop = on_gpu_out.take(out);
-    }
+    CUDAENV_STOP_IF(on_gpu_in.take(in));
+    CUDAENV_STOP_IF(on_gpu_out.take(out));
     LoadedCode code(*gpu.driver);
-    if (!stop) {
-        stop = code.load(image.c_str());
-        if (stop) {
-            stop->call = call;
-        }
-    }
-    if (!stop) {
-        void* from = on_gpu_in.address();
-        void* to = on_gpu_out.address();
-        std::array<void*, 2> arguments = {&from, &to}; // a device pointer is as wide as ours
-        stop = code.run("cudaenv_nvrtc", {k_blocks, 1, k_threads}, arguments, {});
-    }
-    if (!stop) {
-        stop = on_gpu_out.give(out);
-    }
-    if (stop) {
+    if (MaybeStop stop = code.load(image.c_str())) {
+        stop->call = call;
         return stop;
     }
-    if (auto difference = first_difference(out, right_result(in), 0)) {
-        return wrong_result(std::move(*difference));
-    }
-    return std::nullopt;
+    void* from = on_gpu_in.address();
+    void* to = on_gpu_out.address();
+    std::array<void*, 2> arguments = {&from, &to}; // a device pointer is as wide as ours
+    CUDAENV_STOP_IF(code.run("cudaenv_nvrtc", {k_blocks, 1, k_threads}, arguments, {}));
+    CUDAENV_STOP_IF(on_gpu_out.give(out));
+    return compared("", out, right_result(in));
 }
 
 MaybeStop climb(Rung& rung, const GpuUnderTest& gpu, const NvrtcApi& api) {
@@ -77,9 +62,7 @@ MaybeStop climb(Rung& rung, const GpuUnderTest& gpu, const NvrtcApi& api) {
         rung.set("version", std::to_string(major) + '.' + std::to_string(minor));
     }
     NvrtcOutput output;
-    if (MaybeStop stop = compile_for(api, k_source, gpu.capability, output)) {
-        return stop;
-    }
+    CUDAENV_STOP_IF(compile_for(api, k_source, gpu.capability, output));
     if (const std::string isa = ptx_isa(output.ptx); !isa.empty()) {
         rung.set("isa", isa);
     }
@@ -88,9 +71,7 @@ MaybeStop climb(Rung& rung, const GpuUnderTest& gpu, const NvrtcApi& api) {
              has_machine_code ? output.machine_code_architecture : output.ptx_architecture);
 
     CurrentGpu current(gpu);
-    if (MaybeStop stop = current.make_current()) {
-        return stop;
-    }
+    CUDAENV_STOP_IF(current.make_current());
     nlohmann::json checks = nlohmann::json::array();
     if (has_machine_code) {
         if (MaybeStop stop = run_image(gpu, output.machine_code, k_load_call)) {

@@ -15,14 +15,10 @@ namespace {
 constexpr int k_invalid_option = 5; // NVRTC_ERROR_INVALID_OPTION
 
 Stop failed(const NvrtcApi& api, std::string call, int error, std::string message = {}) {
-    Stop stop;
-    stop.call = std::move(call);
-    stop.error = error;
-    if (const char* name = api.get_error_string(error); name != nullptr) {
-        stop.error_name = name;
-    }
-    stop.message = std::move(message);
-    return stop;
+    return {.call = std::move(call),
+            .error = error,
+            .error_name = words_of(api.get_error_string, error),
+            .message = std::move(message)};
 }
 
 class Program {
@@ -138,12 +134,11 @@ MaybeStop compile_ptx_below(const NvrtcApi& api, const std::string& source,
 
 MaybeStop load_nvrtc_api(const LoadedLibrary& library, NvrtcApi& api) {
     void* const handle = library.handle;
-    api.path = library.path;
     find_function(handle, "nvrtcGetCUBINSize", api.get_cubin_size);
     find_function(handle, "nvrtcGetCUBIN", api.get_cubin);
     find_function(handle, "nvrtcGetNumSupportedArchs", api.get_supported_archs_count);
     find_function(handle, "nvrtcGetSupportedArchs", api.get_supported_archs);
-    return NeededFunctions(handle, api.path)
+    return NeededFunctions(handle, library.path)
         .find("nvrtcVersion", api.version)
         .find("nvrtcGetErrorString", api.get_error_string)
         .find("nvrtcCreateProgram", api.create_program)

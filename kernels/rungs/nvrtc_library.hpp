@@ -11,7 +11,6 @@ namespace cudaenv::kernels {
 
 // Those after destroy_program may be null: older ones lack them.
 struct NvrtcApi {
-    std::string path;
     int (*version)(int*, int*) = nullptr;
     const char* (*get_error_string)(int) = nullptr;
     int (*create_program)(void**, const char*, const char*, int, const char* const*,

@@ -21,7 +21,7 @@ RuntimeFound climb_runtime(const std::vector<std::string>& files, const DriverAp
     }
     rung.set_file(api.path);
     const auto failed = [&](const char* call, int error) {
-        rung.failed(call, error, runtime_error_name(api, error));
+        rung.failed(call, error, words_of(api.get_error_name, error));
         return RuntimeFound::Fails;
     };
     if (const int error = api.runtime_get_version(&api.version)) {

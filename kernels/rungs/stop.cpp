@@ -5,24 +5,22 @@
 namespace cudaenv::kernels {
 
 Stop wrong_result(std::string message) {
-    Stop stop;
-    stop.kind = Stop::Kind::Wrong;
-    stop.message = std::move(message);
-    return stop;
+    return {.kind = Stop::Kind::Wrong, .message = std::move(message)};
 }
 
 Stop refused_by_loader(std::string words) {
-    Stop stop;
-    stop.kind = Stop::Kind::Refused;
-    stop.call = "dlopen";
-    stop.message = shortened(words);
-    return stop;
+    return {.kind = Stop::Kind::Refused, .call = "dlopen", .message = shortened(words)};
 }
 
 Stop lacks_function(std::string_view name, std::string_view path) {
     Stop stop = refused_by_loader(std::string(path) + " has no " + std::string(name));
     stop.call = "dlsym";
     return stop;
+}
+
+std::string words_of(const char* (*function)(int), int error) {
+    const char* words = function == nullptr ? nullptr : function(error);
+    return words == nullptr ? "" : words;
 }
 
 std::string shortened(std::string_view words) {

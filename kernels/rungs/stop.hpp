@@ -16,19 +16,30 @@ struct Stop {
         Refused, // `call` without a number: the loader's
         Wrong,   // the result is not the CPU's: `message`
     } kind = Kind::Failed;
-    std::string call;
+    std::string call{};
     int error = 0;
-    std::string error_name;
-    std::string message;
+    std::string error_name{};
+    std::string message{};
     facts::RungReason reason = facts::RungReason::None;
-    std::string broken; // facts::ProbeRung's
+    std::string broken{}; // facts::ProbeRung's
 };
 using MaybeStop = std::optional<Stop>;
+
+// `CUDAENV_STOP_IF(f());`: the enclosing function returns the Stop that f gives, if it gives one.
+#define CUDAENV_STOP_IF(expr)                                                                      \
+    do {                                                                                           \
+        if (MaybeStop cudaenv_stop = (expr)) {                                                     \
+            return cudaenv_stop;                                                                   \
+        }                                                                                          \
+    } while (false)
 
 Stop wrong_result(std::string message);
 Stop refused_by_loader(std::string words);
 // The library at `path` has no function of that name.
 Stop lacks_function(std::string_view name, std::string_view path);
+
+// What a library's function says of an error; empty where it has no such function or no word.
+std::string words_of(const char* (*function)(int), int error);
 
 // At most 4 KiB of what a library said, without the blank at its end.
 std::string shortened(std::string_view words);

@@ -1,6 +1,7 @@
 #include "shellhooks/activation/choice.hpp"
 
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "shellhooks/activation/toolkit_match.hpp"
 #include "shellhooks/patch/update.hpp"
 #include "solver/knowledge/builds.hpp"
@@ -55,10 +56,9 @@ const facts::FrameworkBuild* deciding_framework(const Situation& situation) {
         return nullptr;
     }
     const auto& frameworks = situation.environment->frameworks;
-    const auto found = std::ranges::find_if(frameworks, [](const facts::FrameworkBuild& build) {
+    return find_pointer_if(frameworks, [](const facts::FrameworkBuild& build) {
         return !build.cpu && build.cuda && !build.cuda->empty();
     });
-    return found == frameworks.end() ? nullptr : &*found;
 }
 
 // "torch 1.12.1+cu113"; "torch 2.11.0 with CUDA 13.0" where the version does not say.

@@ -1,6 +1,7 @@
 #include "shellhooks/activation/toolkit_match.hpp"
 
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "shellhooks/activation/directories.hpp"
 #include "solver/knowledge/fit.hpp"
@@ -165,8 +166,7 @@ std::optional<ByHand> set_by_hand(const Situation& situation) {
 
 const facts::Toolkit* silent_toolkit(const Situation& situation) {
     const auto& toolkits = situation.host.toolkits;
-    const auto found = std::ranges::find_if(toolkits, &facts::Toolkit::silent);
-    return found == toolkits.end() ? nullptr : &*found;
+    return find_pointer_if(toolkits, &facts::Toolkit::silent);
 }
 
 std::optional<MatchedToolkit> match_toolkit(const Situation& situation, const WantedCuda& wanted) {

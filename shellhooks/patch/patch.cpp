@@ -1,6 +1,7 @@
 #include "shellhooks/patch/patch.hpp"
 
 #include "base/ascii.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "base/variables.hpp"
 #include "shellhooks/patch/direnv_diff.hpp"
@@ -214,8 +215,7 @@ Iterator nearest_before(Iterator begin, Iterator end, const std::string& entry,
 }
 
 const OwnEntry* find_own(const ListUndo& undo, const std::string& entry) {
-    const auto own = std::ranges::find(undo.own, entry, &OwnEntry::entry);
-    return own == undo.own.end() ? nullptr : &*own;
+    return find_pointer(undo.own, entry, &OwnEntry::entry);
 }
 
 // Takes what was added out of a list; false where nothing of it was in there. What somebody else

@@ -1,5 +1,6 @@
 #include "shellhooks/patch/update.hpp"
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -34,8 +35,7 @@ bool holds_entries(std::string_view list, const ListUndo& ours) {
 }
 
 const ListUndo* find_list(const Journal& journal, std::string_view name) {
-    const auto found = std::ranges::find(journal.lists, name, &ListUndo::name);
-    return found == journal.lists.end() ? nullptr : &*found;
+    return find_pointer(journal.lists, name, &ListUndo::name);
 }
 
 // A variable that somebody set over ours may come back to our value when they restore what they

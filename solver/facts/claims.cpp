@@ -128,7 +128,7 @@ void Claims::for_each_shared(
                       const auto by_another = [&](const Claim& claim) {
                           return !claim.same_owner(claims.front());
                       };
-                      if (std::any_of(claims.begin(), claims.end(), by_another)) {
+                      if (std::ranges::any_of(claims, by_another)) {
                           visit(path(claims.front()), claims);
                       }
                   });

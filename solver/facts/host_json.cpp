@@ -103,8 +103,7 @@ namespace {
 // A file need not say which compiler is the default: then it is the g++ or clang++ of that very
 // name.
 void name_default_compilers(Host& host) {
-    if (std::none_of(host.compilers.begin(), host.compilers.end(),
-                     [](const Compiler& one) { return one.is_default; })) {
+    if (std::ranges::none_of(host.compilers, [](const Compiler& one) { return one.is_default; })) {
         for (Compiler& compiler : host.compilers) {
             compiler.is_default =
                 compiler.path.ends_with("/g++") || compiler.path.ends_with("/clang++");

@@ -78,9 +78,8 @@ public:
     [[nodiscard]] std::string_view path(std::size_t index) const { return path(m_files[index]); }
     // "sha512=..." as the record has it; empty for a claim whose hash is not Other.
     [[nodiscard]] std::string_view other_hash(std::size_t index) const {
-        const auto found = std::lower_bound(
-            m_other_hashes.begin(), m_other_hashes.end(), index,
-            [](const auto& entry, std::size_t wanted) { return entry.first < wanted; });
+        const auto found = std::ranges::lower_bound(m_other_hashes, index, {},
+                                                    [](const auto& one) { return one.first; });
         return found != m_other_hashes.end() && found->first == index
                    ? std::string_view(found->second)
                    : std::string_view();
@@ -203,7 +202,8 @@ struct Inventory {
     std::vector<PathFile> path_files;        // by path
     std::vector<InventoryNote> notes;        // by path
     // Of a virtual environment that sees the packages of the Python it was made with: those that it
-    // has not itself, in the order of their sites. They belong to another environment: their files are not listed.
+    // has not itself, in the order of their sites. They belong to another environment: their files
+    // are not listed.
     std::vector<std::string> base_sites; // absolute
     std::vector<Distribution> base;
 };

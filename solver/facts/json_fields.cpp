@@ -2,8 +2,6 @@
 
 #include "solver/facts/json_place.hpp"
 
-#include <utility>
-
 namespace cudaenv::facts {
 
 namespace {

@@ -35,6 +35,7 @@ enum class Presence {
     Text,     // a text, never null
     Required, // never null, and the object is refused without it
     Bytes,    // a text that need not be UTF-8: base/json_bytes.hpp
+    FromOne,  // a number, of which 0 is null
 };
 
 template <class Object, class Value>
@@ -212,11 +213,7 @@ json value_json(const Value& value, Presence presence = Presence::Nullable) {
     } else if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
         return value;
     } else if constexpr (k_is_vector<Value>) {
-        json list = json::array();
-        for (const auto& one : value) {
-            list.push_back(value_json(one));
-        }
-        return list;
+        return json_list(value, [](const auto& one) { return value_json(one); });
     } else if constexpr (Worded<Value>) {
         return words_of(value)[static_cast<std::size_t>(value)];
     } else if constexpr (Described<Value>) {
@@ -224,7 +221,7 @@ json value_json(const Value& value, Presence presence = Presence::Nullable) {
     } else if constexpr (requires { value.str(); }) {
         return value.str();
     } else {
-        return value;
+        return presence == Presence::FromOne && value == Value{} ? json(nullptr) : json(value);
     }
 }
 

@@ -111,7 +111,7 @@ TextPlace place_of_offset(std::string_view text, std::size_t offset) {
     const auto before = text.substr(0, offset);
     const auto newline = before.rfind('\n');
     TextPlace place;
-    place.line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
+    place.line = static_cast<int>(std::ranges::count(before, '\n')) + 1;
     place.column =
         static_cast<int>(newline == std::string_view::npos ? offset : offset - newline - 1) + 1;
     return place;

@@ -1,5 +1,6 @@
 #include "solver/facts/visible.hpp"
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace {
 const Gpu* meant_by(const std::vector<Gpu>& gpus, std::string_view device) {
     if (device.starts_with("GPU-") || device.starts_with("MIG-")) {
         const auto is_it = [&](const Gpu& gpu) { return gpu.uuid.starts_with(device); };
-        const auto found = std::find_if(gpus.begin(), gpus.end(), is_it);
+        const auto found = std::ranges::find_if(gpus, is_it);
         // A prefix of two is neither.
         return found != gpus.end() && std::none_of(found + 1, gpus.end(), is_it) ? &*found
                                                                                  : nullptr;
@@ -22,9 +23,7 @@ const Gpu* meant_by(const std::vector<Gpu>& gpus, std::string_view device) {
     if (problem != std::errc() || end != device.data() + device.size()) {
         return nullptr;
     }
-    const auto found =
-        std::find_if(gpus.begin(), gpus.end(), [&](const Gpu& gpu) { return gpu.index == index; });
-    return found == gpus.end() ? nullptr : &*found;
+    return find_pointer_if(gpus, [&](const Gpu& gpu) { return gpu.index == index; });
 }
 } // namespace
 
@@ -32,10 +31,9 @@ Host narrowed_to_visible(Host host, std::string_view devices) {
     std::vector<Gpu> visible;
     for (const std::string_view device : split(devices, ',')) {
         const Gpu* const gpu = meant_by(host.gpus, trim(device));
-        const bool again =
-            gpu != nullptr && std::any_of(visible.begin(), visible.end(), [&](const Gpu& other) {
-                return other.index == gpu->index && other.uuid == gpu->uuid;
-            });
+        const bool again = gpu != nullptr && std::ranges::any_of(visible, [&](const Gpu& other) {
+                               return other.index == gpu->index && other.uuid == gpu->uuid;
+                           });
         if (gpu == nullptr) {
             break;
         }

@@ -1,12 +1,8 @@
-#include "solver/inputs/environment_yaml.hpp"
-
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "base/yaml_document.hpp"
-#include "solver/inputs/requirements.hpp"
+#include "solver/inputs/readers.hpp"
 #include "solver/specs/ask.hpp"
-
-#include <algorithm>
 
 namespace cudaenv::inputs {
 

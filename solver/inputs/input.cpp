@@ -2,10 +2,7 @@
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
-#include "solver/inputs/environment_yaml.hpp"
-#include "solver/inputs/pixi.hpp"
-#include "solver/inputs/pyproject.hpp"
-#include "solver/inputs/requirements.hpp"
+#include "solver/inputs/readers.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,12 +2,12 @@
 
 #include "base/ascii.hpp"
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "solver/specs/ask.hpp"
 #include "solver/specs/cuda_label.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 namespace cudaenv::inputs {
@@ -282,8 +282,7 @@ Result<void> add_python(Input& input, std::string_view specifiers, const FilePla
 }
 
 const pins::TomlEntry* find_entry(const pins::TomlTable& table, std::string_view key) {
-    const auto found = std::ranges::find(table, key, &pins::TomlEntry::key);
-    return found == table.end() ? nullptr : &*found;
+    return find_pointer(table, key, &pins::TomlEntry::key);
 }
 
 namespace {

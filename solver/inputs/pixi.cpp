@@ -1,11 +1,9 @@
-#include "solver/inputs/pixi.hpp"
-
 #include "base/dotted_version.hpp"
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
+#include "solver/inputs/readers.hpp"
 #include "solver/specs/ask.hpp"
-
-#include <algorithm>
 
 namespace cudaenv::inputs {
 
@@ -39,7 +37,7 @@ public:
         }
         std::vector<std::string> left;
         for (const TomlEntry& entry : *table) {
-            if (std::ranges::find(chosen.names, entry.key) == chosen.names.end()) {
+            if (!is_one_of(entry.key, chosen.names)) {
                 left.push_back(printable(entry.key));
                 continue;
             }

@@ -1,8 +1,7 @@
-#include "solver/inputs/pyproject.hpp"
-
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
-#include "solver/inputs/pixi.hpp"
+#include "solver/inputs/readers.hpp"
 
 #include <algorithm>
 #include <set>
@@ -128,10 +127,9 @@ private:
         if (table == nullptr) {
             return nullptr;
         }
-        const auto found = std::ranges::find_if(*table, [&](const TomlEntry& entry) {
+        return find_pointer_if(*table, [&](const TomlEntry& entry) {
             return specs::normalize_project_name(entry.key) == name;
         });
-        return found == table->end() ? nullptr : &*found;
     }
 
     Result<void> choose(const std::string& name, bool may_be_pixis) {

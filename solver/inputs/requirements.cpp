@@ -1,9 +1,8 @@
-#include "solver/inputs/requirements.hpp"
-
 #include "base/ascii.hpp"
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
-#include "solver/inputs/pyproject.hpp"
+#include "solver/inputs/readers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -362,7 +361,7 @@ private:
             return {};
         }
         const std::string path = relative(name);
-        if (std::ranges::find(m_open, path) != m_open.end() || m_open.size() > k_deepest_include ||
+        if (is_one_of(path, m_open) || m_open.size() > k_deepest_include ||
             ++m_files > k_most_files) {
             return error_at(here, "bad-requirement", quoted(name) + " includes this file again",
                             "remove one of the two lines");

@@ -1,6 +1,7 @@
 #include "solver/knowledge/builds.hpp"
 
 #include "base/ascii.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "solver/specs/cuda_label.hpp"
 #include "solver/specs/requirement.hpp"
@@ -18,12 +19,7 @@ namespace {
 constexpr const char* k_first_with_requirements = "1.13.0";
 
 std::optional<DottedVersion> version_at_start(std::string_view text) {
-    const auto end = std::min(text.find_first_not_of("0123456789."), text.size());
-    auto digits = text.substr(0, end);
-    while (digits.ends_with('.')) {
-        digits.remove_suffix(1);
-    }
-    auto parsed = DottedVersion::parse(digits);
+    auto parsed = DottedVersion::parse(leading_numbers(text));
     return parsed ? std::optional(std::move(*parsed)) : std::nullopt;
 }
 
@@ -159,7 +155,7 @@ bool depends_on_cuda(std::string_view dependency) {
     const auto name = dependency.substr(0, dependency.find_first_of(" =<>!~["));
     constexpr std::array<std::string_view, 5> k_names = {"cudatoolkit", "cudatoolkit-dev",
                                                          "pytorch-cuda", "cudnn", "__cuda"};
-    return std::ranges::find(k_names, name) != k_names.end() || name.starts_with("cuda-") ||
+    return is_one_of(name, k_names) || name.starts_with("cuda-") ||
            dependency == "pytorch-mutex 1.0 cuda" || dependency.starts_with("_tflow_select 2.1") ||
            (name == "tensorflow-base" && dependency.find("gpu_") != std::string_view::npos) ||
            (name == "pytorch" && dependency.find("cuda") != std::string_view::npos);
@@ -329,15 +325,13 @@ const TorchRelease* torch_release(std::string_view version) {
         return nullptr;
     }
     const auto releases = torch_releases();
-    const auto found = std::ranges::find(releases, *wanted, &TorchRelease::torch);
-    return found == releases.end() ? nullptr : &*found;
+    return find_pointer(releases, *wanted, &TorchRelease::torch);
 }
 
 bool has_channel(std::string_view channel) {
     return std::ranges::any_of(torch_releases(), [&](const TorchRelease& release) {
         return std::ranges::any_of(release.variants, [&](const TorchVariant& variant) {
-            return std::ranges::find(variant.conda_channels, channel) !=
-                   variant.conda_channels.end();
+            return is_one_of(channel, variant.conda_channels);
         });
     });
 }
@@ -366,8 +360,7 @@ const TorchVariant* torch_variant(std::string_view version, std::string_view tag
     if (release == releases.end()) {
         return nullptr;
     }
-    const auto found = std::ranges::find(release->variants, tag, &TorchVariant::tag);
-    return found == release->variants.end() ? nullptr : &*found;
+    return find_pointer(release->variants, tag, &TorchVariant::tag);
 }
 
 std::string wheel_version(const TorchVariant& variant, std::string_view name,

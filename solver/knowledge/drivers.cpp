@@ -1,4 +1,5 @@
 // What each toolkit asks of the driver, and what a driver branch reports.
+#include "base/ranges.hpp"
 #include "solver/knowledge/knowledge.hpp"
 #include "solver/knowledge/table.hpp"
 
@@ -51,9 +52,7 @@ Drivers read_drivers() {
     for (const ToolkitRow& row : drivers.toolkits) {
         drivers.releases.push_back(row.cuda);
     }
-    std::ranges::sort(drivers.releases);
-    drivers.releases.erase(std::unique(drivers.releases.begin(), drivers.releases.end()),
-                           drivers.releases.end());
+    sort_unique(drivers.releases);
     return drivers;
 }
 
@@ -128,7 +127,7 @@ std::optional<DottedVersion> nearest_cuda_release(const DottedVersion& cuda) {
         return std::nullopt;
     }
     const DottedVersion minor = DottedVersion::of(cuda.major_minor());
-    if (minor > releases.back() || std::ranges::find(releases, minor) != releases.end()) {
+    if (minor > releases.back() || is_one_of(minor, releases)) {
         return std::nullopt;
     }
     const auto above = std::ranges::lower_bound(releases, minor);

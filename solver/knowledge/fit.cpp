@@ -1,5 +1,6 @@
 #include "solver/knowledge/fit.hpp"
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -178,9 +179,7 @@ bool machine_code_runs(ComputeCapability made, ComputeCapability gpu, const Dott
         return false;
     }
     constexpr std::array<ComputeCapability, 4> k_integrated = {{{5, 3}, {6, 2}, {7, 2}, {8, 7}}};
-    const auto integrated = [&](ComputeCapability one) {
-        return std::ranges::find(k_integrated, one) != k_integrated.end();
-    };
+    const auto integrated = [&](ComputeCapability one) { return is_one_of(one, k_integrated); };
     if (integrated(gpu)) {
         // From CUDA 13.2 on, SBSA binaries run on Jetson.
         return !integrated(made) && gpu.major >= 7 && cuda >= DottedVersion::of("13.2");

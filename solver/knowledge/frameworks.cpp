@@ -1,9 +1,7 @@
 #include "solver/knowledge/frameworks.hpp"
 
-#include "base/text.hpp"
+#include "base/ranges.hpp"
 #include "solver/knowledge/table.hpp"
-
-#include <algorithm>
 
 namespace cudaenv::knowledge {
 
@@ -43,10 +41,8 @@ std::span<const Framework> frameworks() {
 
 const Framework* find_framework(std::string_view name) {
     const auto rows = frameworks();
-    const auto found = std::ranges::find_if(rows, [&](const Framework& row) {
-        return row.name == name || std::ranges::find(row.conda, name) != row.conda.end();
-    });
-    return found == rows.end() ? nullptr : &*found;
+    return find_pointer_if(
+        rows, [&](const Framework& row) { return row.name == name || is_one_of(name, row.conda); });
 }
 
 std::optional<int> oldest_gcc(const Framework& framework, const DottedVersion& release) {

@@ -2,7 +2,6 @@
 #include "solver/knowledge/knowledge.hpp"
 #include "solver/knowledge/table.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 #include <unordered_map>

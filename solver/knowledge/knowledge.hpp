@@ -194,14 +194,6 @@ struct CudnnFloor {
 };
 std::optional<CudnnFloor> cudnn_floor(std::string_view cudnn);
 
-// PyPI component versions of a toolkit release, "nvidia-cublas-cu11" -> "11.11.3.6".
-struct ToolkitComponents {
-    DottedVersion toolkit; // 11.8.0
-    std::vector<std::pair<std::string, std::string>> components;
-    std::string source;
-};
-std::span<const ToolkitComponents> toolkit_components(); // ascending
-
 // A PyPI distribution that carries a CUDA library or tool.
 struct PipDistribution {
     std::string name; // nvidia-cuda-nvcc

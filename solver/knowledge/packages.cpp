@@ -1,6 +1,7 @@
 // Python packages of the CUDA world.
 #include "solver/knowledge/packages.hpp"
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "solver/knowledge/table.hpp"
 #include "solver/specs/requirement.hpp"
@@ -50,21 +51,17 @@ PackageRelease read_release(const Row& row) {
         read_wheels(wheels, release.wheels);
     }
     release.cudas = row.versions("cuda");
-    if (row.find("cuda_source")) {
-        release.cudas_source = row.source("cuda_source");
-    }
-    if (row.find("gpu")) {
-        release.least_gpu = row.capability("gpu");
-    }
-    if (row.find("gpu_source")) {
-        release.least_gpu_source = row.source("gpu_source");
-    }
     release.unstated = row.list("unstated");
     if (row.find("unstated_source")) {
         release.unstated_source = row.source("unstated_source");
     }
     release.builds_here = row.flag("build");
     release.source = release.name + " " + release.version + ", " + row.source();
+    if (row.find("gpu")) {
+        release.least_gpu = row.capability("gpu");
+        release.least_gpu_source =
+            row.find("gpu_source") ? row.source("gpu_source") : release.source;
+    }
     return release;
 }
 
@@ -80,11 +77,9 @@ PackageProject read_project(const Row& row) {
     }
     project.elsewhere = row.find("elsewhere").value_or("");
     for (const auto& [torch, tags] : row.pairs("builds")) {
-        std::vector<std::string> read;
-        for (const std::string_view tag : split(tags, ' ')) {
-            read.emplace_back(tag);
-        }
-        project.elsewhere_builds.emplace_back(torch, std::move(read));
+        const auto words = split(tags, ' ');
+        project.elsewhere_builds.emplace_back(torch,
+                                              std::vector<std::string>(words.begin(), words.end()));
     }
     project.cuda_extras = row.list("cuda_extras");
     project.without_extras = row.find("without_extras").value_or("");
@@ -131,6 +126,14 @@ std::span<const PackageRelease> package_releases(std::string_view name) {
     return found == releases.end() ? std::span<const PackageRelease>() : found->second;
 }
 
+const PackageRelease* package_release(std::string_view name, std::string_view version) {
+    return find_pointer(package_releases(name), version, &PackageRelease::version);
+}
+
+const PackageExtra* PackageRelease::extra(std::string_view called) const {
+    return find_pointer(extras, called, &PackageExtra::name);
+}
+
 const PackageProject* package_project(std::string_view name) {
     const auto& projects = packages().projects;
     const auto found = projects.find(specs::normalize_project_name(name));
@@ -138,7 +141,7 @@ const PackageProject* package_project(std::string_view name) {
 }
 
 bool PackageProject::needs(std::string_view word) const {
-    return std::ranges::find(build_needs, word) != build_needs.end();
+    return is_one_of(word, build_needs);
 }
 
 const PackageBuild* package_build(std::string_view name,

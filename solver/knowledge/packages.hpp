@@ -44,12 +44,14 @@ struct PackageRelease {
     // CUDA releases ("12.8") or majors ("12") that it is built for. Several where it has a library
     // for each. Empty: not tied to one, or not stated.
     std::vector<DottedVersion> cudas;
-    std::string cudas_source;                   // empty: `source`
     std::optional<ComputeCapability> least_gpu; // oldest GPU it serves; none = not stated
-    std::string least_gpu_source;               // empty: `source`
+    std::string least_gpu_source;
     // Source only, and more than Python: package_project() says what the build needs.
     bool builds_here = false;
     std::string source; // "xformers 0.0.28.post3, METADATA, read 2026-11-24"
+
+    // By its normalized name; null where the release has none of that name.
+    [[nodiscard]] const PackageExtra* extra(std::string_view called) const;
 };
 
 // What holds for all releases of a package.
@@ -103,6 +105,8 @@ struct PackageBuild {
 
 // Releases of `name` (in any PEP 503 spelling), ascending by version; empty for an unknown name.
 std::span<const PackageRelease> package_releases(std::string_view name);
+// Null where the table does not have it.
+const PackageRelease* package_release(std::string_view name, std::string_view version);
 // None where the table has nothing to say beyond the releases.
 const PackageProject* package_project(std::string_view name);
 // The newest row that `torch` reaches; nullptr: it is not built from its repository. Without a

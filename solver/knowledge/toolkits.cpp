@@ -1,10 +1,11 @@
 #include "solver/knowledge/toolkits.hpp"
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/fit.hpp"
 
-#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <tuple>
 #include <vector>
@@ -49,17 +50,8 @@ std::string refusal(const DottedVersion& cuda, const GpuJudgement& judged,
 } // namespace
 
 std::string_view name_of(Verdict verdict) {
-    switch (verdict) {
-    case Verdict::Works:
-        return "ok";
-    case Verdict::Warns:
-        return "warns";
-    case Verdict::Fails:
-        return "fails";
-    case Verdict::Unknown:
-        break;
-    }
-    return "unknown";
+    constexpr auto k_names = std::to_array<std::string_view>({"ok", "warns", "fails", "unknown"});
+    return k_names.at(static_cast<std::size_t>(verdict));
 }
 
 CudaFit cuda_fit(const DottedVersion& cuda, const facts::Host& host) {
@@ -85,7 +77,7 @@ CudaFit cuda_fit(const DottedVersion& cuda, const facts::Host& host) {
         ++refused_gpus;
         first = first ? first : judged;
         const std::string name = gpu.capability->sm();
-        if (std::ranges::find(refused, name) == refused.end()) {
+        if (!is_one_of(name, refused)) {
             refused.push_back(name);
         }
     }

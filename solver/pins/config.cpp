@@ -1,45 +1,14 @@
 #include "solver/pins/config.hpp"
 
 #include "base/printable.hpp"
-#include "base/text.hpp"
+#include "base/ranges.hpp"
 #include "solver/pins/toml_edit.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cassert>
 
 namespace cudaenv::pins {
 
 namespace {
-
-Result<std::vector<std::string>> read_locked(const TomlValue& value, std::string_view path) {
-    constexpr std::string_view k_example = "expected a list of keys, as in [\"resolve.channels\"]";
-    const auto* list = std::get_if<TomlArray>(&value.data);
-    if (list == nullptr) {
-        return toml_error(path, value.at, "bad-value", "locked is " + std::string(kind_of(value)),
-                          std::string(k_example));
-    }
-    std::vector<std::string> locked;
-    for (const TomlValue& item : *list) {
-        const auto* key = std::get_if<std::string>(&item.data);
-        if (key == nullptr) {
-            return toml_error(path, item.at, "bad-value",
-                              "locked has " + std::string(kind_of(item)) + " in its list",
-                              std::string(k_example));
-        }
-        if (key->substr(0, 5) == "pins." || *key == "pins") {
-            return toml_error(path, item.at, "bad-value", "pins cannot be locked",
-                              "a project's pin goes before the administrator's");
-        }
-        const SettingKey* known = find_setting_key(*key);
-        if (known == nullptr) {
-            const Error error = unknown_setting(*key);
-            return toml_error(path, item.at, error.code, error.message, error.hint);
-        }
-        locked.push_back(known->name());
-    }
-    return locked;
-}
 
 // The value of a key from the words of a command line.
 Result<SettingValue> value_of(const SettingKey& key, FileScope scope,
@@ -62,45 +31,10 @@ Result<SettingValue> value_of(const SettingKey& key, FileScope scope,
     } else {
         value.data = words[0];
     }
-    auto read = read_setting(key, value, scope, "");
-    if (!read) {
-        return tl::unexpected(std::move(read).error());
-    }
-    return read;
+    return read_setting(key, value, scope, "");
 }
 
 } // namespace
-
-Result<ConfigFile> parse_config(std::string_view toml, std::string_view path, FileScope scope,
-                                UnknownKeys unknown) {
-    CUDAENV_TRY(const TomlTable entries, parse_toml(toml, path));
-    ConfigFile file;
-    file.path = printable(path);
-    for (const TomlEntry& entry : entries) {
-        if (entry.key == "pins" || is_settings_table(entry.key, scope)) {
-            continue;
-        }
-        if (entry.key == "locked") {
-            if (scope != FileScope::System) {
-                return toml_error(path, entry.at, "unknown-key", "\"locked\" does nothing here",
-                                  "only the administrator's /etc/cudaenv/config.toml locks keys");
-            }
-            CUDAENV_TRY(file.locked, read_locked(entry.value, path));
-            continue;
-        }
-        const std::array<std::string, 5> known{"pins", "resolve", "activate", "toolkits", "locked"};
-        std::string message = "unknown key " + quoted(entry.key);
-        std::string hint = did_you_mean(entry.key, known, "known are " + join(known, ", "));
-        if (unknown == UnknownKeys::Refuse) {
-            return toml_error(path, entry.at, "unknown-key", std::move(message), std::move(hint));
-        }
-        file.notes.push_back(file.path + " line " + std::to_string(entry.at.line) + ": " + message +
-                             "; " + hint);
-    }
-    CUDAENV_TRY(file.pins, read_pins(entries, unknown, path, file.notes));
-    CUDAENV_TRY(file.settings, read_settings(entries, scope, unknown, path, file.notes));
-    return file;
-}
 
 Config::Config() {
     for (const SettingKey& key : setting_keys()) {
@@ -116,7 +50,7 @@ Config Config::merge(const ConfigLayers& layers) {
                                  : std::span<const std::string>();
     for (const SettingKey& key : setting_keys()) {
         EffectiveSetting effective{key.name(), default_of(key), "default", false};
-        effective.locked = std::find(locked.begin(), locked.end(), effective.key) != locked.end();
+        effective.locked = is_one_of(effective.key, locked);
         const auto apply = [&](std::span<const Setting> settings, bool administrators) {
             const Setting* setting = find_setting(settings, effective.key);
             if (setting == nullptr) {
@@ -132,17 +66,10 @@ Config Config::merge(const ConfigLayers& layers) {
             effective.value = setting->value;
             effective.origin = setting->origin();
         };
-        if (layers.system != nullptr) {
-            apply(layers.system->settings, true);
-        }
-        if (layers.user != nullptr) {
-            apply(layers.user->settings, false);
-        }
-        if (layers.project != nullptr) {
-            apply(layers.project->settings, false);
-        }
-        if (layers.local != nullptr) {
-            apply(layers.local->settings, false);
+        for (const auto* file : {layers.system, layers.user, layers.project, layers.local}) {
+            if (file != nullptr) {
+                apply(file->settings, file == layers.system);
+            }
         }
         config.m_settings.push_back(std::move(effective));
     }
@@ -150,9 +77,7 @@ Config Config::merge(const ConfigLayers& layers) {
 }
 
 const EffectiveSetting* Config::find(std::string_view key) const {
-    const auto found = std::find_if(m_settings.begin(), m_settings.end(),
-                                    [&](const EffectiveSetting& s) { return s.key == key; });
-    return found == m_settings.end() ? nullptr : &*found;
+    return find_pointer_if(m_settings, [&](const EffectiveSetting& s) { return s.key == key; });
 }
 
 namespace {
@@ -211,7 +136,7 @@ Result<std::string> edit_config(std::string_view toml, std::string_view path, Fi
             }
             edit.constraint = words[0];
         }
-        return edit_config_pins(toml, path, std::span(&edit, 1), scope);
+        return edit_pins(toml, path, std::span(&edit, 1), scope);
     }
     const SettingKey* known = find_setting_key(key);
     if (known == nullptr) {

@@ -1,4 +1,4 @@
-// config.toml, the administrator's and the user's, and how the layers of settings merge. Pure.
+// How the layers of settings merge, and editing config.toml. Pure.
 //
 // Law: every effective value knows where it comes from; a key that the administrator's file locks
 // has the administrator's value (or the default), whatever the others say, and each that loses is
@@ -9,26 +9,12 @@
 #include "solver/pins/project_file.hpp"
 #include "solver/pins/settings.hpp"
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace cudaenv::pins {
-
-struct ConfigFile {
-    std::string path; // printable
-    std::vector<Setting> settings;
-    std::vector<Pin> pins;           // global defaults
-    std::vector<std::string> locked; // dotted names; the system's file only
-    std::vector<std::string> notes;
-};
-
-// Reads `[pins]`, `[resolve]`, `[activate]`, `[toolkits]` and, in the system's file, `locked =
-// [...]`. Errors as of parse_project.
-Result<ConfigFile> parse_config(std::string_view toml, std::string_view path, FileScope scope,
-                                UnknownKeys unknown = UnknownKeys::Refuse);
 
 struct EffectiveSetting {
     std::string key;

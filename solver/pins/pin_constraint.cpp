@@ -1,5 +1,6 @@
 // What a pin allows: reading, testing and writing constraints.
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "solver/pins/pins.hpp"
 
@@ -64,23 +65,23 @@ bool begins(const DottedVersion& version, const DottedVersion& prefix) {
 
 } // namespace
 
+// Where one sign begins another, the longer one is first.
+const std::array<PinConstraint::Sign, 8> PinConstraint::k_signs{{{"==", Relation::Equal},
+                                                                 {">=", Relation::AtLeast},
+                                                                 {"<=", Relation::AtMost},
+                                                                 {"!=", Relation::NotEqual},
+                                                                 {"~=", Relation::Compatible},
+                                                                 {">", Relation::Above},
+                                                                 {"<", Relation::Below},
+                                                                 {"=", Relation::Prefix}}};
+
 Result<PinConstraint::Clause> PinConstraint::parse_clause(std::string_view text) {
-    using Operator = std::pair<std::string_view, Relation>;
-    // Longest first.
-    static constexpr std::array<Operator, 8> k_operators{{{"==", Relation::Equal},
-                                                          {">=", Relation::AtLeast},
-                                                          {"<=", Relation::AtMost},
-                                                          {"!=", Relation::NotEqual},
-                                                          {"~=", Relation::Compatible},
-                                                          {">", Relation::Above},
-                                                          {"<", Relation::Below},
-                                                          {"=", Relation::Prefix}}};
     const std::string_view clause = trim_white(text);
     const int clause_column = column_of(text, clause);
     std::string_view rest = clause;
     Relation relation = Relation::Prefix;
     std::string_view written;
-    for (const auto& [sign, meaning] : k_operators) {
+    for (const auto& [sign, meaning] : k_signs) {
         if (rest.substr(0, sign.size()) == sign) {
             relation = meaning;
             written = sign;
@@ -180,8 +181,8 @@ bool PinConstraint::holds(const Clause& clause, const DottedVersion& version) {
 }
 
 bool PinConstraint::allows(const DottedVersion& version) const {
-    return std::all_of(m_clauses.begin(), m_clauses.end(),
-                       [&](const Clause& clause) { return holds(clause, version); });
+    return std::ranges::all_of(m_clauses,
+                               [&](const Clause& clause) { return holds(clause, version); });
 }
 
 // Versions are dense (11.3 < 11.3.0.1 < 11.3.1), so bounds that leave an open interval leave
@@ -248,7 +249,7 @@ bool PinConstraint::contradictory() const {
         return !lower.included || !upper->included || !allows(lower.version);
     }
     return lower.version > upper->version ||
-           std::any_of(m_clauses.begin(), m_clauses.end(), [&](const Clause& clause) {
+           std::ranges::any_of(m_clauses, [&](const Clause& clause) {
                const auto end = clause.relation == Relation::NotPrefix
                                     ? end_of_prefix(clause.version)
                                     : std::nullopt;
@@ -266,29 +267,15 @@ std::string PinConstraint::clause_text(const Clause& clause) {
         return version;
     case Relation::NotPrefix:
         return "!=" + version + ".*";
-    case Relation::Equal:
-        return "==" + version;
-    case Relation::NotEqual:
-        return "!=" + version;
-    case Relation::AtLeast:
-        return ">=" + version;
-    case Relation::Above:
-        return '>' + version;
-    case Relation::AtMost:
-        return "<=" + version;
-    case Relation::Below:
-        return '<' + version;
-    case Relation::Compatible:
-        return "~=" + version;
+    default:
+        break;
     }
-    return {};
+    const auto* const sign = std::ranges::find(k_signs, clause.relation, &Sign::second);
+    return std::string(sign->first) + version;
 }
 
 std::string PinConstraint::str() const {
-    std::vector<std::string> clauses;
-    for (const Clause& clause : m_clauses) {
-        clauses.push_back(clause_text(clause));
-    }
+    const auto clauses = each_of(m_clauses, clause_text);
     return join(clauses, ",");
 }
 

@@ -1,25 +1,17 @@
 #include "solver/pins/pin_layers.hpp"
 
+#include "base/ranges.hpp"
+
 #include <algorithm>
+#include <array>
 
 namespace cudaenv::pins {
 
 std::string_view name_of(PinSource source) {
-    switch (source) {
-    case PinSource::Shell:
-        return "this shell";
-    case PinSource::ProjectLocal:
-        return "the project's local file";
-    case PinSource::Project:
-        return "the project";
-    case PinSource::Environment:
-        return "the environment";
-    case PinSource::User:
-        return "the user's default";
-    case PinSource::System:
-        return "the administrator's default";
-    }
-    return {};
+    constexpr auto k_names = std::to_array<std::string_view>(
+        {"this shell", "the project's local file", "the project", "the environment",
+         "the user's default", "the administrator's default"}); // in the enum's order
+    return k_names[static_cast<std::size_t>(source)];
 }
 
 namespace {
@@ -33,17 +25,11 @@ facts::Severity severity_of(PinSource winner, PinSource loser) {
 } // namespace
 
 const EffectivePin* EffectivePins::find(std::string_view name) const {
-    const auto found = std::find_if(pins.begin(), pins.end(),
-                                    [&](const EffectivePin& p) { return p.pin.name == name; });
-    return found == pins.end() ? nullptr : &*found;
+    return find_pointer_if(pins, [&](const EffectivePin& p) { return p.pin.name == name; });
 }
 
 std::vector<Pin> EffectivePins::list() const {
-    std::vector<Pin> out;
-    for (const EffectivePin& effective : pins) {
-        out.push_back(effective.pin);
-    }
-    return out;
+    return each_of(pins, &EffectivePin::pin);
 }
 
 std::vector<std::string> EffectivePins::warnings() const {
@@ -63,7 +49,7 @@ EffectivePins effective_pins(std::span<const PinLayer> layers) {
             all.push_back({pin, layer.source});
         }
     }
-    std::stable_sort(all.begin(), all.end(), [](const EffectivePin& a, const EffectivePin& b) {
+    std::ranges::stable_sort(all, [](const EffectivePin& a, const EffectivePin& b) {
         return a.pin.name != b.pin.name ? a.pin.name < b.pin.name : a.source < b.source;
     });
     EffectivePins out;

@@ -2,6 +2,7 @@
 
 #include "base/ascii.hpp"
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -47,8 +48,8 @@ bool is_operator_char(char c) {
 // The version of a wheel's CUDA label: "113" of cu113 is 11.3, "92" is 9.2. Two digits from 10 on
 // are a major version alone, as in the names nvidia-cublas-cu12 and nvidia-cudnn-cu11.
 std::optional<std::string> cuda_of_label(std::string_view digits) {
-    if (digits.size() < 2 || digits.size() > 3 ||
-        !std::all_of(digits.begin(), digits.end(), is_digit) || digits[0] == '0') {
+    if (digits.size() < 2 || digits.size() > 3 || !std::ranges::all_of(digits, is_digit) ||
+        digits[0] == '0') {
         return std::nullopt;
     }
     if (digits.size() == 2 && digits[0] == '1') {
@@ -75,12 +76,10 @@ const PinName* find_pin_name(std::string_view name_or_alias) {
         return nullptr;
     }
     std::string name = to_lower_ascii(name_or_alias);
-    std::replace(name.begin(), name.end(), '_', '-');
-    const auto* found = std::find_if(k_names.begin(), k_names.end(), [&](const PinName& known) {
-        return known.name == name ||
-               std::find(known.aliases.begin(), known.aliases.end(), name) != known.aliases.end();
+    std::ranges::replace(name, '_', '-');
+    return find_pointer_if(k_names, [&](const PinName& known) {
+        return known.name == name || is_one_of(name, known.aliases);
     });
-    return found == k_names.end() ? nullptr : &*found;
 }
 
 Error unknown_pin(std::string_view name) {
@@ -91,13 +90,9 @@ Error unknown_pin(std::string_view name) {
         all.emplace_back(known.name);
         all.insert(all.end(), known.aliases.begin(), known.aliases.end());
     }
-    return Error{ErrorKind::BadInput,
-                 "unknown-pin",
-                 "unknown pin " + quoted(name),
-                 {},
-                 0,
-                 0,
-                 did_you_mean(to_lower_ascii(name), all, "known are " + join(canonical, ", "))};
+    return bad_input("unknown-pin", "unknown pin " + quoted(name),
+                     did_you_mean(to_lower_ascii(name), all, "known are " + join(canonical, ", ")))
+        .value();
 }
 
 Result<std::vector<Pin>> parse_pin(std::string_view text, const std::string& origin) {

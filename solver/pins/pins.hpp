@@ -8,10 +8,12 @@
 #include "base/result.hpp"
 #include "solver/pins/pin.hpp"
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cudaenv::pins {
@@ -68,6 +70,8 @@ private:
         Relation relation = Relation::Any;
         DottedVersion version;
     };
+    using Sign = std::pair<std::string_view, Relation>;
+    static const std::array<Sign, 8> k_signs;
     static Result<Clause> parse_clause(std::string_view text);
     static std::string clause_text(const Clause& clause);
     static bool holds(const Clause& clause, const DottedVersion& version);

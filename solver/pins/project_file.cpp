@@ -1,22 +1,19 @@
 #include "solver/pins/project_file.hpp"
 
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
-#include "solver/pins/config.hpp"
 #include "solver/pins/pins.hpp"
 #include "solver/pins/toml_edit.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace cudaenv::pins {
 
 namespace {
 
 const Pin* find_pin(std::span<const Pin> pins, std::string_view name) {
-    const auto found =
-        std::find_if(pins.begin(), pins.end(), [&](const Pin& pin) { return pin.name == name; });
-    return found == pins.end() ? nullptr : &*found;
+    return find_pointer_if(pins, [&](const Pin& pin) { return pin.name == name; });
 }
 
 Result<Pin> read_pin(const TomlEntry& entry, const PinName& name, std::string_view path) {
@@ -43,6 +40,70 @@ Result<Pin> read_pin(const TomlEntry& entry, const PinName& name, std::string_vi
     }
     return Pin{std::string(name.name), constraint->str(),
                printable(path) + " line " + std::to_string(entry.at.line)};
+}
+
+// Reads the table [pins]; the rest of `entries` is left alone.
+Result<std::vector<Pin>> read_pins(const TomlTable& entries, UnknownKeys unknown,
+                                   std::string_view path, std::vector<std::string>& notes) {
+    std::vector<Pin> pins;
+    for (const TomlEntry& table : entries) {
+        if (table.key != "pins") {
+            continue;
+        }
+        const auto* values = std::get_if<TomlTable>(&table.value.data);
+        if (values == nullptr) {
+            return toml_error(path, table.at, "bad-value",
+                              "pins is " + std::string(kind_of(table.value)),
+                              "expected a table: [pins], then lines such as cuda = \"11.3\"");
+        }
+        for (const TomlEntry& entry : *values) {
+            const PinName* name = find_pin_name(entry.key);
+            if (name == nullptr) {
+                const Error error = unknown_pin(entry.key);
+                CUDAENV_TRY_VOID(refuse_or_note(
+                    unknown, toml_error(path, entry.at, error.code, error.message, error.hint),
+                    notes));
+                continue;
+            }
+            if (const Pin* twice = find_pin(pins, name->name)) {
+                return toml_error(path, entry.at, "bad-pin",
+                                  quoted(entry.key) + " pins " + twice->name + " a second time",
+                                  "the first is " + twice->origin + "; keep one");
+            }
+            CUDAENV_TRY(Pin pin, read_pin(entry, *name, path));
+            pins.push_back(std::move(pin));
+        }
+    }
+    return pins;
+}
+
+Result<std::vector<std::string>> read_locked(const TomlValue& value, std::string_view path) {
+    constexpr std::string_view k_example = "expected a list of keys, as in [\"resolve.channels\"]";
+    const auto* list = std::get_if<TomlArray>(&value.data);
+    if (list == nullptr) {
+        return toml_error(path, value.at, "bad-value", "locked is " + std::string(kind_of(value)),
+                          std::string(k_example));
+    }
+    std::vector<std::string> locked;
+    for (const TomlValue& item : *list) {
+        const auto* key = std::get_if<std::string>(&item.data);
+        if (key == nullptr) {
+            return toml_error(path, item.at, "bad-value",
+                              "locked has " + std::string(kind_of(item)) + " in its list",
+                              std::string(k_example));
+        }
+        if (key->substr(0, 5) == "pins." || *key == "pins") {
+            return toml_error(path, item.at, "bad-value", "pins cannot be locked",
+                              "a project's pin goes before the administrator's");
+        }
+        const SettingKey* known = find_setting_key(*key);
+        if (known == nullptr) {
+            const Error error = unknown_setting(*key);
+            return toml_error(path, item.at, error.code, error.message, error.hint);
+        }
+        locked.push_back(known->name());
+    }
+    return locked;
 }
 
 // What the edits mean once read: canonical names and constraints.
@@ -80,37 +141,24 @@ std::string key_in(const TomlTable& entries, const std::string& name) {
     return name;
 }
 
-struct Contents {
-    std::vector<Pin> pins;
-    std::vector<Setting> settings;
-    std::vector<std::string> locked;
-};
-
-Result<Contents> contents_of(Result<ConfigFile> file) {
-    if (!file) {
-        return tl::unexpected(std::move(file).error());
-    }
-    return Contents{std::move(file->pins), std::move(file->settings), std::move(file->locked)};
-}
-
-using Reading = Result<Contents> (*)(std::string_view toml, std::string_view path);
-
 bool same_settings(std::span<const Setting> a, std::span<const Setting> b) {
     return std::equal(
         a.begin(), a.end(), b.begin(), b.end(),
         [](const Setting& x, const Setting& y) { return x.key == y.key && x.value == y.value; });
 }
 
-Result<std::string> edit_with(Reading read, std::string_view toml, std::string_view path,
-                              std::span<const PinEdit> edits) {
+} // namespace
+
+Result<std::string> edit_pins(std::string_view toml, std::string_view path,
+                              std::span<const PinEdit> edits, FileScope scope) {
     CUDAENV_TRY(const std::vector<PinEdit> wanted, understood(edits));
-    CUDAENV_TRY(const Contents before, read(toml, path));
+    CUDAENV_TRY(const ProjectFile before, parse_config(toml, path, scope));
     CUDAENV_TRY(const TomlTable entries, parse_toml(toml, path));
     std::vector<Pin> expected = before.pins;
     std::vector<TomlEdit> changes;
     for (const PinEdit& edit : wanted) {
-        const auto at = std::find_if(expected.begin(), expected.end(),
-                                     [&](const Pin& pin) { return pin.name == edit.name; });
+        const auto at =
+            std::ranges::find_if(expected, [&](const Pin& pin) { return pin.name == edit.name; });
         const bool there = at != expected.end();
         if (!edit.constraint) {
             if (there) {
@@ -132,7 +180,7 @@ Result<std::string> edit_with(Reading read, std::string_view toml, std::string_v
                           "would become larger than a settings file may be", "shorten it");
     }
     // The proof that only what was asked for has changed.
-    const auto after = read(edited, path);
+    const auto after = parse_config(edited, path, scope);
     bool right = after && after->pins.size() == expected.size() &&
                  same_settings(after->settings, before.settings) && after->locked == before.locked;
     for (const Pin& pin : expected) {
@@ -145,8 +193,6 @@ Result<std::string> edit_with(Reading read, std::string_view toml, std::string_v
     }
     return edited;
 }
-
-} // namespace
 
 std::optional<Purpose> ProjectFile::purpose() const {
     const Setting* setting = find_setting(settings, "resolve.for");
@@ -162,92 +208,41 @@ std::optional<std::vector<std::string>> ProjectFile::channels() const {
                               : std::optional(std::get<std::vector<std::string>>(setting->value));
 }
 
-Result<std::vector<Pin>> read_pins(const TomlTable& entries, UnknownKeys unknown,
-                                   std::string_view path, std::vector<std::string>& notes) {
-    std::vector<Pin> pins;
-    for (const TomlEntry& table : entries) {
-        if (table.key != "pins") {
-            continue;
-        }
-        const auto* values = std::get_if<TomlTable>(&table.value.data);
-        if (values == nullptr) {
-            return toml_error(path, table.at, "bad-value",
-                              "pins is " + std::string(kind_of(table.value)),
-                              "expected a table: [pins], then lines such as cuda = \"11.3\"");
-        }
-        for (const TomlEntry& entry : *values) {
-            const PinName* name = find_pin_name(entry.key);
-            if (name == nullptr) {
-                Error error = unknown_pin(entry.key);
-                error.path = printable(path);
-                error.line = entry.at.line;
-                error.column = entry.at.column;
-                if (unknown == UnknownKeys::Refuse) {
-                    return tl::unexpected(std::move(error));
-                }
-                notes.push_back(error.path + " line " + std::to_string(error.line) + ": " +
-                                error.message + "; " + error.hint);
-                continue;
-            }
-            if (const Pin* twice = find_pin(pins, name->name)) {
-                return toml_error(path, entry.at, "bad-pin",
-                                  quoted(entry.key) + " pins " + twice->name + " a second time",
-                                  "the first is " + twice->origin + "; keep one");
-            }
-            CUDAENV_TRY(Pin pin, read_pin(entry, *name, path));
-            pins.push_back(std::move(pin));
-        }
-    }
-    return pins;
-}
-
-Result<ProjectFile> parse_project(std::string_view toml, std::string_view path,
-                                  UnknownKeys unknown) {
+Result<ConfigFile> parse_config(std::string_view toml, std::string_view path, FileScope scope,
+                                UnknownKeys unknown) {
     CUDAENV_TRY(const TomlTable entries, parse_toml(toml, path));
-    ProjectFile file;
+    ConfigFile file;
     file.path = printable(path);
+    std::vector<std::string> known{"pins", "resolve", "activate"};
+    if (scope != FileScope::Project) {
+        known.insert(known.end(), {"toolkits", "locked"});
+    }
     for (const TomlEntry& entry : entries) {
-        if (entry.key == "pins" || is_settings_table(entry.key, FileScope::Project)) {
+        if (entry.key == "pins" || is_settings_table(entry.key, scope)) {
             continue;
         }
-        const std::array<std::string, 3> known{"pins", "resolve", "activate"};
-        std::string message = "unknown key " + quoted(entry.key);
+        if (entry.key == "locked" && scope != FileScope::Project) {
+            if (scope != FileScope::System) {
+                return toml_error(path, entry.at, "unknown-key", "\"locked\" does nothing here",
+                                  "only the administrator's /etc/cudaenv/config.toml locks keys");
+            }
+            CUDAENV_TRY(file.locked, read_locked(entry.value, path));
+            continue;
+        }
         const std::string hint =
             did_you_mean(entry.key, known,
                          find_pin_name(entry.key) != nullptr ? "pins stand under a line [pins]"
                          : is_settings_table(entry.key, FileScope::User)
                              ? "this table is for the user's own config.toml"
                              : "known are " + join(known, ", "));
-        if (unknown == UnknownKeys::Refuse) {
-            return toml_error(path, entry.at, "unknown-key", std::move(message), hint);
-        }
-        file.notes.push_back(file.path + " line " + std::to_string(entry.at.line) + ": " + message +
-                             "; " + hint);
+        CUDAENV_TRY_VOID(refuse_or_note(
+            unknown,
+            toml_error(path, entry.at, "unknown-key", "unknown key " + quoted(entry.key), hint),
+            file.notes));
     }
     CUDAENV_TRY(file.pins, read_pins(entries, unknown, path, file.notes));
-    CUDAENV_TRY(file.settings,
-                read_settings(entries, FileScope::Project, unknown, path, file.notes));
+    CUDAENV_TRY(file.settings, read_settings(entries, scope, unknown, path, file.notes));
     return file;
-}
-
-Result<std::string> edit_pins(std::string_view toml, std::string_view path,
-                              std::span<const PinEdit> edits) {
-    const Reading read = [](std::string_view text, std::string_view name) -> Result<Contents> {
-        CUDAENV_TRY(ProjectFile file, parse_project(text, name));
-        return Contents{std::move(file.pins), std::move(file.settings), {}};
-    };
-    return edit_with(read, toml, path, edits);
-}
-
-Result<std::string> edit_config_pins(std::string_view toml, std::string_view path,
-                                     std::span<const PinEdit> edits, FileScope scope) {
-    const Reading user = [](std::string_view text, std::string_view name) {
-        return contents_of(parse_config(text, name, FileScope::User));
-    };
-    const Reading system = [](std::string_view text, std::string_view name) {
-        return contents_of(parse_config(text, name, FileScope::System));
-    };
-    return edit_with(scope == FileScope::System ? system : user, toml, path, edits);
 }
 
 } // namespace cudaenv::pins

@@ -1,4 +1,5 @@
-// cudaenv.toml, cudaenv.local.toml and an environment's own pin file: reading and editing. Pure.
+// cudaenv.toml, cudaenv.local.toml, an environment's own pin file and config.toml, the user's and
+// the administrator's: reading and editing. Pure.
 //
 // Law: `edit_pins` changes the pins asked for and no other byte; its result reads back as the old
 // pins with that change, or it is an error and nothing happened. A file describes, it never names a
@@ -21,20 +22,23 @@ struct ProjectFile {
     std::string path;      // as given, printable
     std::vector<Pin> pins; // in the file's order, canonical names, origin "PATH line N"
     std::vector<Setting> settings;
-    std::vector<std::string> notes; // unknown keys, when they are not refused
+    std::vector<std::string> locked; // dotted names; the administrator's config.toml only
+    std::vector<std::string> notes;  // unknown keys, when they are not refused
 
     [[nodiscard]] std::optional<Purpose> purpose() const;                   // [resolve] for
     [[nodiscard]] std::optional<std::vector<std::string>> channels() const; // [resolve] channels
 };
+using ConfigFile = ProjectFile; // whose pins are global defaults
 
+// Reads `[pins]`, the tables of settings that the scope has, and the system's `locked = [...]`.
 // Errors, each with path, line and column: "bad-toml", "unknown-pin", "unknown-key", "bad-value",
 // "bad-version", "bad-pin", "file-too-large".
-Result<ProjectFile> parse_project(std::string_view toml, std::string_view path,
-                                  UnknownKeys unknown = UnknownKeys::Refuse);
-
-// Reads the table [pins] of any of our files; the rest of `entries` is left alone.
-Result<std::vector<Pin>> read_pins(const TomlTable& entries, UnknownKeys unknown,
-                                   std::string_view path, std::vector<std::string>& notes);
+Result<ConfigFile> parse_config(std::string_view toml, std::string_view path, FileScope scope,
+                                UnknownKeys unknown = UnknownKeys::Refuse);
+inline Result<ProjectFile> parse_project(std::string_view toml, std::string_view path,
+                                         UnknownKeys unknown = UnknownKeys::Refuse) {
+    return parse_config(toml, path, FileScope::Project, unknown);
+}
 
 struct PinEdit {
     std::string name;                      // a pin name or alias
@@ -45,9 +49,6 @@ struct PinEdit {
 // written, an alias keeps its name (`pytorch = "1.12"`), removing what is not there changes
 // nothing. Errors: those of parse_project and of PinConstraint::parse, "unknown-pin".
 Result<std::string> edit_pins(std::string_view toml, std::string_view path,
-                              std::span<const PinEdit> edits);
-// The same on config.toml, which has other tables beside [pins].
-Result<std::string> edit_config_pins(std::string_view toml, std::string_view path,
-                                     std::span<const PinEdit> edits, FileScope scope);
+                              std::span<const PinEdit> edits, FileScope scope = FileScope::Project);
 
 } // namespace cudaenv::pins

@@ -2,6 +2,7 @@
 
 #include "base/compute_capability.hpp"
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -18,88 +19,32 @@ constexpr std::array<std::string_view, 2> k_constraint_files{"off", "env"};
 constexpr std::array<std::string_view, 2> k_daemon_starts{"auto", "never"};
 
 constexpr std::array<SettingKey, 14> k_keys{{
-    {"resolve", "channels", SettingKind::Words, {}, {}, false, "conda channels, first wins"},
-    {"resolve", "for", SettingKind::Word, k_purposes, {}, false, "what a resolution is for"},
-    {"resolve",
-     "targets",
-     SettingKind::Capabilities,
-     {},
-     {},
-     false,
+    {"resolve", "channels", SettingKind::Words, "conda channels, first wins"},
+    {"resolve", "for", SettingKind::Word, "what a resolution is for", false, true, k_purposes},
+    {"resolve", "targets", SettingKind::Capabilities,
      "compute capabilities to build for where there is no GPU"},
-    {"activate", "ld_library_path", SettingKind::Word, k_library_paths, k_users_library_paths,
-     false, "whether the toolkit's libraries go on LD_LIBRARY_PATH"},
-    {"activate",
-     "compilers",
-     SettingKind::Truth,
-     {},
-     {},
-     false,
+    {"activate", "ld_library_path", SettingKind::Word,
+     "whether the toolkit's libraries go on LD_LIBRARY_PATH", false, true, k_library_paths,
+     k_users_library_paths},
+    {"activate", "compilers", SettingKind::Truth,
      "whether CC, CXX, CUDAHOSTCXX and NVCC_CCBIN are set"},
-    {"activate",
-     "keep_cuda_home",
-     SettingKind::Truth,
-     {},
-     {},
-     false,
-     "whether CUDA_HOME from before the shell's hook counts as set by hand",
-     false},
-    {"activate",
-     "constraints",
-     SettingKind::Word,
-     k_constraint_files,
-     {},
-     false,
-     "whether pins are written into the environment's own pip.conf and conda pinned file"},
-    {"activate",
-     "wrap",
-     SettingKind::Truth,
-     {},
-     {},
-     true,
-     "whether hooks act at once after conda activate, by functions before conda's own"},
-    {"activate",
-     "trusted_groups",
-     SettingKind::Words,
-     {},
-     {},
-     true,
-     "groups whose members may write project files that count, as in [\"lab\"]"},
-    {"toolkits",
-     "directories",
-     SettingKind::Directories,
-     {},
-     {},
-     true,
-     "further directories to look for toolkits in"},
-    {"daemon",
-     "start",
-     SettingKind::Word,
-     k_daemon_starts,
-     {},
-     true,
-     "whether interactive shells leave a daemon behind"},
-    {"probe",
-     "background",
-     SettingKind::Truth,
-     {},
-     {},
-     true,
-     "whether the daemon runs the quick probe on idle GPUs after an activation",
-     false},
-    {"check",
-     "warn",
-     SettingKind::Truth,
-     {},
-     {},
-     false,
-     "whether a prompt says what an install has mixed"},
-    {"check",
-     "ignore",
-     SettingKind::Words,
-     {},
-     {},
-     false,
+    {"activate", "keep_cuda_home", SettingKind::Truth,
+     "whether CUDA_HOME from before the shell's hook counts as set by hand", false, false},
+    {"activate", "constraints", SettingKind::Word,
+     "whether pins are written into the environment's own pip.conf and conda pinned file", false,
+     true, k_constraint_files},
+    {"activate", "wrap", SettingKind::Truth,
+     "whether hooks act at once after conda activate, by functions before conda's own", true},
+    {"activate", "trusted_groups", SettingKind::Words,
+     "groups whose members may write project files that count, as in [\"lab\"]", true},
+    {"toolkits", "directories", SettingKind::Directories,
+     "further directories to look for toolkits in", true},
+    {"daemon", "start", SettingKind::Word, "whether interactive shells leave a daemon behind", true,
+     true, k_daemon_starts},
+    {"probe", "background", SettingKind::Truth,
+     "whether the daemon runs the quick probe on idle GPUs after an activation", true, false},
+    {"check", "warn", SettingKind::Truth, "whether a prompt says what an install has mixed"},
+    {"check", "ignore", SettingKind::Words,
      "codes of findings that are not reported, as in [\"CE130\"]"},
 }};
 
@@ -132,13 +77,13 @@ std::string expected(const SettingKey& key, bool project) {
     return {};
 }
 
-bool contains(std::span<const std::string_view> words, std::string_view word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 // `activation.wrap` is `activate.wrap` to whoever thinks of the noun.
 std::string_view canonical_table(std::string_view table) {
     return table == "activation" ? "activate" : table;
+}
+
+bool may_set(const SettingKey& key, FileScope scope) {
+    return !key.users_only || scope != FileScope::Project;
 }
 
 } // namespace
@@ -151,23 +96,14 @@ const SettingKey* find_setting_key(std::string_view name) {
     const std::size_t dot = std::min(name.find('.'), name.size());
     const std::string wanted =
         std::string(canonical_table(name.substr(0, dot))) + std::string(name.substr(dot));
-    const auto* found = std::find_if(k_keys.begin(), k_keys.end(),
-                                     [&](const SettingKey& key) { return key.name() == wanted; });
-    return found == k_keys.end() ? nullptr : &*found;
+    return find_pointer_if(k_keys, [&](const SettingKey& key) { return key.name() == wanted; });
 }
 
 Error unknown_setting(std::string_view name) {
-    std::vector<std::string> names;
-    for (const SettingKey& key : k_keys) {
-        names.push_back(key.name());
-    }
-    return Error{ErrorKind::BadInput,
-                 "unknown-key",
-                 "unknown key " + quoted(name),
-                 {},
-                 0,
-                 0,
-                 did_you_mean(name, names, "known are " + join(names, ", "))};
+    const auto names = each_of(k_keys, &SettingKey::name);
+    return bad_input("unknown-key", "unknown key " + quoted(name),
+                     did_you_mean(name, names, "known are " + join(names, ", ")))
+        .value();
 }
 
 SettingValue default_of(const SettingKey& key) {
@@ -191,17 +127,12 @@ std::string to_toml(const SettingValue& value) {
     if (const auto* text = std::get_if<std::string>(&value)) {
         return toml_string(*text);
     }
-    std::vector<std::string> items;
-    for (const std::string& item : std::get<std::vector<std::string>>(value)) {
-        items.push_back(toml_string(item));
-    }
+    const auto items = each_of(std::get<std::vector<std::string>>(value), toml_string);
     return '[' + join(items, ", ") + ']';
 }
 
 const Setting* find_setting(std::span<const Setting> settings, std::string_view name) {
-    const auto found = std::find_if(settings.begin(), settings.end(),
-                                    [&](const Setting& setting) { return setting.key == name; });
-    return found == settings.end() ? nullptr : &*found;
+    return find_pointer_if(settings, [&](const Setting& setting) { return setting.key == name; });
 }
 
 Result<SettingValue> read_setting(const SettingKey& key, const TomlValue& value, FileScope scope,
@@ -222,10 +153,10 @@ Result<SettingValue> read_setting(const SettingKey& key, const TomlValue& value,
         if (word == nullptr) {
             return wrong(value.at, std::string(kind_of(value)));
         }
-        if (contains(key.words, *word) || (!project && contains(key.users_words, *word))) {
+        if (is_one_of(*word, key.words) || (!project && is_one_of(*word, key.users_words))) {
             return *word;
         }
-        if (contains(key.users_words, *word)) {
+        if (is_one_of(*word, key.users_words)) {
             return toml_error(path, value.at, "bad-value",
                               key.name() + " cannot be " + quoted(*word) + " in a project",
                               expected(key, true) + "; " + quoted(*word) +
@@ -267,10 +198,20 @@ Result<SettingValue> read_setting(const SettingKey& key, const TomlValue& value,
     return words;
 }
 
+Result<void> refuse_or_note(UnknownKeys unknown, tl::unexpected<Error> error,
+                            std::vector<std::string>& notes) {
+    if (unknown == UnknownKeys::Refuse) {
+        return error;
+    }
+    const Error& what = error.value();
+    notes.push_back(what.path + " line " + std::to_string(what.line) + ": " + what.message + "; " +
+                    what.hint);
+    return {};
+}
+
 bool is_settings_table(std::string_view name, FileScope scope) {
-    return std::any_of(k_keys.begin(), k_keys.end(), [&](const SettingKey& key) {
-        return key.table == canonical_table(name) &&
-               !(key.users_only && scope == FileScope::Project);
+    return std::ranges::any_of(k_keys, [&](const SettingKey& key) {
+        return key.table == canonical_table(name) && may_set(key, scope);
     });
 }
 
@@ -290,34 +231,23 @@ Result<std::vector<Setting>> read_settings(const TomlTable& entries, FileScope s
         }
         std::vector<std::string> known;
         for (const SettingKey& key : k_keys) {
-            if (key.table == canonical_table(table.key) &&
-                !(key.users_only && scope == FileScope::Project)) {
+            if (key.table == canonical_table(table.key) && may_set(key, scope)) {
                 known.emplace_back(key.key);
             }
         }
         for (const TomlEntry& entry : *values) {
             const SettingKey* key = find_setting_key(table.key + '.' + entry.key);
-            if (key == nullptr) {
-                std::string message =
-                    "unknown key " + quoted(entry.key) + " in [" + table.key + ']';
-                std::string hint = did_you_mean(entry.key, known, "known are " + join(known, ", "));
-                if (unknown == UnknownKeys::Refuse) {
-                    return toml_error(path, entry.at, "unknown-key", std::move(message),
-                                      std::move(hint));
-                }
-                notes.push_back(printable(path) + " line " + std::to_string(entry.at.line) + ": " +
-                                message + "; " + hint);
-                continue;
-            }
-            if (key->users_only && scope == FileScope::Project) {
-                std::string message = key->name() + " cannot be set in a project";
-                std::string hint = "it is for the user's own config.toml";
-                if (unknown == UnknownKeys::Refuse) {
-                    return toml_error(path, entry.at, "unknown-key", std::move(message),
-                                      std::move(hint));
-                }
-                notes.push_back(printable(path) + " line " + std::to_string(entry.at.line) + ": " +
-                                message + "; " + hint);
+            const bool users = key != nullptr && !may_set(*key, scope);
+            if (key == nullptr || users) {
+                CUDAENV_TRY_VOID(refuse_or_note(
+                    unknown,
+                    toml_error(
+                        path, entry.at, "unknown-key",
+                        users ? key->name() + " cannot be set in a project"
+                              : "unknown key " + quoted(entry.key) + " in [" + table.key + ']',
+                        users ? "it is for the user's own config.toml"
+                              : did_you_mean(entry.key, known, "known are " + join(known, ", "))),
+                    notes));
                 continue;
             }
             CUDAENV_TRY(SettingValue value, read_setting(*key, entry.value, scope, path));

@@ -8,7 +8,6 @@
 #include "base/result.hpp"
 #include "solver/pins/toml_document.hpp"
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,11 +29,11 @@ struct SettingKey {
     std::string_view table;
     std::string_view key;
     SettingKind kind = SettingKind::Word;
-    std::span<const std::string_view> words;       // the values of a Word, the default first
-    std::span<const std::string_view> users_words; // further ones, not for projects
-    bool users_only = false;
     std::string_view what;
-    bool truth = true; // the default of a Truth
+    bool users_only = false;
+    bool truth = true;                               // the default of a Truth
+    std::span<const std::string_view> words{};       // the values of a Word, the default first
+    std::span<const std::string_view> users_words{}; // further ones, not for projects
 
     [[nodiscard]] std::string name() const { return std::string(table) + '.' + std::string(key); }
 };
@@ -72,6 +71,9 @@ Result<SettingValue> read_setting(const SettingKey& key, const TomlValue& value,
 Result<std::vector<Setting>> read_settings(const TomlTable& entries, FileScope scope,
                                            UnknownKeys unknown, std::string_view path,
                                            std::vector<std::string>& notes);
+// An unknown key: the error, or a note of it where the rest of the file still counts.
+Result<void> refuse_or_note(UnknownKeys unknown, tl::unexpected<Error> error,
+                            std::vector<std::string>& notes);
 // Whether a table of settings has this name, in this scope.
 bool is_settings_table(std::string_view name, FileScope scope);
 

@@ -46,9 +46,8 @@ public:
         }
         for (const std::string_view line : split(m_text, '\n')) {
             const auto begin = static_cast<std::size_t>(line.data() - m_text.data());
-            const bool ascii = std::all_of(line.begin(), line.end(), [](char c) {
-                return static_cast<unsigned char>(c) < 0x80;
-            });
+            const bool ascii = std::ranges::all_of(
+                line, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
             m_lines.push_back(
                 {begin, begin + line.size(), !ascii && line.size() <= k_longest_counted_line});
         }
@@ -105,7 +104,7 @@ private:
             entries.push_back({std::string(key.str()), place(key.source().begin), value(node)});
         }
         // toml++ sorts by name; a file is read in its own order.
-        std::sort(entries.begin(), entries.end(), [](const TomlEntry& a, const TomlEntry& b) {
+        std::ranges::sort(entries, [](const TomlEntry& a, const TomlEntry& b) {
             return std::pair(a.at.line, a.at.column) < std::pair(b.at.line, b.at.column);
         });
         return entries;
@@ -132,9 +131,7 @@ private:
     }
 
     [[nodiscard]] TomlPlace place(std::size_t byte) const {
-        const auto after = std::upper_bound(
-            m_lines.begin(), m_lines.end(), byte,
-            [](std::size_t position, const Line& line) { return position < line.begin; });
+        const auto after = std::ranges::upper_bound(m_lines, byte, {}, &Line::begin);
         const auto line = after == m_lines.begin() ? after : after - 1;
         return {static_cast<int>(line - m_lines.begin()) + 1,
                 static_cast<int>(byte - line->begin) + 1};

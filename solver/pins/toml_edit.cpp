@@ -145,8 +145,8 @@ Result<std::string> edit_toml(std::string_view text, std::span<const TomlEdit> e
                           " was lost while editing TOML");
         }
         const TomlKeyPath path{edit.table, edit.key};
-        const auto found = std::find_if(layout->statements.begin(), layout->statements.end(),
-                                        [&](const TomlStatement& s) { return s.path == path; });
+        const auto found = std::ranges::find_if(
+            layout->statements, [&](const TomlStatement& s) { return s.path == path; });
         if (found != layout->statements.end()) {
             const std::string_view old = std::string_view(edited).substr(
                 found->value.begin, found->value.end - found->value.begin);

@@ -98,13 +98,10 @@ void advise_measured(const Attempt& attempt, Outcome& outcome) {
 }
 
 const knowledge::TorchVariant* torch_build(const Attempt& attempt, const Records& records) {
-    for (const specs::PackageRecord* const record : records) {
-        if (record->name == "torch") {
-            return knowledge::torch_variant(record->version, record->build,
-                                            attempt.world->host().machine);
-        }
-    }
-    return nullptr;
+    const auto* const torch = record_named(records, "torch");
+    return torch == nullptr ? nullptr
+                            : knowledge::torch_variant(torch->version, torch->build,
+                                                       attempt.world->host().machine);
 }
 
 // Of two frameworks, a list of GPUs is one's alone: "torch", and those that publish none.
@@ -116,16 +113,14 @@ Frameworks frameworks_of(const Records& records) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 2> k_without_list = {
         {{"tensorflow", "TensorFlow"}, {"jax", "JAX"}}};
     Frameworks frameworks;
-    bool torch = false;
     for (const specs::PackageRecord* const record : records) {
-        torch = torch || record->name == "torch";
         for (const auto& [name, shown] : k_without_list) {
             if (record->name == name) {
                 frameworks.without.emplace_back(shown);
             }
         }
     }
-    if (!torch || frameworks.without.empty()) {
+    if (record_named(records, "torch") == nullptr || frameworks.without.empty()) {
         return {};
     }
     frameworks.listed = "torch";
@@ -153,10 +148,8 @@ void advise_gpus(const Attempt& attempt, const Records& records, Outcome& outcom
     const auto* const variant = torch_build(attempt, records);
     const knowledge::Architectures* code = nullptr;
     if (variant != nullptr) {
-        const bool from_conda = attempt.manager == Manager::Conda ||
-                                std::ranges::any_of(records, [](const auto* record) {
-                                    return record->name == "torch" && record->channel == "conda";
-                                });
+        const bool from_conda =
+            attempt.manager == Manager::Conda || record_named(records, "torch")->channel == "conda";
         const auto& list = from_conda ? variant->conda_architectures : variant->wheel_architectures;
         code = list ? &*list : nullptr;
     }
@@ -320,9 +313,8 @@ void advise_tensorflow(const Request& request, const Attempt& attempt, const Rec
 void advise_older_release(const Attempt& attempt, const specs::PackageRecord& record,
                           Outcome& outcome) {
     const auto releases = knowledge::package_releases(record.name);
-    const auto chosen =
-        std::ranges::find(releases, record.version, &knowledge::PackageRelease::version);
-    if (chosen == releases.end() || !releases.back().least_gpu) {
+    const auto* const chosen = knowledge::package_release(record.name, record.version);
+    if (chosen == nullptr || !releases.back().least_gpu) {
         return;
     }
     const ComputeCapability floor = *releases.back().least_gpu;
@@ -336,10 +328,7 @@ void advise_older_release(const Attempt& attempt, const specs::PackageRecord& re
                   {"gpu", gpu.name},
                   {"sm", gpu.capability->sm()},
                   {"floor", floor.sm()}},
-                 {{releases.back().least_gpu_source.empty() ? releases.back().source
-                                                            : releases.back().least_gpu_source,
-                   0,
-                   {}}});
+                 {{releases.back().least_gpu_source, 0, {}}});
             return;
         }
     }
@@ -375,13 +364,12 @@ void advise_packages(const Attempt& attempt, const Records& records, Outcome& ou
         return;
     }
     for (const Item& item : attempt.question.items) {
-        const auto found = std::ranges::find(records, item.name, &specs::PackageRecord::name);
+        const auto* const record = record_named(records, item.name);
         const auto* const project = knowledge::package_project(item.name);
-        if (found == records.end() || item.in_environment) {
+        if (record == nullptr || item.in_environment) {
             continue;
         }
-        const specs::PackageRecord& record = **found;
-        if (const auto* const wheel = wheel_of(record, records)) {
+        if (const auto* const wheel = wheel_of(*record, records)) {
             warn(outcome, "CE227", {{"name", item.name}, {"wheel", wheel->name}},
                  {{project->source, 0, {}}});
         }
@@ -397,7 +385,7 @@ void advise_packages(const Attempt& attempt, const Records& records, Outcome& ou
                 }
             }
         }
-        advise_older_release(attempt, record, outcome);
+        advise_older_release(attempt, *record, outcome);
     }
 }
 

@@ -137,6 +137,17 @@ std::vector<std::string> nearest_to(const Item& item, std::span<const Channel* c
 
 } // namespace
 
+const specs::PackageRecord* record_named(const Records& records, std::string_view name) {
+    const auto found = std::ranges::find(records, name, &specs::PackageRecord::name);
+    return found == records.end() ? nullptr : *found;
+}
+
+bool is_asked(const Attempt& attempt, std::string_view name) {
+    return std::ranges::any_of(attempt.question.items, [&](const Item& item) {
+        return item.name == name && !item.kept && item.kind == Item::Kind::Spec;
+    });
+}
+
 std::string extras_of(const Attempt& attempt, const Records& records, std::string_view name) {
     std::set<std::string> extras;
     for (const Item& item : attempt.question.items) {
@@ -144,12 +155,10 @@ std::string extras_of(const Attempt& attempt, const Records& records, std::strin
             extras.insert(item.extras.begin(), item.extras.end());
         }
     }
-    for (const specs::PackageRecord* const record : records) {
-        if (record->name == cuda_extra_name(name)) {
-            for (const std::string_view extra : split(record->build, ',')) {
-                if (!extra.empty()) {
-                    extras.emplace(extra);
-                }
+    if (const auto* const record = record_named(records, cuda_extra_name(name))) {
+        for (const std::string_view extra : split(record->build, ',')) {
+            if (!extra.empty()) {
+                extras.emplace(extra);
             }
         }
     }

@@ -15,6 +15,8 @@ namespace cudaenv::resolve {
 
 // The records of an answer.
 using Records = std::vector<const specs::PackageRecord*>;
+// Null where there is none of that name.
+const specs::PackageRecord* record_named(const Records& records, std::string_view name);
 
 enum class Narrowing {
     Tight, // only records that the demands let through: fast, for finding an answer
@@ -40,6 +42,8 @@ struct AttemptOptions {
     Narrowing narrowing = Narrowing::Tight;
 };
 
+// The request names it, and it is not what the environment keeps.
+bool is_asked(const Attempt& attempt, std::string_view name);
 // "[cuda12]" of a package: the extras that were asked for, and those that its CUDA comes by.
 std::string extras_of(const Attempt& attempt, const Records& records, std::string_view name);
 

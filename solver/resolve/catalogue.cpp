@@ -306,8 +306,8 @@ void Catalogue::add_torch(World& world, Manager manager) {
         if (!release.pythons.empty()) {
             cpu.depends.push_back(python_spec(release.pythons));
         }
-        const bool any_conda = std::any_of(release.variants.begin(), release.variants.end(),
-                                           [](const auto& variant) { return variant.conda; });
+        const bool any_conda = std::ranges::any_of(
+            release.variants, [](const auto& variant) { return variant.conda; });
         if (manager == Manager::Pip || any_conda) {
             with_partners(std::move(cpu), nullptr);
         }

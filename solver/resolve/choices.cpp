@@ -3,6 +3,8 @@
 #include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/fit.hpp"
 #include "solver/resolve/conflict.hpp"
+#include "solver/resolve/resolve.hpp"
+#include "solver/specs/ask.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +14,7 @@ namespace cudaenv::resolve {
 
 namespace {
 
-const specs::PackageRecord* newest_of(const std::vector<const specs::PackageRecord*>& records) {
+const specs::PackageRecord* newest_of(const Records& records) {
     const specs::PackageRecord* newest = nullptr;
     std::optional<specs::Version> newest_version;
     for (const specs::PackageRecord* const record : records) {
@@ -25,8 +27,9 @@ const specs::PackageRecord* newest_of(const std::vector<const specs::PackageReco
     return newest;
 }
 
-std::string obstacle(const Request& request, const Item& item, const std::string& version,
-                     const std::function<Result<Outcome>(const Request&)>& resolve_again) {
+std::string obstacle(const Request& request, const facts::Host& host,
+                     std::span<const Channel* const> channels, const Item& item,
+                     const std::string& version) {
     Request changed = request;
     changed.tell_choices = false;
     for (Wanted& wanted : changed.specs) {
@@ -34,7 +37,7 @@ std::string obstacle(const Request& request, const Item& item, const std::string
             wanted.text = item.name + "==" + version;
         }
     }
-    const auto outcome = resolve_again(changed);
+    const auto outcome = resolve(changed, host, channels);
     if (!outcome) {
         return "it could not be tried";
     }
@@ -77,39 +80,94 @@ std::string why_this_build(const specs::PackageRecord& torch, const facts::Host&
                : std::string();
 }
 
+// What of the answer was asked for first.
+const specs::PackageRecord* first_asked(const Answer& answer) {
+    for (const Item& item : answer.attempt.question.items) {
+        const auto* const record = record_named(answer.records, item.name);
+        if (item.kind == Item::Kind::Spec && !item.in_environment && record != nullptr &&
+            item.name != "python" && item.name != "cuda") {
+            return record;
+        }
+    }
+    return nullptr;
+}
+
+// What would be taken without the answer: a newer one for which less is asked of the host, else the
+// version before it. Empty: nothing else is possible.
+Result<std::string> next_best(const Request& request, const facts::Host& host,
+                              const Answer& answer) {
+    const auto* const chosen = first_asked(answer);
+    if (chosen == nullptr) {
+        return std::string();
+    }
+    const std::string shown = display(*chosen, answer.attempt);
+    for (const WorldOptions& world : worlds_to_try(request, host, Vocabulary::Catalogue)) {
+        const bool asks_less = world.full_driver <= answer.world.full_driver &&
+                               world.known_code <= answer.world.known_code &&
+                               world.every_gpu <= answer.world.every_gpu;
+        if (!asks_less) {
+            continue;
+        }
+        CUDAENV_TRY(const auto other, answer_in(world, request, host, {}, answer.attempt.manager));
+        const auto* const record = other ? first_asked(*other) : nullptr;
+        if (record == nullptr || display(*record, other->attempt) == shown) {
+            continue;
+        }
+        return display(*record, other->attempt) +
+               (!world.known_code && answer.world.known_code ? ": its GPU list is not published"
+                : !world.full_driver && answer.world.full_driver
+                    ? ": the driver runs its CUDA by minor version compatibility only"
+                    : ": not on every GPU here");
+    }
+    Request older = request;
+    for (Wanted& wanted : older.specs) {
+        const auto ask = specs::Ask::parse(wanted.text);
+        const bool pinned = wanted.text.find_first_of("=<>~ ") != std::string::npos;
+        if (ask && !pinned && shown.starts_with(ask->name() + ' ')) {
+            wanted.text += '<' + chosen->version;
+            CUDAENV_TRY(const auto other,
+                        answer_in(answer.world, older, host, {}, answer.attempt.manager));
+            const auto* const record = other ? first_asked(*other) : nullptr;
+            return record == nullptr ? std::string()
+                                     : display(*record, other->attempt) + ": the version before";
+        }
+    }
+    return std::string();
+}
+
 } // namespace
 
-std::vector<Choice>
-choices_of(const Request& request, const Attempt& answered,
-           const std::vector<const specs::PackageRecord*>& records, const Attempt& unnarrowed,
-           const std::function<Result<Outcome>(const Request&)>& resolve_again) {
+Result<std::vector<Choice>> choices_of(const Request& request, const facts::Host& host,
+                                       std::span<const Channel* const> channels,
+                                       const Answer& answer) {
+    const Attempt& attempt = answer.attempt;
+    CUDAENV_TRY(
+        const Attempt whole,
+        make_attempt(request, host, channels, {answer.world, attempt.manager, Narrowing::None}));
+    const bool cuda_named = std::ranges::find(attempt.question.items, "cuda", &Item::name) !=
+                            attempt.question.items.end();
     std::vector<Choice> choices;
-    for (const Item& item : answered.question.items) {
-        const auto chosen = std::find_if(records.begin(), records.end(), [&](const auto* record) {
-            return record->name == item.name;
-        });
-        if (item.kind != Item::Kind::Spec || chosen == records.end() || item.name == "cuda") {
+    for (const Item& item : attempt.question.items) {
+        const auto* const chosen = record_named(answer.records, item.name);
+        if (item.kind != Item::Kind::Spec || chosen == nullptr || item.name == "cuda") {
             continue;
         }
-        if (item.kept) {
-            choices.push_back({display(**chosen, answered), {}, "installed, and it can stay", {}});
-            continue;
-        }
-        const auto* const newest = newest_of(unnarrowed.universe->matching(item.demand));
-        if (newest == nullptr || newest->version == (*chosen)->version) {
-            std::string why = "the newest that was asked for";
-            if (item.name == "torch" && answered.catalogue &&
-                !std::ranges::any_of(answered.question.items,
-                                     [](const Item& other) { return other.name == "cuda"; })) {
-                why += why_this_build(**chosen, answered.world->host());
+        Choice choice{display(*chosen, attempt), {}, "installed, and it can stay", {}};
+        const auto* const newest =
+            item.kept ? nullptr : newest_of(whole.universe->matching(item.demand));
+        if (newest != nullptr && newest->version != chosen->version) {
+            choice.newest = newest->version;
+            choice.why = obstacle(request, host, channels, item, newest->version);
+        } else if (!item.kept) {
+            choice.why = "the newest that was asked for";
+            if (item.name == "torch" && attempt.catalogue && !cuda_named) {
+                choice.why += why_this_build(*chosen, attempt.world->host());
             }
-            choices.push_back({display(**chosen, answered), {}, std::move(why), {}});
-            continue;
         }
-        choices.push_back({display(**chosen, answered),
-                           newest->version,
-                           obstacle(request, item, newest->version, resolve_again),
-                           {}});
+        choices.push_back(std::move(choice));
+    }
+    if (!choices.empty() && channels.empty()) {
+        CUDAENV_TRY(choices.front().next, next_best(request, host, answer));
     }
     return choices;
 }

@@ -1,18 +1,15 @@
 // Why an answer has not the newest of what was asked: for each such package the newest is asked for
-// by its version, and what prevents it. Internal to solver/plan.
+// by its version, and what prevents it. Internal to solver/resolve.
 #pragma once
 
-#include "solver/resolve/attempt.hpp"
+#include "solver/resolve/answer.hpp"
 #include "solver/resolve/outcome.hpp"
-
-#include <functional>
 
 namespace cudaenv::resolve {
 
-// `resolve_again` answers a changed request on the same host and channels.
-std::vector<Choice> choices_of(const Request& request, const Attempt& answered,
-                               const std::vector<const specs::PackageRecord*>& records,
-                               const Attempt& unnarrowed,
-                               const std::function<Result<Outcome>(const Request&)>& resolve_again);
+// Costs an unnarrowed universe and a solve for each package held back.
+Result<std::vector<Choice>> choices_of(const Request& request, const facts::Host& host,
+                                       std::span<const Channel* const> channels,
+                                       const Answer& answer);
 
 } // namespace cudaenv::resolve

@@ -1,5 +1,6 @@
 #include "solver/resolve/command_line.hpp"
 
+#include "base/ranges.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "solver/knowledge/builds.hpp"
@@ -19,18 +20,6 @@
 namespace cudaenv::resolve {
 
 namespace {
-
-const specs::PackageRecord* named(const Records& records, std::string_view name) {
-    const auto found = std::find_if(records.begin(), records.end(),
-                                    [&](const auto* record) { return record->name == name; });
-    return found == records.end() ? nullptr : *found;
-}
-
-bool is_asked(const Attempt& attempt, std::string_view name) {
-    return std::ranges::any_of(attempt.question.items, [&](const Item& item) {
-        return item.name == name && !item.kept && item.kind == Item::Kind::Spec;
-    });
-}
 
 bool is_kept(const Attempt& attempt, const specs::PackageRecord& record) {
     return std::ranges::any_of(attempt.question.items, [&](const Item& item) {
@@ -53,7 +42,7 @@ struct Destination {
 };
 
 std::string python_of(const Records& records) {
-    const auto* const python = named(records, "python");
+    const auto* const python = record_named(records, "python");
     return python == nullptr ? std::string() : python->version;
 }
 
@@ -74,7 +63,7 @@ Destination pip_destination(const Request& request, const Records& records) {
 knowledge::Target conda_destination(const Request& request, const Records& records) {
     knowledge::Target target = request.environment.target;
     for (const char* const name : {"torch", "tensorflow"}) {
-        if (named(records, name) != nullptr) {
+        if (record_named(records, name) != nullptr) {
             target.create_name = name;
             break;
         }
@@ -105,7 +94,7 @@ std::vector<std::string> conda_catalogue_commands(const Request& request, const 
         specs.push_back("python=" + python);
     }
     const auto& unknown = attempt.question.unknown;
-    if (const auto* const torch = named(records, "torch"); torch != nullptr) {
+    if (const auto* const torch = record_named(records, "torch"); torch != nullptr) {
         const auto* const build = knowledge::torch_variant(torch->version, torch->build);
         const bool forge = build != nullptr && !build->conda_channels.empty() &&
                            build->conda_channels.front() == "conda-forge";
@@ -120,7 +109,7 @@ std::vector<std::string> conda_catalogue_commands(const Request& request, const 
             specs.push_back("pytorch=" + torch->version + "=cpu*");
         }
         for (const char* const partner : {"torchvision", "torchaudio"}) {
-            const auto* const record = named(records, partner);
+            const auto* const record = record_named(records, partner);
             if (record != nullptr && !is_kept(attempt, *record)) {
                 specs.push_back(fmt::format("{}=={}", partner, record->version));
             }
@@ -138,7 +127,7 @@ std::vector<std::string> conda_catalogue_commands(const Request& request, const 
         if (channels.empty()) {
             add_channel("pytorch");
         }
-        if (named(records, "cudnn") != nullptr && is_asked(attempt, "cudnn")) {
+        if (record_named(records, "cudnn") != nullptr && is_asked(attempt, "cudnn")) {
             specs.push_back(as_asked(attempt, "cudnn"));
         }
         if (needs_numpy_1(attempt, *torch)) {
@@ -147,14 +136,14 @@ std::vector<std::string> conda_catalogue_commands(const Request& request, const 
         specs.insert(specs.end(), unknown.begin(), unknown.end());
         return {knowledge::conda_install(target, specs, channels)};
     }
-    if (const auto* const cuda = named(records, "cuda")) {
-        if (named(records, "cudnn") != nullptr) {
+    if (const auto* const cuda = record_named(records, "cuda")) {
+        if (record_named(records, "cudnn") != nullptr) {
             specs.push_back(as_asked(attempt, "cudnn"));
         }
         specs.insert(specs.end(), unknown.begin(), unknown.end());
         return {knowledge::runtime_recipe(DottedVersion::of(cuda->version), target, specs).command};
     }
-    if (named(records, "cudnn") != nullptr) {
+    if (record_named(records, "cudnn") != nullptr) {
         specs.push_back(as_asked(attempt, "cudnn"));
         add_channel("conda-forge");
     }
@@ -186,7 +175,7 @@ bool replaces_same_version(const Request& request, const specs::PackageRecord& t
 // is compiled against it.
 std::vector<PipGroup> torch_groups(const Request& request, const Attempt& attempt,
                                    const Records& records) {
-    const auto* const torch = named(records, "torch");
+    const auto* const torch = record_named(records, "torch");
     if (torch == nullptr) {
         return {};
     }
@@ -194,7 +183,7 @@ std::vector<PipGroup> torch_groups(const Request& request, const Attempt& attemp
     std::vector<PipGroup> groups;
     const TorchSource source = torch_source(request, attempt, records);
     for (const char* const name : {"torch", "torchvision", "torchaudio"}) {
-        const auto* const record = named(records, name);
+        const auto* const record = record_named(records, name);
         if (record == nullptr || is_kept(attempt, *record)) {
             continue;
         }
@@ -222,9 +211,8 @@ std::vector<PipGroup> torch_groups(const Request& request, const Attempt& attemp
 
 const knowledge::TensorflowRelease* tensorflow_release(const specs::PackageRecord& record) {
     const auto releases = knowledge::tensorflow_releases();
-    const auto row = std::ranges::find_if(
+    return find_pointer_if(
         releases, [&](const auto& release) { return release.tensorflow.str() == record.version; });
-    return row == releases.end() ? nullptr : &*row;
 }
 
 // conda has not each cuDNN; a newer one of the same major serves.
@@ -284,16 +272,16 @@ void add_source_builds(const SourceBuilds& builds, const knowledge::Target& targ
 // What METADATA omits, so that pip would not hold to it: "transformers<4.54.0" of vllm 0.9.
 void add_unstated(const Attempt& attempt, const Records& records,
                   const specs::PackageRecord& record, std::vector<std::string>& requirements) {
-    for (const knowledge::PackageRelease& release : knowledge::package_releases(record.name)) {
-        for (const std::string& text : release.unstated) {
-            const auto requirement = specs::Requirement::parse(text);
-            const std::string name = requirement ? requirement->normalized_name() : std::string();
-            const bool torchs = knowledge::find_framework(name) != nullptr;
-            if (release.version == record.version && requirement && !torchs &&
-                !is_asked(attempt, name) && named(records, name) == nullptr &&
-                std::ranges::find(requirements, text) == requirements.end()) {
-                requirements.push_back(text);
-            }
+    const auto* const release = knowledge::package_release(record.name, record.version);
+    if (release == nullptr) {
+        return;
+    }
+    for (const std::string& text : release->unstated) {
+        const auto requirement = specs::Requirement::parse(text);
+        const std::string name = requirement ? requirement->normalized_name() : std::string();
+        if (requirement && knowledge::find_framework(name) == nullptr && !is_asked(attempt, name) &&
+            record_named(records, name) == nullptr) {
+            add_once(requirements, text);
         }
     }
 }
@@ -304,7 +292,7 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
     std::vector<std::string> before;
     auto groups = torch_groups(request, attempt, records);
     PipGroup others;
-    const auto* const tensorflow = named(records, "tensorflow");
+    const auto* const tensorflow = record_named(records, "tensorflow");
     if (tensorflow != nullptr && !is_kept(attempt, *tensorflow)) {
         const auto* const row = tensorflow_release(*tensorflow);
         const bool cuda = tensorflow->build != "cpu";
@@ -351,7 +339,8 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
         }
     }
     if (groups.empty() && built.packages.empty() && built.wheels.empty()) {
-        if (const auto* const cuda = named(records, "cuda"); cuda && is_asked(attempt, "cuda")) {
+        if (const auto* const cuda = record_named(records, "cuda");
+            cuda && is_asked(attempt, "cuda")) {
             const auto recipe =
                 knowledge::runtime_recipe(DottedVersion::of(cuda->version), destination.target);
             if (recipe.command.empty()) {
@@ -360,7 +349,7 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
             const DottedVersion release = DottedVersion::of(cuda->version);
             const bool wheels = knowledge::has_runtime_wheels(release);
             const auto* const cudnn =
-                is_asked(attempt, "cudnn") ? named(records, "cudnn") : nullptr;
+                is_asked(attempt, "cudnn") ? record_named(records, "cudnn") : nullptr;
             if (cudnn != nullptr && !wheels) {
                 return {}; // conda's answer has both
             }
@@ -392,7 +381,7 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
 
 const knowledge::TensorflowRelease* tensorflow_without_libraries(const Attempt& attempt,
                                                                  const Records& records) {
-    const auto* const tensorflow = named(records, "tensorflow");
+    const auto* const tensorflow = record_named(records, "tensorflow");
     if (!attempt.catalogue || attempt.manager != Manager::Pip || tensorflow == nullptr ||
         tensorflow->build == "cpu" || is_kept(attempt, *tensorflow)) {
         return nullptr;
@@ -409,8 +398,8 @@ bool is_wheel_of_asked(const Attempt& attempt, const specs::PackageRecord& wheel
 }
 
 std::string cudnn_pin(const Attempt& attempt, const Records& records) {
-    const auto* const cudnn = named(records, "cudnn");
-    const auto* const cuda = named(records, "cuda");
+    const auto* const cudnn = record_named(records, "cudnn");
+    const auto* const cuda = record_named(records, "cuda");
     if (attempt.manager != Manager::Pip || cudnn == nullptr || cuda == nullptr ||
         is_asked(attempt, "cudnn")) {
         return {};
@@ -435,7 +424,7 @@ std::string cudnn_pin(const Attempt& attempt, const Records& records) {
 }
 
 TorchSource torch_source(const Request& request, const Attempt& attempt, const Records& records) {
-    const auto* const torch = named(records, "torch");
+    const auto* const torch = record_named(records, "torch");
     if (torch == nullptr) {
         return {};
     }
@@ -468,7 +457,7 @@ std::string pip_version(const TorchSource& source, const Attempt& attempt, const
     if (record.build == "source" || !source.index) {
         return record.version;
     }
-    const auto* const torch = named(records, "torch");
+    const auto* const torch = record_named(records, "torch");
     const auto* const variant = torch == nullptr ? nullptr : wheels_of(attempt, *torch);
     return variant == nullptr ? record.version + source.label
                               : knowledge::wheel_version(*variant, record.name, record.version);
@@ -492,9 +481,9 @@ std::string resolve_command(const Request& request, std::span<const Channel* con
         if (pin.name == "cuda" || pin.name == "python") {
             command += fmt::format(" --{} {}", pin.name, shell_word(pin.constraint));
         } else if (pin.origin != k_this_fix &&
-                   std::none_of(
-                       request.specs.begin(), request.specs.end(),
-                       [&](const Wanted& wanted) { return wanted.text.starts_with(pin.name); })) {
+                   std::ranges::none_of(request.specs, [&](const Wanted& wanted) {
+                       return wanted.text.starts_with(pin.name);
+                   })) {
             const bool bare = pin.constraint.find_first_of("=<>!~") != 0;
             command += ' ' + shell_word(pin.name + (bare ? "=" : "") + pin.constraint);
         }
@@ -548,10 +537,7 @@ std::vector<std::string> install_commands(const Request& request, const Attempt&
     if (specs.empty()) {
         return {};
     }
-    std::vector<std::string> channels;
-    for (const Channel* channel : attempt.channels) {
-        channels.push_back(channel->name());
-    }
+    const auto channels = each_of(attempt.channels, &Channel::name);
     return {knowledge::conda_install(conda_destination(request, records), specs, channels) +
             " --override-channels"};
 }

@@ -200,9 +200,8 @@ public:
 
     // Something that the user can do without root or new hardware, and that is what was asked for.
     [[nodiscard]] bool user_can() const {
-        return std::any_of(m_found.begin(), m_found.end(), [](const Candidate& one) {
-            return one.proposed.fix.cost <= 3 && !one.cpu;
-        });
+        return std::ranges::any_of(
+            m_found, [](const Candidate& one) { return one.proposed.fix.cost <= 3 && !one.cpu; });
     }
     [[nodiscard]] bool empty() const { return m_found.empty(); }
 
@@ -210,8 +209,8 @@ public:
         const auto order = [](const Candidate& one) {
             return 2 * one.proposed.fix.cost + (one.cpu ? 1 : 0);
         };
-        std::stable_sort(m_found.begin(), m_found.end(),
-                         [&](const auto& a, const auto& b) { return order(a) < order(b); });
+        std::ranges::stable_sort(m_found,
+                                 [&](const auto& a, const auto& b) { return order(a) < order(b); });
         std::vector<ProposedFix> fixes;
         for (Candidate& one : m_found) {
             if (fixes.size() < k_most_fixes) {
@@ -237,7 +236,7 @@ private:
     }
 
     void add(Candidate candidate) {
-        const bool known = std::any_of(m_found.begin(), m_found.end(), [&](const Candidate& other) {
+        const bool known = std::ranges::any_of(m_found, [&](const Candidate& other) {
             const RankedFix& old = other.proposed.fix;
             const RankedFix& fresh = candidate.proposed.fix;
             return old.text == fresh.text ||
@@ -272,10 +271,9 @@ private:
                                          ? std::string(known->conda_name)
                                          : item.name;
             const bool cuda_pin = item.kind == Item::Kind::Pin && item.name == "cuda";
-            const auto chosen =
-                std::find_if(records.begin(), records.end(), [&](const auto* record) {
-                    return record->name == name || (cuda_pin && runtime_of(*record).has_value());
-                });
+            const auto chosen = std::ranges::find_if(records, [&](const auto* record) {
+                return record->name == name || (cuda_pin && runtime_of(*record).has_value());
+            });
             std::string version = chosen == records.end() ? "" : (*chosen)->version;
             if (item.name == "cuda" && !version.empty()) {
                 version = DottedVersion::of(version).major_minor();

@@ -246,12 +246,12 @@ void opposed(const ConflictSearch& search, const Records& records, const Item& i
     std::size_t told = 0;
     const auto is_asked = [&](const specs::PackageRecord& record) {
         const auto& items = search.attempt().question.items;
-        return std::any_of(items.begin(), items.end(),
-                           [&](const Item& other) { return other.name == record.name; });
+        return std::ranges::any_of(items,
+                                   [&](const Item& other) { return other.name == record.name; });
     };
     Records asked_first = records;
-    std::stable_partition(asked_first.begin(), asked_first.end(),
-                          [&](const auto* record) { return is_asked(*record); });
+    std::ranges::stable_partition(asked_first,
+                                  [&](const auto* record) { return is_asked(*record); });
     for (const std::string& want : wanted) {
         const auto parsed = specs::MatchSpec::parse(want);
         if (!parsed) {
@@ -269,10 +269,9 @@ void opposed(const ConflictSearch& search, const Records& records, const Item& i
                 }
                 // Only a dependency that none of what is wanted could meet says why.
                 const auto candidates = search.attempt().universe->matching(want);
-                const bool possible =
-                    std::any_of(candidates.begin(), candidates.end(), [&](const auto* one) {
-                        return search.attempt().universe->matches(*one, dependency);
-                    });
+                const bool possible = std::ranges::any_of(candidates, [&](const auto* one) {
+                    return search.attempt().universe->matches(*one, dependency);
+                });
                 if (possible && !candidates.empty()) {
                     continue;
                 }

@@ -1,5 +1,7 @@
 #include "solver/resolve/conflict_search.hpp"
 
+#include "base/ranges.hpp"
+
 #include <algorithm>
 #include <numeric>
 
@@ -90,10 +92,7 @@ std::optional<Records> ConflictSearch::solve_around(const Core& core, std::size_
 }
 
 bool ConflictSearch::has_answer(const std::vector<std::size_t>& elements) const {
-    std::vector<std::string> demands;
-    for (const std::size_t i : elements) {
-        demands.push_back(m_elements[i].demand);
-    }
+    const auto demands = each_of(elements, [this](std::size_t i) { return m_elements[i].demand; });
     return m_attempt.universe->solve(demands).has_value();
 }
 
@@ -106,8 +105,8 @@ std::vector<std::size_t> ConflictSearch::core_of(std::vector<std::size_t> elemen
             break;
         }
         std::vector<std::size_t> without;
-        std::copy_if(elements.begin(), elements.end(), std::back_inserter(without),
-                     [&](std::size_t kept) { return kept != candidate; });
+        std::ranges::copy_if(elements, std::back_inserter(without),
+                             [&](std::size_t kept) { return kept != candidate; });
         if (!has_answer(without)) {
             elements = std::move(without);
         }

@@ -1,5 +1,6 @@
 #include "solver/resolve/environment.hpp"
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/findings.hpp"
@@ -12,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace cudaenv::resolve {
 
@@ -24,12 +24,8 @@ bool is_known_release(const Installed& installed) {
     if (known == nullptr || known->table.empty()) {
         return false;
     }
-    if (known->table == "packages") {
-        return std::ranges::any_of(
-            knowledge::package_releases(installed.name),
-            [&](const auto& release) { return release.version == installed.version; });
-    }
-    return true;
+    return known->table != "packages" ||
+           knowledge::package_release(installed.name, installed.version) != nullptr;
 }
 
 // torch first: what others are for is decided before they are.
@@ -80,12 +76,11 @@ std::string excluded_by(const Request& request, const Installed& installed) {
 // What an answer has of a package: pytorch is conda's name for torch.
 const ChosenPackage* chosen_for(const Outcome& outcome, const Installed& installed) {
     const auto* const known = knowledge::find_framework(installed.name);
-    const auto found = std::ranges::find_if(outcome.packages, [&](const ChosenPackage& package) {
+    return find_pointer_if(outcome.packages, [&](const ChosenPackage& package) {
         return package.name == installed.name ||
                (known != nullptr &&
                 std::ranges::find(known->conda, package.name) != known->conda.end());
     });
-    return found == outcome.packages.end() ? nullptr : &*found;
 }
 
 struct Changed {

@@ -1,140 +1,138 @@
 #include "solver/resolve/outcome_json.hpp"
 
-#include <nlohmann/json.hpp>
+#include "solver/facts/json_fields.hpp"
 
-namespace cudaenv::resolve {
+#include <array>
 
-namespace {
-using nlohmann::json;
+namespace cudaenv {
 
-json text_or_null(const std::string& text) {
-    return text.empty() ? json() : json(text);
+namespace facts {
+
+constexpr auto words_of(Severity /*type*/) {
+    return std::to_array<const char*>({"error", "warning", "note"});
 }
 
-const char* manager_name(Manager manager) {
-    return manager == Manager::Conda ? "conda" : "pip";
+constexpr auto fields_of(const Evidence* /*type*/) {
+    return std::tuple(Field("path", &Evidence::path),
+                      Field("line", &Evidence::line, Presence::FromOne),
+                      Field("text", &Evidence::text, Presence::Text));
 }
 
-template <typename T>
-json list_of(const std::vector<T>& values) {
-    json list = json::array();
-    for (const T& value : values) {
-        list.push_back(to_json(value));
-    }
-    return list;
-}
-} // namespace
-
-json to_json(const facts::Finding& finding) {
-    json evidence = json::array();
-    for (const facts::Evidence& one : finding.evidence) {
-        evidence.push_back({{"path", text_or_null(one.path)},
-                            {"line", one.line > 0 ? json(one.line) : json()},
-                            {"text", one.text}});
-    }
-    json value = {{"code", finding.code},
-                  {"severity", finding.severity == facts::Severity::Error     ? "error"
-                               : finding.severity == facts::Severity::Warning ? "warning"
-                                                                              : "note"},
-                  {"title", finding.title},
-                  {"evidence", std::move(evidence)},
-                  {"cause", finding.cause},
-                  {"fix", nullptr}};
-    if (finding.fix) {
-        value["fix"] = {{"text", finding.fix->text},
-                        {"command", text_or_null(finding.fix->command)}};
-    }
-    return value;
+constexpr auto fields_of(const Fix* /*type*/) {
+    return std::tuple(Field("text", &Fix::text, Presence::Text), Field("command", &Fix::command));
 }
 
-json to_json(const Outcome& outcome) {
-    json packages = json::array();
-    for (const ChosenPackage& package : outcome.packages) {
-        packages.push_back({{"name", package.name},
-                            {"version", package.version},
-                            {"build", text_or_null(package.build)},
-                            {"manager", manager_name(package.manager)},
-                            {"channel", text_or_null(package.channel)},
-                            {"url", text_or_null(package.url)},
-                            {"sha256", text_or_null(package.sha256)},
-                            {"asked", package.asked},
-                            {"kept", package.kept},
-                            {"framework", package.framework}});
-    }
-    json alternatives = json::array();
-    for (const Alternative& alternative : outcome.alternatives) {
-        alternatives.push_back(
-            {{"manager", manager_name(alternative.manager)}, {"commands", alternative.commands}});
-    }
-    json runs = json::array();
-    for (const Verdict& verdict : outcome.runs) {
-        const char* const answer = verdict.answer == knowledge::Answer::Yes  ? "yes"
-                                   : verdict.answer == knowledge::Answer::No ? "no"
-                                                                             : "unknown";
-        runs.push_back({{"text", verdict.text}, {"answer", answer}});
-    }
-    json changes = json::array();
-    for (const Change& change : outcome.changes) {
-        changes.push_back({{"name", change.name},
-                           {"from", change.from},
-                           {"to", change.to},
-                           {"why", text_or_null(change.why)}});
-    }
-    json value = {{"schema", "cudaenv.resolve/1"},
-                  {"status", outcome.solved() ? "solved" : "conflict"},
-                  {"request", outcome.request},
-                  {"cuda", outcome.cuda ? json(outcome.cuda->str()) : json()},
-                  {"python", outcome.python ? json(*outcome.python) : json()},
-                  {"cudnn", outcome.cudnn ? json(*outcome.cudnn) : json()},
-                  {"driver_assumed", outcome.driver_assumed},
-                  {"packages", std::move(packages)},
-                  {"toolkit", nullptr},
-                  {"host_compiler", nullptr},
-                  {"commands", outcome.commands},
-                  {"alternatives", std::move(alternatives)},
-                  {"missing", list_of(outcome.missing)},
-                  {"warnings", list_of(outcome.warnings)},
-                  {"runs", std::move(runs)},
-                  {"changes", std::move(changes)},
-                  {"kept", outcome.kept},
-                  {"conflict", nullptr}};
+constexpr auto fields_of(const Finding* /*type*/) {
+    return std::tuple(
+        Field("code", &Finding::code, Presence::Text), Field("severity", &Finding::severity),
+        Field("title", &Finding::title, Presence::Text), Field("evidence", &Finding::evidence),
+        Field("cause", &Finding::cause, Presence::Text), Field("fix", &Finding::fix));
+}
+
+} // namespace facts
+
+namespace knowledge {
+
+constexpr auto words_of(Answer /*type*/) {
+    return std::to_array<const char*>({"no", "unknown", "yes"});
+}
+
+} // namespace knowledge
+
+namespace resolve {
+
+using facts::Field;
+using facts::Presence;
+
+constexpr auto words_of(Manager /*type*/) {
+    return std::to_array<const char*>({"conda", "pip"});
+}
+
+constexpr auto fields_of(const ChosenPackage* /*type*/) {
+    return std::tuple(
+        Field("name", &ChosenPackage::name, Presence::Text),
+        Field("version", &ChosenPackage::version, Presence::Text),
+        Field("build", &ChosenPackage::build), Field("manager", &ChosenPackage::manager),
+        Field("channel", &ChosenPackage::channel), Field("url", &ChosenPackage::url),
+        Field("sha256", &ChosenPackage::sha256), Field("asked", &ChosenPackage::asked),
+        Field("kept", &ChosenPackage::kept), Field("framework", &ChosenPackage::framework));
+}
+
+constexpr auto fields_of(const Alternative* /*type*/) {
+    return std::tuple(Field("manager", &Alternative::manager),
+                      Field("commands", &Alternative::commands));
+}
+
+constexpr auto fields_of(const Verdict* /*type*/) {
+    return std::tuple(Field("text", &Verdict::text, Presence::Text),
+                      Field("answer", &Verdict::answer));
+}
+
+constexpr auto fields_of(const Change* /*type*/) {
+    return std::tuple(Field("name", &Change::name, Presence::Text),
+                      Field("from", &Change::from, Presence::Text),
+                      Field("to", &Change::to, Presence::Text), Field("why", &Change::why));
+}
+
+constexpr auto fields_of(const Choice* /*type*/) {
+    return std::tuple(Field("chosen", &Choice::chosen, Presence::Text),
+                      Field("newest", &Choice::newest), Field("next", &Choice::next),
+                      Field("why", &Choice::why, Presence::Text));
+}
+
+constexpr auto fields_of(const Reason* /*type*/) {
+    return std::tuple(Field("text", &Reason::text, Presence::Text), Field("facts", &Reason::facts));
+}
+
+constexpr auto fields_of(const RankedFix* /*type*/) {
+    return std::tuple(Field("text", &RankedFix::text, Presence::Text),
+                      Field("command", &RankedFix::command), Field("cost", &RankedFix::cost));
+}
+
+constexpr auto fields_of(const Conflict* /*type*/) {
+    return std::tuple(Field("reasons", &Conflict::reasons), Field("fixes", &Conflict::fixes));
+}
+
+constexpr auto fields_of(const Outcome* /*type*/) {
+    return std::tuple(Field("request", &Outcome::request), Field("cuda", &Outcome::cuda),
+                      Field("python", &Outcome::python), Field("cudnn", &Outcome::cudnn),
+                      Field("driver_assumed", &Outcome::driver_assumed),
+                      Field("packages", &Outcome::packages), Field("commands", &Outcome::commands),
+                      Field("alternatives", &Outcome::alternatives),
+                      Field("missing", &Outcome::missing), Field("warnings", &Outcome::warnings),
+                      Field("runs", &Outcome::runs), Field("changes", &Outcome::changes),
+                      Field("kept", &Outcome::kept), Field("conflict", &Outcome::conflict));
+}
+
+nlohmann::json to_json(const facts::Finding& finding) {
+    return facts::object_json(finding);
+}
+
+nlohmann::json to_json(const Outcome& outcome) {
+    using facts::value_json;
+    nlohmann::json value = facts::object_json(outcome);
+    value["schema"] = "cudaenv.resolve/1";
+    value["status"] = outcome.solved() ? "solved" : "conflict";
+    value["toolkit"] = nullptr;
+    value["host_compiler"] = nullptr;
     if (!outcome.choices.empty()) {
-        json choices = json::array();
-        for (const Choice& choice : outcome.choices) {
-            choices.push_back({{"chosen", choice.chosen},
-                               {"newest", text_or_null(choice.newest)},
-                               {"next", text_or_null(choice.next)},
-                               {"why", choice.why}});
-        }
-        value["choices"] = std::move(choices);
+        value["choices"] = value_json(outcome.choices);
     }
-    if (outcome.toolkit) {
-        value["toolkit"] = {
-            {"path", outcome.toolkit->path},
-            {"version", outcome.toolkit->version ? json(outcome.toolkit->version->str()) : json()},
-            {"gcc_min", outcome.toolkit->gcc_min ? json(*outcome.toolkit->gcc_min) : json()},
-            {"gcc_max", outcome.toolkit->gcc_max ? json(*outcome.toolkit->gcc_max) : json()}};
+    if (const auto& toolkit = outcome.toolkit) {
+        value["toolkit"] = {{"path", toolkit->path},
+                            {"version", value_json(toolkit->version)},
+                            {"gcc_min", value_json(toolkit->gcc_min)},
+                            {"gcc_max", value_json(toolkit->gcc_max)}};
     }
-    if (outcome.host_compiler) {
+    if (const auto& compiler = outcome.host_compiler) {
         value["host_compiler"] = {
-            {"family",
-             outcome.host_compiler->family == facts::CompilerFamily::Gcc ? "gcc" : "clang"},
-            {"version", outcome.host_compiler->version.str()},
-            {"path", outcome.host_compiler->path}};
-    }
-    if (outcome.conflict) {
-        json reasons = json::array();
-        for (const Reason& reason : outcome.conflict->reasons) {
-            reasons.push_back({{"text", reason.text}, {"facts", reason.facts}});
-        }
-        json fixes = json::array();
-        for (const RankedFix& fix : outcome.conflict->fixes) {
-            fixes.push_back(
-                {{"text", fix.text}, {"command", text_or_null(fix.command)}, {"cost", fix.cost}});
-        }
-        value["conflict"] = {{"reasons", std::move(reasons)}, {"fixes", std::move(fixes)}};
+            {"family", compiler->family == facts::CompilerFamily::Gcc ? "gcc" : "clang"},
+            {"version", compiler->version.str()},
+            {"path", compiler->path}};
     }
     return value;
 }
 
-} // namespace cudaenv::resolve
+} // namespace resolve
+
+} // namespace cudaenv

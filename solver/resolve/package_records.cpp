@@ -91,8 +91,8 @@ void add_unstated(const knowledge::PackageRelease& release,
 void add_torch_extra(const knowledge::PackageRelease& release,
                      const std::function<bool(std::string_view)>& known,
                      specs::PackageRecord& record) {
-    const auto extra = std::ranges::find(release.extras, "torch", &knowledge::PackageExtra::name);
-    if (extra == release.extras.end()) {
+    const auto* const extra = release.extra("torch");
+    if (extra == nullptr) {
         return;
     }
     for (const std::string& text : extra->requirements) {
@@ -167,8 +167,8 @@ void add_extra_records(std::string_view package, std::string_view extra,
                        const std::function<bool(std::string_view)>& known,
                        std::vector<specs::PackageRecord>& out) {
     for (const knowledge::PackageRelease& release : knowledge::package_releases(package)) {
-        const auto found = std::ranges::find(release.extras, extra, &knowledge::PackageExtra::name);
-        if (found == release.extras.end()) {
+        const auto* const found = release.extra(extra);
+        if (found == nullptr) {
             continue;
         }
         specs::PackageRecord record;
@@ -192,10 +192,8 @@ bool has_toolkit_of(const knowledge::PackageRelease& release, const facts::Host&
 }
 
 bool has_extras(const knowledge::PackageRelease& release, std::string_view set) {
-    return std::ranges::all_of(split(set, ','), [&](std::string_view extra) {
-        return std::ranges::find(release.extras, extra, &knowledge::PackageExtra::name) !=
-               release.extras.end();
-    });
+    return std::ranges::all_of(
+        split(set, ','), [&](std::string_view extra) { return release.extra(extra) != nullptr; });
 }
 
 void add_cuda_extra_records(std::string_view package, const World& world,
@@ -325,13 +323,9 @@ std::optional<std::pair<std::string, std::string>> exact_pin(std::string_view re
 
 std::string wheel_pythons(std::string_view name, std::string_view version,
                           const facts::Host& host) {
-    for (const knowledge::PackageRelease& release : knowledge::package_releases(name)) {
-        const auto* const wheels = release.version == version ? wheels_for(release, host) : nullptr;
-        if (wheels != nullptr) {
-            return python_spec(release, wheels);
-        }
-    }
-    return {};
+    const auto* const release = knowledge::package_release(name, version);
+    const auto* const wheels = release == nullptr ? nullptr : wheels_for(*release, host);
+    return wheels == nullptr ? std::string() : python_spec(*release, wheels);
 }
 
 std::string extra_name(std::string_view package, std::string_view extra) {
@@ -358,12 +352,9 @@ bool has_package(std::string_view name) {
             return project != nullptr && !project->cuda_extras.empty();
         }
         return has_package(name.substr(0, at)) &&
-               std::ranges::any_of(knowledge::package_releases(name.substr(0, at)),
-                                   [&](const auto& release) {
-                                       return std::ranges::find(release.extras, extra,
-                                                                &knowledge::PackageExtra::name) !=
-                                              release.extras.end();
-                                   });
+               std::ranges::any_of(
+                   knowledge::package_releases(name.substr(0, at)),
+                   [&](const auto& release) { return release.extra(extra) != nullptr; });
     }
     const auto* const framework = knowledge::find_framework(name);
     const bool elsewhere =
@@ -460,9 +451,7 @@ void package_records(std::string_view name, World& world,
         }
         if (release.least_gpu) {
             for (std::string& constraint :
-                 world.least_gpu_constraints(*release.least_gpu, release.least_gpu_source.empty()
-                                                                     ? release.source
-                                                                     : release.least_gpu_source)) {
+                 world.least_gpu_constraints(*release.least_gpu, release.least_gpu_source)) {
                 record.constrains.push_back(std::move(constraint));
             }
         }
@@ -483,15 +472,11 @@ bool draws_newest_cuda(const specs::PackageRecord& record) {
     if (at == std::string::npos) {
         return false;
     }
-    const auto releases = knowledge::package_releases(record.name.substr(0, at));
-    const auto release =
-        std::ranges::find(releases, record.version, &knowledge::PackageRelease::version);
-    if (release == releases.end()) {
-        return false;
-    }
-    const auto extra = std::ranges::find(release->extras, record.name.substr(at + k_extra.size()),
-                                         &knowledge::PackageExtra::name);
-    return extra != release->extras.end() &&
+    const auto* const release =
+        knowledge::package_release(record.name.substr(0, at), record.version);
+    const auto* const extra =
+        release == nullptr ? nullptr : release->extra(record.name.substr(at + k_extra.size()));
+    return extra != nullptr &&
            std::ranges::any_of(extra->requirements, [](const std::string& text) {
                return (text.starts_with("nvidia-cuda-runtime") ||
                        text.starts_with("cuda-toolkit")) &&
@@ -509,15 +494,14 @@ std::string torch_requirement(const DottedVersion& torch, std::string_view name)
 
 std::string requirement_of(std::string_view package, std::string_view version,
                            std::string_view name) {
-    for (const knowledge::PackageRelease& release : knowledge::package_releases(package)) {
-        if (release.version != version) {
-            continue;
-        }
-        for (const std::string& text : release.requirements) {
-            const auto requirement = specs::Requirement::parse(text);
-            if (requirement && requirement->normalized_name().starts_with(name)) {
-                return conda_spec(*requirement);
-            }
+    const auto* const release = knowledge::package_release(package, version);
+    if (release == nullptr) {
+        return {};
+    }
+    for (const std::string& text : release->requirements) {
+        const auto requirement = specs::Requirement::parse(text);
+        if (requirement && requirement->normalized_name().starts_with(name)) {
+            return conda_spec(*requirement);
         }
     }
     return {};

@@ -1,20 +1,16 @@
 #include "solver/resolve/question.hpp"
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
-#include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/frameworks.hpp"
 #include "solver/knowledge/packages.hpp"
-#include "solver/pins/pins.hpp"
 #include "solver/resolve/package_records.hpp"
-#include "solver/specs/ask.hpp"
-#include "solver/specs/cuda_label.hpp"
-#include "solver/specs/match_spec.hpp"
+#include "solver/resolve/spec_reader.hpp"
 #include "solver/specs/requirement.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
@@ -22,327 +18,16 @@ namespace cudaenv::resolve {
 
 namespace {
 
-bool is_name_character(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '.';
-}
-
-bool contains(std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-}
-
-// conda's packages that say which CUDA an environment has.
-constexpr std::array<std::string_view, 4> k_cuda_packages = {"cudatoolkit", "cuda-version",
-                                                             "pytorch-cuda", "cuda-toolkit"};
-
-// The catalogue's name for what conda or an older pip calls otherwise: "torch" of "pytorch-gpu".
-std::string catalogue_name(const std::string& name) {
-    if (std::ranges::find(k_cuda_packages, name) != k_cuda_packages.end()) {
-        return "cuda";
-    }
-    const auto* const known = knowledge::find_framework(name);
-    return known == nullptr ? name : known->name;
-}
-
-// The name that a channel has for it: "pytorch" of "torch".
-std::string channel_name_of(const std::string& name, std::span<const Channel* const> channels) {
-    const auto has = [&](std::string_view one) {
-        return std::ranges::any_of(channels,
-                                   [&](const Channel* channel) { return channel->has(one); });
-    };
-    std::vector<std::string> names;
-    if (name == "cuda") {
-        names.assign(k_cuda_packages.begin(), k_cuda_packages.end());
-    } else if (const auto* const known = knowledge::find_framework(name)) {
-        names = known->conda;
-    }
-    const auto found = has(name) ? names.end() : std::ranges::find_if(names, has);
-    return found == names.end() ? name : *found;
-}
-
-// What a pin of this name constrains, in conda's channels.
-std::vector<std::string> conda_names_of_pin(std::string_view pin) {
-    if (pin == "cuda") {
-        return {"cudatoolkit",  "cuda-version", "pytorch-cuda", "cuda-cudart",
-                "cuda-runtime", "cuda-toolkit", "cuda-nvcc"};
-    }
-    const pins::PinName* const known = pins::find_pin_name(pin);
-    if (known != nullptr && !known->conda_name.empty() && known->conda_name != pin) {
-        return {std::string(known->conda_name), std::string(pin)};
-    }
-    return {std::string(pin)};
-}
-
-bool has_name(std::span<const Channel* const> channels, std::string_view name) {
-    return std::any_of(channels.begin(), channels.end(),
-                       [&](const Channel* channel) { return channel->has(name); });
-}
-
-Error at_origin(Error error, const std::string& origin) {
-    if (error.path.empty()) {
-        error.path = origin;
-    }
-    return error;
-}
-
-// `name[extra1,extra2]rest` without its extras: a bracket that holds no `=` is pip's, not conda's.
-std::string without_extras(std::string_view text) {
-    const std::size_t open = text.find('[');
-    const std::size_t close = text.find(']', open == std::string_view::npos ? 0 : open);
-    if (open == std::string_view::npos || close == std::string_view::npos ||
-        contains(text.substr(open, close - open), "=")) {
-        return std::string(text);
-    }
-    return std::string(text.substr(0, open)) + std::string(text.substr(close + 1));
-}
-
-// conda takes any word for a version; nothing in the catalogue has one that begins with a letter.
-Result<void> check_version_begins_with_digit(std::string_view rest, std::string_view text,
-                                             const std::string& origin) {
-    const std::size_t begin = rest.find_first_not_of("=<>!~ ");
-    if (begin == 0 || begin == std::string_view::npos || rest[begin] < 'A' || rest[begin] > 'z') {
-        return {};
-    }
-    const std::string_view word = rest.substr(begin, rest.find_first_of(" ,|=", begin) - begin);
-    Error error = bad_input("bad-version", fmt::format("\"{}\" is not a version", word),
-                            "expected digits and dots, as in 11.3")
-                      .value();
-    error.path = origin;
-    error.column = static_cast<int>(text.find(word)) + 1;
-    return tl::unexpected(std::move(error));
-}
-
-} // namespace
-
-Result<void> check_is_for_nvidia(std::string_view text) {
-    const std::string lower = to_lower_ascii(text);
-    const auto plus = lower.find_last_of("+/");
-    const auto label = plus == std::string::npos ? std::string() : lower.substr(plus + 1);
-    const bool rocm = label.starts_with("rocm") || label.starts_with("hip");
-    if (rocm || label.starts_with("xpu")) {
-        return bad_input(
-            "other-gpu",
-            fmt::format("{} is {}; cudaenv resolves CUDA builds", text,
-                        rocm ? "a ROCm build, for AMD GPUs" : "an XPU build, for Intel GPUs"),
-            fmt::format("leave it out, or see https://pytorch.org/get-started/locally "
-                        "for {}",
-                        rocm ? "ROCm" : "XPU"));
-    }
-    if (contains(lower, ".dev") || contains(lower, "/nightly/")) {
-        return bad_input("nightly",
-                         fmt::format("{} is a nightly build; cudaenv knows releases only", text),
-                         "nightlies are at https://download.pytorch.org/whl/nightly/TAG");
-    }
-    return {};
-}
-
-namespace {
-
-// Wheels and builds are for a minor version of Python: 3.11.7 asks for 3.11.
-std::string minor_python(std::string_view rest) {
-    const std::size_t begin = rest.find_first_of("0123456789");
-    if (begin == std::string_view::npos ||
-        rest.find_first_of(",|<>!~*", 0) != std::string_view::npos) {
-        return std::string(rest);
-    }
-    const auto version = DottedVersion::parse(trim(rest.substr(begin)));
-    return version && version->parts().size() > 2
-               ? std::string(rest.substr(0, begin)) + version->major_minor()
-               : std::string(rest);
-}
-
-// The build of a conda spec in the catalogue's words: "*cuda12.1*" -> "cu121", "*cpu*" -> "cpu".
-std::string catalogue_build(std::string_view build) {
-    std::string plain(build);
-    std::erase(plain, '*');
-    if (const auto cuda = specs::cuda_in(plain)) {
-        return knowledge::cuda_tag(*cuda);
-    }
-    return contains(plain, "cpu") ? "cpu" : "";
-}
-
-Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> channels,
-                       Vocabulary vocabulary, Question& question) {
-    std::string text(trim(wanted.text));
-    if (text.empty()) {
-        return bad_input("bad-spec", "an empty spec",
-                         "a name with or without a version, as in torch==2.4");
-    }
-    auto ask = specs::Ask::parse(text);
-    if (!ask) {
-        return tl::unexpected(at_origin(ask.error(), wanted.origin));
-    }
-    CUDAENV_TRY_VOID(check_is_for_nvidia(text));
-    if (contains(text, " @ ") || contains(text, "===")) {
-        return bad_input("bad-spec",
-                         fmt::format("\"{}\" names one file: there is nothing to solve", text),
-                         "install it as it is, or name a version, as in torch==2.4");
-    }
-    if (const std::size_t marker = text.find(';'); marker != std::string::npos) {
-        text = std::string(
-            trim(std::string_view(text).substr(0, marker))); // it holds here: see the caller
-    }
-    for (const std::string& extra : ask->extras()) {
-        question.cuda_asked = question.cuda_asked || contains(extra, "cuda");
-    }
-    std::string plain = ask->extras().empty() ? text : without_extras(text);
-    const std::size_t scope = plain.rfind("::");
-    const std::size_t name_begin = scope == std::string::npos ? 0 : scope + 2;
-    std::size_t name_end = name_begin;
-    while (name_end < plain.size() && is_name_character(plain[name_end])) {
-        ++name_end;
-    }
-    std::string name = to_lower_ascii(plain.substr(name_begin, name_end - name_begin));
-    const std::string typed_name = name;
-    std::string rest = plain.substr(name_end);
-    std::size_t scope_end = 0; // what of `plain` is left out of the demand
-    std::string local_tag;
-    if (const std::size_t local = rest.find('+');
-        local != std::string::npos && rest.find_first_of(",|", local) == std::string::npos) {
-        local_tag = std::string(trim(rest.substr(local + 1)));
-    }
-
-    if (vocabulary == Vocabulary::Catalogue) {
-        name = catalogue_name(name);
-        // pytorch::pytorch=2.1=*cuda12.1*: torch's records have a channel, and the build says the
-        // CUDA.
-        const auto* const row = knowledge::find_framework(name);
-        const bool has_channel = row != nullptr && row->table == "torch";
-        const std::string channel =
-            scope == std::string::npos ? "" : redact_secrets(plain.substr(0, scope));
-        if (has_channel && !channel.empty() && channel != "pytorch" && channel != "conda-forge") {
-            auto error = bad_input(
-                "other-channel",
-                fmt::format("builds of {} in channel {} are not known here", name, channel),
-                fmt::format("those of pytorch and conda-forge are; -c {} reads it", channel));
-            error.value().path = wanted.origin;
-            return error;
-        }
-        scope_end = has_channel ? 0 : name_begin;
-        if (const auto* const spec = ask->conda(); spec != nullptr && contains(rest, "[")) {
-            const auto* const version = spec->value("version");
-            const auto* const build = spec->value("build");
-            const std::string tag = build == nullptr ? "" : catalogue_build(*build);
-            rest = (version == nullptr ? std::string(" *") : ' ' + *version) +
-                   (tag.empty() ? "" : ' ' + tag);
-        }
-        const std::size_t build_at = rest.starts_with("=") && !rest.starts_with("==")
-                                         ? rest.find('=', 1)
-                                         : std::string::npos;
-        if (build_at != std::string::npos) {
-            const std::string build = catalogue_build(std::string_view(rest).substr(build_at + 1));
-            rest = rest.substr(1, build_at - 1);
-            rest =
-                ' ' + rest + (contains(rest, "*") ? "" : ".*") + (build.empty() ? "" : ' ' + build);
-        }
-        if (name == "python") {
-            rest = minor_python(rest);
-        }
-        if (name == "cuda") { // an update of a release is that release: 12.4.1
-            const auto version =
-                rest.starts_with("=")
-                    ? DottedVersion::parse(rest.substr(rest.find_first_not_of('=')))
-                    : Result<DottedVersion>(DottedVersion());
-            if (version && version->parts().size() > 2) {
-                rest = '=' + version->major_minor();
-            }
-        }
-        // torch==1.12.1+cu113: the label is the variant.
-        if (!local_tag.empty()) {
-            rest = rest.substr(0, rest.find('+')) + ' ' + local_tag;
-            if (rest.starts_with("==")) {
-                rest = ' ' + rest;
-            }
-        }
-    } else {
-        name = channel_name_of(name, channels);
-    }
-
-    Item item;
-    item.extras.assign(ask->extras().begin(), ask->extras().end());
-    item.text = redact_secrets(text);
-    item.origin = wanted.origin;
-    item.name = name;
-    item.demand = plain.substr(scope_end, name_begin - scope_end) + name + rest;
-    auto parsed = specs::MatchSpec::parse(item.demand);
-    if (!parsed) {
-        return tl::unexpected(at_origin(parsed.error(), wanted.origin));
-    }
-    if (vocabulary == Vocabulary::Catalogue) {
-        CUDAENV_TRY_VOID(check_version_begins_with_digit(rest, text, wanted.origin));
-    }
-    if (parsed->constrains_anything()) {
-        item.relaxed = name;
-        // The build is the last of `name version build`, `name=version=build`, or a bracket key.
-        const std::vector<std::string_view> words = split(trim(rest), ' ');
-        const std::size_t second = rest.starts_with("=") && !rest.starts_with("==")
-                                       ? rest.find('=', 1)
-                                       : std::string::npos;
-        if (words.size() == 2 && !words[1].empty()) {
-            item.build_relaxed = name + ' ' + std::string(words[0]);
-        } else if (second != std::string::npos) {
-            item.build_relaxed = name + rest.substr(0, second);
-        }
-    }
-    const std::string lower = to_lower_ascii(text);
-    const bool names_gpu = name.starts_with("cuda") || name == "cudnn" || name == "nccl" ||
-                           !library_of(name).empty() || name == "pytorch-cuda" ||
-                           typed_name.ends_with("-gpu") || lower.starts_with("tensorflow-gpu") ||
-                           lower.starts_with("pytorch-gpu") || name.starts_with("cupy");
-    if (names_gpu || contains(rest, "cuda") || contains(rest, "gpu") ||
-        local_tag.starts_with("cu")) {
-        question.cuda_asked = true;
-    }
-    if (name == "cpuonly" || typed_name.ends_with("-cpu") || contains(rest, "cpu")) {
-        question.cpu_asked = true;
-    }
-    return item;
-}
-
-Result<Item> read_pin(const pins::Pin& pin, Vocabulary vocabulary) {
-    Item item;
-    item.kind = Item::Kind::Pin;
-    const bool has_operator = !pin.constraint.empty() && pin.constraint.find_first_of("=<>!~") == 0;
-    item.text = pin.name + (has_operator ? "" : "=") + pin.constraint;
-    item.origin = pin.origin;
-    item.name = pin.name;
-    item.demand = "__pin_" + pin.name;
-    auto constraint = pins::PinConstraint::parse(pin.constraint);
-    if (!constraint) {
-        return tl::unexpected(at_origin(constraint.error(), pin.origin));
-    }
-    std::vector<std::string> names{pin.name};
-    if (vocabulary == Vocabulary::Conda) {
-        names = conda_names_of_pin(pin.name);
-    }
-    for (const std::string& name : names) {
-        std::string spec = constraint->conda_version_spec();
-        // These carry major.minor only: a pin of a patch release still means them.
-        if (name == "cuda" || name == "cuda-version" || name == "pytorch-cuda" ||
-            (name == "python" && vocabulary == Vocabulary::Catalogue)) {
-            const auto single = constraint->single();
-            if (single && single->parts().size() > 2) {
-                spec = single->major_minor() + ".*";
-            }
-        }
-        item.constrains.push_back(name + ' ' + spec);
-    }
-    return item;
-}
-
 // The first release with an extra that exists beside no record of its own, TensorFlow's; nothing
 // for all others, whose records say it.
 std::optional<std::string> first_with_extra(const std::string& package, const std::string& extra) {
     if (has_package(extra_name(package, extra))) {
         return std::nullopt;
     }
-    for (const auto& release : knowledge::package_releases(package)) {
-        if (std::ranges::find(release.extras, extra, &knowledge::PackageExtra::name) !=
-            release.extras.end()) {
-            return release.version;
-        }
-    }
-    return std::nullopt;
+    const auto* const first =
+        find_pointer_if(knowledge::package_releases(package),
+                        [&](const auto& release) { return release.extra(extra) != nullptr; });
+    return first == nullptr ? std::nullopt : std::optional(first->version);
 }
 
 bool is_before(const std::string& version, const std::string& other) {
@@ -357,31 +42,23 @@ Result<void> check_extras(const Item& item) {
     const auto pin = exact_pin(item.demand);
     for (const auto& release : knowledge::package_releases(item.name)) {
         for (const auto& extra : release.extras) {
-            if (std::ranges::find(known, extra.name) == known.end()) {
-                known.push_back(extra.name);
-            }
+            add_once(known, extra.name);
         }
     }
     for (const std::string& extra : item.extras) {
         const std::string name = specs::normalize_project_name(extra);
         const auto begins = first_with_extra(item.name, name);
         if (pin && begins && is_before(pin->second, *begins)) {
-            auto error =
-                bad_input("no-such-extra",
-                          fmt::format("{} {} has no extra \"{}\"", item.name, pin->second, extra),
-                          fmt::format("the extra begins with {}", *begins));
-            error.value().path = item.origin;
-            return error;
+            return bad_input(
+                "no-such-extra",
+                fmt::format("{} {} has no extra \"{}\"", item.name, pin->second, extra),
+                fmt::format("the extra begins with {}", *begins), item.origin);
         }
-        if (known.empty() || !contains(name, "cuda") ||
-            std::ranges::find(known, name) != known.end()) {
-            continue;
+        if (!known.empty() && name.find("cuda") != std::string::npos && !contains(known, name)) {
+            return bad_input("no-such-extra",
+                             fmt::format("{} has no extra \"{}\"", item.name, extra),
+                             "its extras are " + join(known, ", "), item.origin);
         }
-        auto error =
-            bad_input("no-such-extra", fmt::format("{} has no extra \"{}\"", item.name, extra),
-                      "its extras are " + join(known, ", "));
-        error.value().path = item.origin;
-        return error;
     }
     return {};
 }
@@ -405,6 +82,16 @@ std::vector<std::string> siblings_of(const std::string& name,
         }
     }
     return siblings;
+}
+
+// What an item asks of a package, asked of its extra, which is a package of its own.
+Item of_extra(Item item, const std::string& name) {
+    item.demand = name + item.demand.substr(item.name.size());
+    item.name = name;
+    item.relaxed = item.relaxed.empty() ? "" : name;
+    item.build_relaxed.clear();
+    item.siblings.clear();
+    return item;
 }
 
 // What the environment has, as far as it stays.
@@ -444,10 +131,8 @@ bool is_installed(const Request& request, std::string_view name) {
 // wheel of cuDNN.
 void add_installed_extras(const Request& request, const Kept& kept, Question& question) {
     const Installed& one = kept.installed;
-    const auto releases = knowledge::package_releases(one.name);
-    const auto release =
-        std::ranges::find(releases, one.version, &knowledge::PackageRelease::version);
-    if (release == releases.end()) {
+    const auto* const release = knowledge::package_release(one.name, one.version);
+    if (release == nullptr) {
         return;
     }
     for (const knowledge::PackageExtra& extra : release->extras) {
@@ -498,17 +183,34 @@ void add_cuda_extras(std::span<const Channel* const> channels, Question& questio
         const std::string name = cuda_extra_name(item.name);
         if (item.kind == Item::Kind::Spec && !item.in_environment && item.extras.empty() &&
             has_name(channels, name)) {
-            Item more = item;
-            more.demand = name + item.demand.substr(item.name.size());
-            more.name = name;
-            more.relaxed = more.relaxed.empty() ? "" : name;
-            more.build_relaxed.clear();
-            more.siblings.clear();
-            items.push_back(std::move(more));
+            items.push_back(of_extra(item, name));
         }
         items.push_back(std::move(item));
     }
     question.items = std::move(items);
+}
+
+// scipy is no cupy: a slip of the finger keeps the first letter.
+std::optional<std::string> near_name(const std::string& name,
+                                     std::span<const Channel* const> channels) {
+    std::vector<std::string> names;
+    for (const Channel* const channel : channels) {
+        std::ranges::move(channel->names(), std::back_inserter(names));
+    }
+    auto near = nearest(name, names);
+    return near && near->front() == name.front() ? near : std::nullopt;
+}
+
+Error no_such_package(const std::string& name, const std::optional<std::string>& near,
+                      std::span<const Channel* const> channels) {
+    const auto channel_names = each_of(channels, &Channel::name);
+    const std::string hint =
+        near == name ? "leave out --manager conda for pip's, or add a channel that has it with -c"
+        : near       ? fmt::format("did you mean \"{}\"?", *near)
+                     : "add a channel that has it with -c";
+    return bad_input("no-such-package",
+                     fmt::format("no package \"{}\" in {}", name, join(channel_names, ", ")), hint)
+        .value();
 }
 
 } // namespace
@@ -520,55 +222,27 @@ Result<Question> read_question(const Request& request, const facts::Host& host,
     for (const Wanted& wanted : request.specs) {
         auto item = read_spec(wanted, channels, vocabulary, question);
         if (!item) {
-            return tl::unexpected(at_origin(item.error(), wanted.origin));
+            return at_origin(item.error(), wanted.origin);
         }
         if (vocabulary == Vocabulary::Catalogue && item->name == "cpuonly") {
             continue;
         }
         if (!item->name.starts_with("__") && item->name != "*" && !has_name(channels, item->name)) {
-            std::vector<std::string> names;
-            std::vector<std::string> channel_names;
-            for (const Channel* channel : channels) {
-                for (std::string& name : channel->names()) {
-                    names.push_back(std::move(name));
-                }
-                channel_names.push_back(channel->name());
-            }
-            std::string hint;
-            auto near = nearest(item->name, names);
-            // scipy is no cupy: a slip of the finger keeps the first letter.
-            if (near && near->front() != item->name.front()) {
-                near.reset();
-            }
-            if (!near && vocabulary == Vocabulary::Catalogue &&
-                knowledge::find_framework(item->name) == nullptr) {
+            const bool may_be_pips = vocabulary == Vocabulary::Catalogue &&
+                                     knowledge::find_framework(item->name) == nullptr;
+            const auto near = near_name(item->name, channels);
+            if (!near && may_be_pips) {
                 question.unknown.push_back(item->text);
                 continue;
             }
-            if (near == item->name) {
-                hint = "leave out --manager conda for pip's, or add a channel that has it with -c";
-            } else if (near) {
-                hint = fmt::format("did you mean \"{}\"?", *near);
-            } else {
-                hint = "add a channel that has it with -c";
-            }
-            auto error = bad_input(
-                "no-such-package",
-                fmt::format("no package \"{}\" in {}", item->name, join(channel_names, ", ")),
-                std::move(hint));
-            return tl::unexpected(at_origin(std::move(error).value(), wanted.origin));
+            return at_origin(no_such_package(item->name, near, channels), wanted.origin);
         }
         CUDAENV_TRY_VOID(check_extras(*item));
         for (const std::string& extra : item->extras) {
             const std::string name = extra_name(item->name, specs::normalize_project_name(extra));
             if (vocabulary == Vocabulary::Catalogue && has_name(channels, name)) {
-                Item more = *item;
-                more.demand = name + item->demand.substr(item->name.size());
-                more.name = name;
-                more.relaxed = more.relaxed.empty() ? "" : name;
-                more.build_relaxed.clear();
-                more.siblings = siblings_of(name, channels);
-                question.items.push_back(std::move(more));
+                question.items.push_back(of_extra(*item, name));
+                question.items.back().siblings = siblings_of(name, channels);
             }
         }
         if (vocabulary == Vocabulary::Catalogue) {
@@ -599,9 +273,7 @@ Result<Question> read_question(const Request& request, const facts::Host& host,
     // conda's, which looks at the driver.
     const bool unknown_gpu = vocabulary == Vocabulary::Catalogue && host.gpus_absent.empty();
     // A GPU that the user names is there to be used, with or without a driver beside it.
-    const bool named_gpu =
-        !host.gpus.empty() && std::find(request.host_words.begin(), request.host_words.end(),
-                                        "--gpu") != request.host_words.end();
+    const bool named_gpu = !host.gpus.empty() && contains(request.host_words, "--gpu");
     const bool usable_gpu =
         named_gpu || (host.driver.has_value() && (!host.gpus.empty() || unknown_gpu));
     question.cuda_named = question.cuda_asked;

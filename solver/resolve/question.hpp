@@ -40,10 +40,6 @@ struct Question {
     bool cpu_asked = false;
 };
 
-// ROCm, XPU and nightly builds have indexes of their own, which are not known here. `text`: a spec
-// or the address of an index. Errors: "other-gpu", "nightly".
-Result<void> check_is_for_nvidia(std::string_view text);
-
 // Errors: "bad-spec" (what, where, what would be right), "no-such-package" (with the nearest name).
 Result<Question> read_question(const Request& request, const facts::Host& host,
                                std::span<const Channel* const> channels, Vocabulary vocabulary);

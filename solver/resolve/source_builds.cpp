@@ -7,7 +7,6 @@
 #include "solver/resolve/package_records.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 namespace cudaenv::resolve {
@@ -15,17 +14,6 @@ namespace cudaenv::resolve {
 namespace {
 
 using Records = std::vector<const specs::PackageRecord*>;
-
-const specs::PackageRecord* named(const Records& records, std::string_view name) {
-    const auto found = std::ranges::find(records, name, &specs::PackageRecord::name);
-    return found == records.end() ? nullptr : *found;
-}
-
-bool is_wanted(const Attempt& attempt, std::string_view name) {
-    return std::ranges::any_of(attempt.question.items, [&](const Item& item) {
-        return item.name == name && !item.kept && item.kind == Item::Kind::Spec;
-    });
-}
 
 // An extra of its own that was asked for is compiled here: transformer-engine-torch of
 // transformer-engine[pytorch].
@@ -175,8 +163,8 @@ std::optional<DottedVersion> cuda_of_host(const facts::Host& host) {
 
 SourceBuilds source_builds(const Request& request, const Attempt& attempt, const Records& records) {
     SourceBuilds builds;
-    const specs::PackageRecord* const torch = named(records, "torch");
-    const specs::PackageRecord* const cuda = named(records, "cuda");
+    const specs::PackageRecord* const torch = record_named(records, "torch");
+    const specs::PackageRecord* const cuda = record_named(records, "cuda");
     if (torch != nullptr) {
         builds.torch = knowledge::release_numbers(torch->version);
     }
@@ -184,7 +172,7 @@ SourceBuilds source_builds(const Request& request, const Attempt& attempt, const
     for (const specs::PackageRecord* const record : records) {
         const auto* const project = knowledge::package_project(record->name);
         const bool compiled = record->build == "source" || brings_source(*record, records);
-        if (!compiled || project == nullptr || !is_wanted(attempt, record->name) ||
+        if (!compiled || project == nullptr || !is_asked(attempt, record->name) ||
             !(project->needs("nvcc") || project->needs("--no-build-isolation"))) {
             continue;
         }

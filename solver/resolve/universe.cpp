@@ -84,10 +84,9 @@ Result<Universe::Name*> Universe::load(std::string_view name) {
                                    version.error().message);
             continue;
         }
-        const bool passes =
-            std::all_of(m_input.narrowed.begin(), m_input.narrowed.end(), [&](const auto& narrow) {
-                return narrow.first != record.name || narrow.second.matches(record, *version);
-            });
+        const bool passes = std::ranges::all_of(m_input.narrowed, [&](const auto& narrow) {
+            return narrow.first != record.name || narrow.second.matches(record, *version);
+        });
         if (passes) {
             m_loaded.push_back({std::move(record), *std::move(version), std::nullopt});
             entry->loaded.push_back(&m_loaded.back());
@@ -195,7 +194,7 @@ void Universe::sort_best_first(std::span<Loaded*> loaded) const {
         bool equal = false;
         return by_version_and_build(a->record, a->version, b->record, b->version, equal);
     };
-    std::stable_sort(loaded.begin(), loaded.end(), better);
+    std::ranges::stable_sort(loaded, better);
 
     // The newest version that a record's needs of one name let through; the most restrictive
     // counts.
@@ -237,13 +236,13 @@ void Universe::sort_best_first(std::span<Loaded*> loaded) const {
             }
             std::vector<std::string_view> shared;
             for (const auto& [name, version] : tied.front().second) {
-                if (std::all_of(tied.begin(), tied.end(), [&, key = name](const auto& one) {
+                if (std::ranges::all_of(tied, [&, key = name](const auto& one) {
                         return one.second.contains(key);
                     })) {
                     shared.push_back(name);
                 }
             }
-            std::stable_sort(tied.begin(), tied.end(), [&](const auto& a, const auto& b) {
+            std::ranges::stable_sort(tied, [&](const auto& a, const auto& b) {
                 for (const std::string_view name : shared) {
                     const auto& of_a = a.second.at(name);
                     const auto& of_b = b.second.at(name);
@@ -256,14 +255,12 @@ void Universe::sort_best_first(std::span<Loaded*> loaded) const {
                 }
                 return a.first->record.timestamp_ms > b.first->record.timestamp_ms;
             });
-            std::transform(tied.begin(), tied.end(),
-                           loaded.begin() + static_cast<std::ptrdiff_t>(begin),
-                           [](const auto& one) { return one.first; });
+            std::ranges::transform(tied, loaded.begin() + static_cast<std::ptrdiff_t>(begin),
+                                   [](const auto& one) { return one.first; });
         }
         begin = end;
     }
-    std::stable_partition(loaded.begin(), loaded.end(),
-                          [&](const Loaded* one) { return favours(*one); });
+    std::ranges::stable_partition(loaded, [&](const Loaded* one) { return favours(*one); });
 }
 
 void Universe::rank() {
@@ -276,10 +273,9 @@ void Universe::rank() {
         }
     }
     for (const auto& [text, name] : m_names) {
-        const auto reached_end =
-            std::stable_partition(name->loaded.begin(), name->loaded.end(),
-                                  [](const Loaded* one) { return one->candidate.has_value(); });
-        const std::span<Loaded*> reached(name->loaded.begin(), reached_end);
+        const auto unreached = std::ranges::stable_partition(
+            name->loaded, [](const Loaded* one) { return one->candidate.has_value(); });
+        const std::span<Loaded*> reached(name->loaded.begin(), unreached.begin());
         sort_best_first(reached);
         auto rank = static_cast<std::uint32_t>(reached.size());
         for (const Loaded* const loaded : reached) {
@@ -311,8 +307,7 @@ Universe::solve(std::span<const std::string> demands) const {
     for (const solv::CandidateId id : *chosen) {
         records.push_back(&m_reached[id]->record);
     }
-    std::sort(records.begin(), records.end(),
-              [](const auto* a, const auto* b) { return a->name < b->name; });
+    std::ranges::sort(records, [](const auto* a, const auto* b) { return a->name < b->name; });
     return records;
 }
 
@@ -320,8 +315,7 @@ std::vector<const specs::PackageRecord*> Universe::matching(std::string_view spe
     std::vector<const specs::PackageRecord*> records;
     if (const Spec* const found = find(spec); found != nullptr && found->name != nullptr) {
         for (const Loaded* const loaded : found->name->loaded) {
-            if (std::find(found->members.begin(), found->members.end(), loaded) !=
-                found->members.end()) {
+            if (std::ranges::find(found->members, loaded) != found->members.end()) {
                 records.push_back(&loaded->record);
             }
         }

@@ -443,7 +443,7 @@ std::optional<DottedVersion> runtime_of(const specs::PackageRecord& record) {
     // Packages whose version is the CUDA release's (cuda-cudart's begins with it).
     static constexpr std::array<std::string_view, 5> k_runtimes = {
         "cudatoolkit", "cuda-version", "pytorch-cuda", "cuda-cudart", "cuda-runtime"};
-    if (std::find(k_runtimes.begin(), k_runtimes.end(), record.name) == k_runtimes.end()) {
+    if (std::ranges::find(k_runtimes, record.name) == k_runtimes.end()) {
         return std::nullopt;
     }
     const auto version = DottedVersion::parse(record.version);
@@ -478,7 +478,7 @@ void World::add_device_code(specs::PackageRecord& record) {
 namespace {
 bool is_known_release(const DottedVersion& cuda) {
     const auto releases = knowledge::cuda_releases();
-    return std::find(releases.begin(), releases.end(), cuda) != releases.end();
+    return std::ranges::find(releases, cuda) != releases.end();
 }
 } // namespace
 
@@ -498,10 +498,9 @@ void World::amend(std::vector<specs::PackageRecord>& records) {
                knowledge::BuildKind::Cpu;
     };
     // Where CUDA is named, a channel of builds that say CPU has no answer.
-    const bool only_cpu = framework && m_options.cuda_named &&
-                          std::all_of(records.begin(), records.end(), is_cpu_build);
-    const bool has_both =
-        framework && (only_cpu || std::any_of(records.begin(), records.end(), is_cuda_build));
+    const bool only_cpu =
+        framework && m_options.cuda_named && std::ranges::all_of(records, is_cpu_build);
+    const bool has_both = framework && (only_cpu || std::ranges::any_of(records, is_cuda_build));
     for (specs::PackageRecord& record : records) {
         if (const auto cuda = runtime_of(record)) {
             if (is_known_release(*cuda)) {

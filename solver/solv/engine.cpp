@@ -1,7 +1,6 @@
 #include "solver/solv/engine.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <string>
 
 extern "C" {
@@ -170,7 +169,7 @@ void Engine::Implementation::list_members(const Problem& problem) {
     IdQueue members;
     for (std::size_t set = 0; set < problem.sets.size(); ++set) {
         std::vector<CandidateId> ordered = problem.sets[set];
-        std::sort(ordered.begin(), ordered.end());
+        std::ranges::sort(ordered);
         members.clear();
         for (const CandidateId candidate : ordered) {
             members.push(solvable_of(candidate));
@@ -224,7 +223,7 @@ std::optional<std::vector<CandidateId>> Engine::solve(std::span<const SetId> dem
             chosen.push_back(static_cast<CandidateId>(decision - self.first_solvable));
         }
     }
-    std::sort(chosen.begin(), chosen.end());
+    std::ranges::sort(chosen);
     return chosen;
 }
 

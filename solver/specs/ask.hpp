@@ -50,8 +50,4 @@ private:
     std::optional<Requirement> m_pip;
 };
 
-inline Result<Ask> parse_ask(std::string_view text) {
-    return Ask::parse(text);
-}
-
 } // namespace cudaenv::specs

@@ -1,6 +1,7 @@
 #include "solver/specs/channel_name.hpp"
 
 #include "base/percent.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -214,7 +215,7 @@ bool looks_like_path(std::string_view text) {
 } // namespace
 
 bool is_known_subdir(std::string_view text) {
-    return std::find(k_subdirs.begin(), k_subdirs.end(), text) != k_subdirs.end();
+    return is_one_of(text, k_subdirs);
 }
 
 std::size_t package_extension(std::string_view text) {
@@ -282,7 +283,7 @@ Result<ChannelName> ChannelName::parse(std::string_view text) {
         return channel;
     }
     channel.scheme = "https";
-    const bool custom = std::any_of(k_custom.begin(), k_custom.end(), [&](std::string_view home) {
+    const bool custom = std::ranges::any_of(k_custom, [&](std::string_view home) {
         return name == home || (name.starts_with(home) && name[home.size()] == '/');
     });
     channel.location = custom ? k_defaults_host : k_alias;
@@ -293,10 +294,9 @@ std::string ChannelName::canonical() const {
     if (name == "pkgs/main" || name == "pkgs/r") {
         return "defaults";
     }
-    const bool custom =
-        !name.empty() && std::any_of(k_custom.begin(), k_custom.end(), [&](std::string_view home) {
-            return tokens_agree(name, home);
-        });
+    const bool custom = !name.empty() && std::ranges::any_of(k_custom, [&](std::string_view home) {
+        return tokens_agree(name, home);
+    });
     if (custom || location == k_alias || scheme.empty()) {
         return name;
     }

@@ -11,7 +11,7 @@ namespace cudaenv::specs {
 namespace {
 
 std::string_view digits_at_start(std::string_view text) {
-    const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
+    const auto end = std::ranges::find_if_not(text, is_digit);
     return text.substr(0, static_cast<std::size_t>(end - text.begin()));
 }
 

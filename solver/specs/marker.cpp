@@ -46,12 +46,10 @@ Result<bool> Marker::evaluate(const Comparison& comparison, const MarkerEnvironm
         if (relation != "in" && relation != "not in") {
             return relation == "!="; // a text is no set
         }
-        const bool found =
-            variable == "extras" &&
-            std::any_of(environment.extras.begin(), environment.extras.end(),
-                        [&](const std::string& extra) {
-                            return normalize_project_name(extra) == comparison.left.text;
-                        });
+        const bool found = variable == "extras" &&
+                           std::ranges::any_of(environment.extras, [&](const std::string& extra) {
+                               return normalize_project_name(extra) == comparison.left.text;
+                           });
         return found == (relation == "in");
     }
     const std::string value =

@@ -1,5 +1,6 @@
 #include "solver/specs/match_spec.hpp"
 
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "solver/specs/match_spec_parser.hpp"
 
@@ -18,13 +19,10 @@ std::string_view or_absent(std::string_view value) {
 
 bool same_features(const std::vector<std::string>& wanted, const std::vector<std::string>& given) {
     const auto is_wanted = [&](const std::string& feature) {
-        return std::binary_search(wanted.begin(), wanted.end(), feature);
+        return std::ranges::binary_search(wanted, feature);
     };
-    const auto is_given = [&](const std::string& feature) {
-        return std::find(given.begin(), given.end(), feature) != given.end();
-    };
-    return std::all_of(given.begin(), given.end(), is_wanted) &&
-           std::all_of(wanted.begin(), wanted.end(), is_given);
+    const auto is_given = [&](const std::string& feature) { return is_one_of(feature, given); };
+    return std::ranges::all_of(given, is_wanted) && std::ranges::all_of(wanted, is_given);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "base/ascii.hpp"
 #include "base/percent.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "solver/specs/spec_text.hpp"
 
@@ -97,7 +98,7 @@ Result<MatchSpec> MatchSpecParser::parse() {
 Result<void> MatchSpecParser::parse_package_file(std::string_view text) {
     std::string url(text);
     if (!is_url(url)) {
-        std::replace(url.begin(), url.end(), '\\', '/');
+        std::ranges::replace(url, '\\', '/');
         const std::string path = normal_path(url);
         url = percent_decode("file://" + (path.starts_with('/') ? path : '/' + path));
     }
@@ -157,8 +158,8 @@ Result<void> MatchSpecParser::read_brackets(std::string& text) {
             value = sanitize_version(value, false);
         }
         const std::string key(found.key);
-        const auto known = std::find_if(m_brackets.begin(), m_brackets.end(),
-                                        [&](const auto& entry) { return entry.first == key; });
+        const auto known =
+            std::ranges::find_if(m_brackets, [&](const auto& entry) { return entry.first == key; });
         if (known != m_brackets.end()) {
             known->second = std::move(value);
         } else {
@@ -209,9 +210,8 @@ Result<void> MatchSpecParser::parse_text(std::string text) {
     }
     if (name.find('*') == std::string::npos) {
         const std::string lower = to_lower_ascii(name);
-        const auto bad = std::find_if_not(lower.begin(), lower.end(), [](char c) {
-            return is_lower_alnum(c) || c == '.' || c == '_' || c == '-';
-        });
+        const auto bad = std::ranges::find_if_not(
+            lower, [](char c) { return is_lower_alnum(c) || c == '.' || c == '_' || c == '-'; });
         if (bad != lower.end() && *bad == '[') {
             return fail("more than one pair of brackets, or one without its end",
                         m_rest_at + static_cast<std::size_t>(bad - lower.begin()),
@@ -245,8 +245,8 @@ Result<void> MatchSpecParser::parse_text(std::string text) {
     set("name", std::move(name));
     CUDAENV_TRY_VOID(read_channel(channel));
     const auto take = [&](std::string_view key) -> std::optional<std::string> {
-        const auto found = std::find_if(m_brackets.begin(), m_brackets.end(),
-                                        [&](const auto& entry) { return entry.first == key; });
+        const auto found =
+            std::ranges::find_if(m_brackets, [&](const auto& entry) { return entry.first == key; });
         if (found == m_brackets.end()) {
             return std::nullopt;
         }
@@ -422,14 +422,13 @@ Result<MatchSpec::NumberMatch> MatchSpecParser::number_match(const std::string& 
 MatchSpec::FeatureMatch MatchSpecParser::feature_match(std::string_view value) {
     MatchSpec::FeatureMatch match;
     std::string commas(value);
-    std::replace(commas.begin(), commas.end(), ' ', ',');
+    std::ranges::replace(commas, ' ', ',');
     for (const std::string_view piece : split(commas, ',')) {
         if (const std::string_view feature = strip(piece); !feature.empty()) {
             match.wanted.emplace_back(feature);
         }
     }
-    std::sort(match.wanted.begin(), match.wanted.end());
-    match.wanted.erase(std::unique(match.wanted.begin(), match.wanted.end()), match.wanted.end());
+    sort_unique(match.wanted);
     return match;
 }
 

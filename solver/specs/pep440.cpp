@@ -126,7 +126,7 @@ private:
             if (part.empty()) {
                 return false;
             }
-            version.m_local.push_back(std::all_of(part.begin(), part.end(), is_digit)
+            version.m_local.push_back(std::ranges::all_of(part, is_digit)
                                           ? without_leading_zeros(part)
                                           : std::string(part));
         } while (m_at < m_text.size() && is_separator(m_text[m_at]) && ++m_at != 0);
@@ -257,8 +257,8 @@ std::strong_ordering operator<=>(const Pep440Version& a, const Pep440Version& b)
     for (std::size_t i = 0; i < std::min(a.m_local.size(), b.m_local.size()); ++i) {
         const std::string& x = a.m_local[i];
         const std::string& y = b.m_local[i];
-        const bool x_number = std::all_of(x.begin(), x.end(), is_digit);
-        const bool y_number = std::all_of(y.begin(), y.end(), is_digit);
+        const bool x_number = std::ranges::all_of(x, is_digit);
+        const bool y_number = std::ranges::all_of(y, is_digit);
         if (x_number != y_number) {
             return x_number ? std::strong_ordering::greater : std::strong_ordering::less;
         }

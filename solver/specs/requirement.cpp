@@ -1,6 +1,7 @@
 #include "solver/specs/requirement.hpp"
 
 #include "base/ascii.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -207,9 +208,7 @@ private:
             return fail("the \"[\" of the extras is not closed", more() ? m_at : open,
                         "write extras as in [dev,test]");
         }
-        std::sort(requirement.extras.begin(), requirement.extras.end());
-        requirement.extras.erase(std::unique(requirement.extras.begin(), requirement.extras.end()),
-                                 requirement.extras.end());
+        sort_unique(requirement.extras);
         return {};
     }
 

@@ -8,7 +8,6 @@
 #include "base/result.hpp"
 #include "solver/specs/pep440.hpp"
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,3 +1,4 @@
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "solver/specs/pep440.hpp"
 
@@ -35,9 +36,8 @@ Result<Specifier> Specifier::parse(std::string_view text) {
     const std::string_view clause = trim(text);
     const std::size_t at =
         clause.empty() ? 0 : static_cast<std::size_t>(clause.data() - text.data());
-    const auto* const found =
-        std::find_if(k_operators.begin(), k_operators.end(),
-                     [&](const OperatorText& one) { return clause.starts_with(one.text); });
+    const auto* const found = std::ranges::find_if(
+        k_operators, [&](const OperatorText& one) { return clause.starts_with(one.text); });
     if (found == k_operators.end()) {
         const bool single = clause.starts_with('=');
         return bad_clause('"' + std::string(clause) + "\" does not begin with a comparison", at,
@@ -104,9 +104,8 @@ Result<Specifier> Specifier::parse(std::string_view text) {
 }
 
 std::string Specifier::str() const {
-    const auto* const found =
-        std::find_if(k_operators.begin(), k_operators.end(),
-                     [&](const OperatorText& one) { return one.relation == m_operator; });
+    const auto* const found = std::ranges::find_if(
+        k_operators, [&](const OperatorText& one) { return one.relation == m_operator; });
     return std::string(found->text) + m_version;
 }
 
@@ -174,17 +173,13 @@ Result<SpecifierSet> SpecifierSet::parse(std::string_view text) {
 }
 
 std::string SpecifierSet::str() const {
-    std::vector<std::string> clauses;
-    clauses.reserve(m_clauses.size());
-    for (const Specifier& clause : m_clauses) {
-        clauses.push_back(clause.str());
-    }
+    const auto clauses = each_of(m_clauses, &Specifier::str);
     return join(clauses, ",");
 }
 
 bool SpecifierSet::names_prerelease() const {
-    return std::any_of(m_clauses.begin(), m_clauses.end(),
-                       [](const Specifier& clause) { return clause.names_prerelease(); });
+    return std::ranges::any_of(m_clauses,
+                               [](const Specifier& clause) { return clause.names_prerelease(); });
 }
 
 bool SpecifierSet::contains(std::string_view text, Prereleases prereleases) const {
@@ -195,8 +190,8 @@ bool SpecifierSet::contains(std::string_view text, Prereleases prereleases) cons
          (prereleases == Prereleases::IfNamed && !names_prerelease()))) {
         return false;
     }
-    return std::all_of(m_clauses.begin(), m_clauses.end(),
-                       [&](const Specifier& clause) { return clause.contains(text, parsed); });
+    return std::ranges::all_of(
+        m_clauses, [&](const Specifier& clause) { return clause.contains(text, parsed); });
 }
 
 } // namespace cudaenv::specs

@@ -55,12 +55,12 @@ Result<Version> Version::parse(std::string_view text) {
     std::string& normal = version.m_normal;
 
     const auto bad_char = [&] {
-        return std::find_if_not(normal.begin(), normal.end(), is_version_char) - normal.begin();
+        return std::ranges::find_if_not(normal, is_version_char) - normal.begin();
     };
     std::size_t bad = static_cast<std::size_t>(bad_char());
     // A dash may stand for an underscore, but not beside one.
     if (bad < normal.size() && normal.find('_') == std::string::npos) {
-        std::replace(normal.begin(), normal.end(), '-', '_');
+        std::ranges::replace(normal, '-', '_');
         bad = static_cast<std::size_t>(bad_char());
     }
     if (bad < normal.size()) {

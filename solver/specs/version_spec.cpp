@@ -307,7 +307,7 @@ private:
             return bad_spec("no version follows \"" + std::string(symbol) + "\"", at + length,
                             "expected a version, as in " + std::string(symbol) + "1.2");
         }
-        const auto space = std::find_if(operand.begin(), operand.end(), is_space);
+        const auto space = std::ranges::find_if(operand, is_space);
         if (space != operand.end()) {
             return bad_spec("white space inside \"" + std::string(text) + "\"",
                             at + length + static_cast<std::size_t>(space - operand.begin()),

@@ -9,7 +9,6 @@
 #include "solver/specs/pattern.hpp"
 #include "solver/specs/version.hpp"
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>

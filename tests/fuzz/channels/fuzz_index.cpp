@@ -40,7 +40,7 @@ void look_up_all(const RecordIndex& index) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     // As it lies on disk.
     const std::vector<char> file(data, data + size);
-    (void)read_cache_header(file, size, FileStamp{});
+    (void)read_cache_header(file, size, cudaenv::FileIdentity{});
 
     // Six numbers of a shape, then tables: past the checksums.
     IndexBuilder::Tables tables;
@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::memcpy(numbers, data, sizeof numbers);
     tables.shape = {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
     tables.bytes.assign(file.begin() + sizeof numbers, file.end());
-    const FileStamp stamp{1, 2, tables.shape.text_size, 4, 5};
+    const cudaenv::FileIdentity stamp{1, 2, tables.shape.text_size, 4, 5};
     std::string whole = cache_header(stamp, tables, false);
     whole.append(tables.bytes.begin(), tables.bytes.end());
     const auto layout = read_cache_header(whole, whole.size(), stamp);

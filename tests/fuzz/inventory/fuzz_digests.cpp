@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     // Past the checksum, which no change of a seed gets by.
     std::vector<inventory::KeptDigest> made;
-    constexpr std::size_t k_size = sizeof(inventory::FileIdentity) + 32;
+    constexpr std::size_t k_size = sizeof(FileIdentity) + 32;
     for (auto rest = text; rest.size() >= k_size; rest.remove_prefix(k_size)) {
         auto& kept = made.emplace_back();
         std::memcpy(&kept.file, rest.data(), sizeof kept.file);

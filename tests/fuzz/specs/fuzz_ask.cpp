@@ -10,7 +10,7 @@ using namespace cudaenv::specs;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view input(reinterpret_cast<const char*>(data), size);
     const std::size_t line = input.find('\n');
-    const auto ask = parse_ask(input.substr(0, line));
+    const auto ask = Ask::parse(input.substr(0, line));
     if (!ask) {
         return 0;
     }

@@ -136,7 +136,7 @@ void write_lying_index(const Fixture& fixture, const IndexBuilder& builder) {
     const IndexCache cache(fixture.options.cache_directory);
     auto draft = cache.begin(fs::canonical(fixture.path));
     REQUIRE(draft);
-    REQUIRE(draft->commit(FileStamp::of(status), tables, false));
+    REQUIRE(draft->commit(FileIdentity::of(status), tables, false));
 }
 
 TEST_CASE("an index that points at the wrong places is found out and replaced") {

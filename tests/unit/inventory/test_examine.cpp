@@ -394,7 +394,7 @@ TEST_CASE("a file that is another one than was looked at has no digest") {
     struct stat status {};
     REQUIRE(::stat(path.c_str(), &status) == 0);
     FileHasher hasher;
-    auto expected = identity_of(status);
+    auto expected = FileIdentity::of(status);
     CHECK(hasher.hash(directory, "a", expected).value() == digest_of("one\n"));
     CHECK(hasher.hash(directory, "a", expected).value() == digest_of("one\n"));
     CHECK(hasher.hash(directory, "a", expected, [] { return false; }).error().code == k_stopped);

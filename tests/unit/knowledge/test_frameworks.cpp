@@ -67,16 +67,6 @@ TEST_CASE("the soname of every cuDNN is that of its major") {
     }
 }
 
-TEST_CASE("toolkit 11.8.0 has the components of that release") {
-    const auto toolkits = toolkit_components();
-    CHECK(std::ranges::is_sorted(toolkits, {}, &ToolkitComponents::toolkit));
-    const auto found =
-        std::ranges::find(toolkits, DottedVersion::of("11.8.0"), &ToolkitComponents::toolkit);
-    REQUIRE(found != toolkits.end());
-    CHECK(std::ranges::count(found->components, std::pair<std::string, std::string>(
-                                                    "nvidia-cublas-cu11", "11.11.3.6")) == 1);
-}
-
 TEST_CASE("of the PyPI distributions only CUDA 13's nvcc carries a compiler that runs") {
     std::vector<std::string> with_nvcc;
     for (const PipDistribution& distribution : pip_distributions()) {

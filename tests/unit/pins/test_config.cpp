@@ -124,8 +124,8 @@ TEST_CASE("pins in config.toml are edited beside its other tables") {
     const std::string text =
         "locked = [\"resolve.for\"]\n[pins]\ncuda = \"11.3\"\n[toolkits]\ndirectories=[]\n";
     const std::vector<PinEdit> edits{{"torch", "2"}};
-    CHECK(edit_config_pins(text, "c", edits, FileScope::System) ==
+    CHECK(edit_pins(text, "c", edits, FileScope::System) ==
           "locked = [\"resolve.for\"]\n[pins]\ncuda = \"11.3\"\ntorch = "
           "\"2\"\n[toolkits]\ndirectories=[]\n");
-    CHECK_FALSE(edit_config_pins(text, "c", edits, FileScope::User));
+    CHECK_FALSE(edit_pins(text, "c", edits, FileScope::User));
 }

@@ -9,7 +9,7 @@ using namespace cudaenv::specs;
 
 namespace {
 Ask ask(const std::string& text) {
-    auto parsed = parse_ask(text);
+    auto parsed = Ask::parse(text);
     INFO(text << ": " << (parsed ? "" : parsed.error().message));
     REQUIRE(parsed);
     return std::move(*parsed);
@@ -80,17 +80,17 @@ TEST_CASE("conda's own forms judge a wheel's version without its local part") {
 }
 
 TEST_CASE("what no parser reads is refused with its column") {
-    const auto missing = parse_ask("torch==");
+    const auto missing = Ask::parse("torch==");
     REQUIRE_FALSE(missing);
     CHECK(missing.error().column == 8);
     CHECK(missing.error().message.find("no version follows") != std::string::npos);
     CHECK_FALSE(missing.error().hint.empty());
 
-    const auto shifted = parse_ask("  torch==");
+    const auto shifted = Ask::parse("  torch==");
     REQUIRE_FALSE(shifted);
     CHECK(shifted.error().column == 10);
 
-    CHECK_FALSE(parse_ask(""));
-    CHECK_FALSE(parse_ask("cuda=ele~ven"));
-    CHECK(parse_ask("torch[a b]").error().code == "bad-requirement");
+    CHECK_FALSE(Ask::parse(""));
+    CHECK_FALSE(Ask::parse("cuda=ele~ven"));
+    CHECK(Ask::parse("torch[a b]").error().code == "bad-requirement");
 }

@@ -1,22 +1,8 @@
-// What a toolkit release is made of on PyPI, and which distribution carries what.
+// Which distribution on PyPI carries which CUDA library or tool.
 #include "solver/knowledge/knowledge.hpp"
 #include "solver/knowledge/table.hpp"
 
-#include <algorithm>
-
 namespace cudaenv::knowledge {
-
-std::span<const ToolkitComponents> toolkit_components() {
-    static const std::vector<ToolkitComponents> toolkits = [] {
-        std::vector<ToolkitComponents> read;
-        read_table("toolkit-components", [&](std::string_view, const Row& row) {
-            read.push_back({row.version("toolkit"), row.pairs("components"), row.source()});
-        });
-        std::ranges::sort(read, {}, &ToolkitComponents::toolkit);
-        return read;
-    }();
-    return toolkits;
-}
 
 std::span<const PipDistribution> pip_distributions() {
     static const std::vector<PipDistribution> distributions = [] {
