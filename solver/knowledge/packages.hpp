@@ -103,6 +103,8 @@ struct PackageBuild {
 
 // Releases of `name` (in any PEP 503 spelling), ascending by version; empty for an unknown name.
 std::span<const PackageRelease> package_releases(std::string_view name);
+// Whether its newest release is compiled where it is installed.
+bool is_compiled(std::string_view name);
 // None where the table has nothing to say beyond the releases.
 const PackageProject* package_project(std::string_view name);
 // The newest row that `torch` reaches; nullptr: it is not built from its repository. Without a
