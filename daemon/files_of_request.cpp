@@ -99,7 +99,7 @@ Result<void> add_python(const inputs::Input& input, resolve::Request& request,
             notes.push_back(python.origin + ": " + printable(python.text) +
                             " is not used: cudaenv cannot compare this constraint");
         } else if (has_pin(request, "python")) {
-            request.specs.push_back({"python" + constraint->conda_version_spec(), python.origin});
+            request.specs.push_back({"python " + constraint->conda_version_spec(), python.origin});
         } else {
             request.pins.push_back({"python", constraint->str(), python.origin});
         }

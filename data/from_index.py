@@ -101,9 +101,12 @@ PYG = dict(elsewhere="https://data.pyg.org/whl/torch-{torch_minor}.0+{tag}.html"
                 "for pip's -f.",
            source="pytorch_geometric docs/source/install/installation.rst; github.com/pyg-team/pyg-lib README.md "
                   "@06a3d5d8 and its later versions up to torch 2.13")
-RAPIDS = dict(every="minor", newest=8,
+RAPIDS = dict(every="minor", newest=8, gpu=[("0", "7.0", "docs.rapids.ai/install: Volta or newer, since 24.02")],
               note="Up to 24.10 the index has a stub, which fetches the wheel from NVIDIA's own index.",
               source="cudf-cu12 24.4.1: PKG-INFO; 24.12.0: list of files")
+RAPIDS_NAMES = "Not on the index under this name; each CUDA major has its own."
+CUDA_PYTHON = "nvidia.github.io/cuda-python: cuda-bindings of a major is for CUDA of that major"
+TENSORRT = "It requires the package of one CUDA major: tensorrt-cu12 before 10.13.3, tensorrt-cu13 since."
 AMPERE = [(r"NVIDIA Ampere GPU architecture generations and later", "8.0")]
 AMPERE_OF_CORE = [("0", "8.0", "transformer-engine of the same version: METADATA")]
 LOOKS_FOR_WHEEL = ("The index has the source only. Its setup.py first looks for a wheel of the same torch, CUDA, "
@@ -181,6 +184,7 @@ PROJECTS = {
                                       tools=TOOLS + ["pybind11"],
                                       gpu=AMPERE_OF_CORE),
     "vllm": Project(
+        since="0.2",
         gpu=[("0.2", "7.0", "docs.vllm.ai/en/v0.3.3 and v0.14.0: getting_started/installation"),
              ("0.20", "7.5", VLLM_GPU)],
         cuda=[("0.2.2", "12.1", "vllm-project/vllm#1596"), ("0.7", "12.4", "vllm-project/vllm#12098"),
@@ -237,16 +241,34 @@ PROJECTS = {
                                note="cuDNN 8 up to 1.18, cuDNN 9 from 1.19.", source=ONNX),
     "numba": Project(every="minor"),
     "ml-dtypes": Project(),
-    "numba-cuda": Project(every="minor", newest=12, extras=r"cu1.*"),
-    "cuda-python": Project(every="minor"),
-    "cudf-cu12": Project(**RAPIDS),
-    "cuml-cu12": Project(**RAPIDS),
+    "numba-cuda": Project(every="minor", newest=12, extras=r"cu1.*", cuda_extras=["cu13", "cu12"],
+                          without_extras="toolkit", source="numba-cuda 0.30.4: METADATA, extras"),
+    "cuda-python": Project(every="minor", cuda=[("11", "11", CUDA_PYTHON), ("12", "12", CUDA_PYTHON),
+                                                ("13", "13", CUDA_PYTHON)]),
+    **{f"{name}-cu{cuda}": Project(**RAPIDS) for name in ("cudf", "cuml", "cugraph", "cuvs") for cuda in (12, 13)},
+    **{name: Project(listed=False, wheels=[f"{name}-cu13", f"{name}-cu12"], note=RAPIDS_NAMES,
+                     source="docs.rapids.ai/install, pip") for name in ("cudf", "cuml", "cugraph", "cuvs")},
     "faiss-gpu-cu12": Project(every="minor"),
-    "tensorrt": Project(every="minor", newest=12),
+    "faiss-gpu": Project(listed=False, wheels=["faiss-gpu-cu12"],
+                         note="faiss-gpu on the index ended with 1.7.2, of 2022; faiss-gpu-cu12 is its successor.",
+                         source="faiss-gpu and faiss-gpu-cu12: lists of files, read 2026-11-25"),
+    "tensorrt": Project(every="minor", newest=12, wheels=["tensorrt-cu13", "tensorrt-cu12"], note=TENSORRT,
+                        source="tensorrt 10.12.0 and 10.13.3: PKG-INFO"),
+    "tensorrt-cu12": Project(every="minor", newest=12),
+    "tensorrt-cu13": Project(every="minor", newest=12),
+    "pytorch3d": Project(listed=False, elsewhere="https://github.com/facebookresearch/pytorch3d",
+                         needs=TORCH_BUILD, tools=TOOLS,
+                         note="Not on the index: pip install git+https://github.com/facebookresearch/pytorch3d.git@stable",
+                         source="github.com/facebookresearch/pytorch3d INSTALL.md"),
+    "gsplat": Project(every="minor", newest=6, needs=["torch"], note="Its kernels are built at first use.",
+                      source="github.com/nerfstudio-project/gsplat README.md"),
     "pytorch-lightning": Project(every="minor"),
     "lightning": Project(every="minor"),
     "accelerate": Project(every="minor", newest=24),
     "torchmetrics": Project(every="minor"),
+    **{name: Project(every="minor", newest=6)
+       for name in ("unsloth", "lmdeploy", "autoawq", "optimum", "open-clip-torch", "gpytorch", "fastai",
+                    "torchdiffeq", "pyro-ppl")},
     "transformers": Project(every="minor", newest=24, extras="torch"),
     "diffusers": Project(every="minor", newest=24, extras="torch"),
     "timm": Project(every="minor"),
@@ -256,6 +278,9 @@ PROJECTS = {
     **{name: Project(every="minor", newest=8)
        for name in ("ultralytics", "openai-whisper", "kornia", "stable-baselines3", "monai", "easyocr")},
     "numpy": Project(every="minor"),
+    **{f"nvidia-{library}": Project(listed=False, wheels=[f"nvidia-{library}-cu{cuda}" for cuda in majors],
+                                    note="Each CUDA major has its own.", source="lists of files, read 2026-11-25")
+       for library, majors in (("cudnn", (13, 12, 11)), ("nccl", (13, 12)))},
     "nvidia-cudnn-cu11": Project(newest=24),
     "nvidia-cudnn-cu12": Project(newest=24),
     "nvidia-cudnn-cu13": Project(newest=24),
@@ -279,6 +304,8 @@ BUILDS = [
          source="github.com/NVIDIA/apex @6424da3b README.md, Using Environment Variables; requirements.txt"),
     dict(name="detectron2", torch="1.8", requirement="git+https://github.com/facebookresearch/detectron2.git",
          source="github.com/facebookresearch/detectron2 INSTALL.md"),
+    dict(name="pytorch3d", torch="2.1", requirement="git+https://github.com/facebookresearch/pytorch3d.git@stable",
+         source="github.com/facebookresearch/pytorch3d INSTALL.md"),
     dict(name="tinycudann", torch="1.0",
          requirement="git+https://github.com/NVlabs/tiny-cuda-nn/#subdirectory=bindings/torch",
          source="github.com/NVlabs/tiny-cuda-nn @02919511 README.md"),

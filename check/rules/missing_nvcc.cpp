@@ -3,7 +3,7 @@
 #include "check/rules/install_text.hpp"
 #include "check/rules/origin.hpp"
 #include "check/rules/rules.hpp"
-#include "solver/knowledge/frameworks.hpp"
+#include "solver/knowledge/packages.hpp"
 #include "solver/knowledge/recipes.hpp"
 #include "solver/specs/requirement.hpp"
 
@@ -48,8 +48,7 @@ std::optional<Wanting> wanting_of(const CheckContext& context,
             continue; // an extra, or another platform's
         }
         const auto name = requirement->normalized_name();
-        const auto* row = knowledge::find_framework(name);
-        if (row != nullptr && row->from_source && !is_installed(context, name)) {
+        if (knowledge::is_compiled(name) && !is_installed(context, name)) {
             return Wanting{&distribution, "requirement", name, distribution.metadata,
                            "requires " + text};
         }

@@ -191,7 +191,14 @@ Result<void> add_requirement(Input& input, std::string_view text, const FilePlac
     auto requirement = specs::Requirement::parse(text);
     if (!requirement) {
         Error error = std::move(requirement).error();
-        if (const std::string form = pips_form(text); !form.empty()) {
+        if (const auto swapped = text.find_first_of('=');
+            swapped != k_npos && swapped + 1 < text.size() &&
+            (text[swapped + 1] == '>' || text[swapped + 1] == '<')) {
+            error.message = quoted(text.substr(swapped, 2)) + " is no operator";
+            error.hint = "pip's form is " +
+                         printable(std::string(text.substr(0, swapped)) + text[swapped + 1] + '=' +
+                                   std::string(text.substr(swapped + 2)));
+        } else if (const std::string form = pips_form(text); !form.empty()) {
             error.message = quoted(text) + " has conda's \"=\"";
             error.hint = "pip's form is " + printable(form);
         }

@@ -18,7 +18,6 @@ std::vector<Framework> read_frameworks() {
         framework.role = row.text("role");
         framework.table = row.find("table").value_or("");
         framework.cpu_build = row.flag("cpu_build");
-        framework.from_source = row.flag("compiled");
         framework.repository = row.find("repository").value_or("");
         for (const auto& [release, gcc] : row.pairs("gcc_min")) {
             framework.gcc_min.emplace_back(DottedVersion::of(release), std::stoi(gcc));

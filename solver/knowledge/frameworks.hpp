@@ -22,9 +22,8 @@ struct Framework {
     // "framework": decides the CUDA of an environment; "partner": built for one release of it;
     // "user": runs on it.
     std::string role;
-    std::string table;        // of its releases: "torch", "tensorflow", "packages"; empty: none
-    bool cpu_build = false;   // conda's channels have CUDA and CPU builds under its one name
-    bool from_source = false; // an index has its source alone: it is compiled where it is installed
+    std::string table;      // of its releases: "torch", "tensorflow", "packages"; empty: none
+    bool cpu_build = false; // conda's channels have CUDA and CPU builds under its one name
     std::string
         repository; // where it is, for what pip cannot install by name: "github.com/NVIDIA/apex"
     // The oldest g++ that its headers compile with, from a release on, ascending: {2.2.2, 9}.

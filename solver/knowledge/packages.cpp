@@ -144,6 +144,13 @@ bool PackageProject::needs(std::string_view word) const {
     return is_one_of(word, build_needs);
 }
 
+bool is_compiled(std::string_view name) {
+    const auto* const project = package_project(name);
+    const auto releases = package_releases(name);
+    return project != nullptr && !project->build_needs.empty() &&
+           (releases.empty() || releases.back().builds_here);
+}
+
 const PackageBuild* package_build(std::string_view name,
                                   const std::optional<DottedVersion>& torch) {
     const std::string normalized = specs::normalize_project_name(name);

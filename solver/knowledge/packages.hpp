@@ -107,6 +107,8 @@ struct PackageBuild {
 std::span<const PackageRelease> package_releases(std::string_view name);
 // Null where the table does not have it.
 const PackageRelease* package_release(std::string_view name, std::string_view version);
+// Whether its newest release is compiled where it is installed.
+bool is_compiled(std::string_view name);
 // None where the table has nothing to say beyond the releases.
 const PackageProject* package_project(std::string_view name);
 // The newest row that `torch` reaches; nullptr: it is not built from its repository. Without a

@@ -260,26 +260,37 @@ std::string cudatoolkit_channel(const DottedVersion& cuda) {
     return cuda >= DottedVersion::of("9.2") ? "conda-forge" : "defaults";
 }
 
+std::string nvcc_text(const DottedVersion& minor) {
+    return "nvcc " + minor.str() + " with headers and libraries";
+}
+
 } // namespace
+
+Recipe conda_nvcc_recipe(const DottedVersion& cuda, const Target& target,
+                         std::span<const std::string> with) {
+    const DottedVersion minor = DottedVersion::of(cuda.major_minor());
+    const bool forge = minor.major() >= 12;
+    if (minor < DottedVersion::of("11.3")) {
+        return {nvcc_text(minor), {}};
+    }
+    std::vector<std::string> specs(with.begin(), with.end());
+    std::ranges::copy(forge ? conda_forge_toolkit(minor) : label_toolkit(minor),
+                      std::back_inserter(specs));
+    const std::array<std::string, 1> channel = {forge ? "conda-forge"
+                                                      : "nvidia/label/cuda-" + minor.str() + ".0"};
+    return {nvcc_text(minor) + place_of(target), conda_install(target, specs, channel), false,
+            target.prefix.empty() ? std::string("$CONDA_PREFIX") : target.prefix};
+}
 
 Recipe nvcc_recipe(const DottedVersion& cuda, const Target& target) {
     const DottedVersion minor = DottedVersion::of(cuda.major_minor());
-    const std::string what = "nvcc " + minor.str() + " with headers and libraries";
-    const bool into_conda = target.kind == Target::Kind::Conda;
-    const std::string home = target.prefix.empty() ? std::string("$CONDA_PREFIX") : target.prefix;
-    if (into_conda && minor.major() >= 12) {
-        const std::array<std::string, 1> channel = {"conda-forge"};
-        return {what + place_of(target), conda_install(target, conda_forge_toolkit(minor), channel),
-                false, home};
+    const std::string what = nvcc_text(minor);
+    if (target.kind == Target::Kind::Conda && minor >= DottedVersion::of("11.3")) {
+        return conda_nvcc_recipe(minor, target);
     }
-    if (into_conda && minor >= DottedVersion::of("11.3")) {
-        const std::array<std::string, 1> channel = {"nvidia/label/cuda-" + minor.str() + ".0"};
-        return {what + place_of(target), conda_install(target, label_toolkit(minor), channel),
-                false, home};
-    }
-    if (target.kind == Target::Kind::Venv && minor.major() >= 13) {
-        // The wheels for 11 and 12 hold no nvcc. One requirement holds all components to one
-        // release: those of 13 depend on each other without versions, and minors do not mix.
+    if (target.kind == Target::Kind::Venv && has_nvcc_wheels(minor)) {
+        // One requirement holds all components to one release: those of 13 depend on each other
+        // without versions, and minors do not mix.
         const std::array<std::string, 1> all = {
             "cuda-toolkit[nvcc,cudart,cccl,cublas,cusparse,cusolver,curand,cufft,nvrtc,nvtx]==" +
             minor.str() + ".*"};
@@ -305,6 +316,10 @@ Recipe compiler_recipe(int gcc, GccBound bound, const Target& target) {
         return {what + place_of(target), conda_install(target, spec, channel)};
     }
     return {what + ", from the distribution (as root)", {}, true};
+}
+
+bool has_nvcc_wheels(const DottedVersion& cuda) {
+    return cuda.major() >= 13;
 }
 
 bool has_runtime_wheels(const DottedVersion& cuda) {

@@ -77,6 +77,10 @@ struct Recipe {
 // NVIDIA's runfile into the home directory, whose line extends toolkits.directories: an nvcc in a
 // new conda environment would not be this shell's. No command where the runfile is not known.
 Recipe nvcc_recipe(const DottedVersion& cuda, const Target& target);
+// The same from conda, into its environment or a new one; no command for a CUDA before 11.3.
+// `with`: conda specs of the same command.
+Recipe conda_nvcc_recipe(const DottedVersion& cuda, const Target& target,
+                         std::span<const std::string> with = {});
 // A g++ of that major, or older, or newer; without root from conda, else as root from the
 // distribution.
 enum class GccBound { OrOlder, OrNewer };
@@ -86,8 +90,9 @@ Recipe compiler_recipe(int gcc, GccBound bound, const Target& target);
 // `with`: conda specs of the same command, as "cudnn=8.2".
 Recipe runtime_recipe(const DottedVersion& cuda, const Target& target,
                       std::span<const std::string> with = {});
-// Whether pip has wheels of it.
+// Whether pip has wheels of it, and of an nvcc (those for CUDA 11 and 12 hold none).
 bool has_runtime_wheels(const DottedVersion& cuda);
+bool has_nvcc_wheels(const DottedVersion& cuda);
 // A driver: as root, from whoever runs the machine; in Windows where this is WSL. Newer than the
 // last one for a GPU that is here: only with another GPU.
 Recipe driver_recipe(const DriverBound& bound, const facts::Host& host);

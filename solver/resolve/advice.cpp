@@ -276,7 +276,7 @@ void advise_build(const Request& request, const Attempt& attempt, const Records&
         }
         return;
     }
-    if (request.purpose == pins::Purpose::Build || builds.nvcc) {
+    if (request.purpose == pins::Purpose::Build || builds.nvcc || attempt.question.nvcc_asked) {
         return;
     }
     if (knowledge::toolkit_to_build(host, *outcome.cuda) == nullptr) {
@@ -369,7 +369,8 @@ void advise_packages(const Attempt& attempt, const Records& records, Outcome& ou
         if (record == nullptr || item.in_environment) {
             continue;
         }
-        if (const auto* const wheel = wheel_of(*record, records)) {
+        const auto* const wheel = wheel_of(*record, records);
+        if (wheel != nullptr && library_of(item.name).empty()) {
             warn(outcome, "CE227", {{"name", item.name}, {"wheel", wheel->name}},
                  {{project->source, 0, {}}});
         }

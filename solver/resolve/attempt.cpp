@@ -123,7 +123,13 @@ std::vector<std::string> nearest_to(const Item& item, std::span<const Channel* c
     }
     auto above = versions.lower_bound(*wanted);
     auto below = above;
-    bool up = item.name != "cuda";
+    const auto is_of_its_minor = [&](const auto& one) {
+        const std::string& version = one->second;
+        const auto minor = version.substr(0, version.find('.', version.find('.') + 1));
+        return (wanted->str() + '.').starts_with(minor + '.');
+    };
+    bool up = item.name != "cuda" && (above == versions.end() || below == versions.begin() ||
+                                      is_of_its_minor(above) || !is_of_its_minor(std::prev(below)));
     while (nearest.size() < k_most && (above != versions.end() || below != versions.begin())) {
         if (up && above != versions.end()) {
             nearest.push_back(item.name + " ==" + (above++)->second);
@@ -133,6 +139,28 @@ std::vector<std::string> nearest_to(const Item& item, std::span<const Channel* c
         up = !up;
     }
     return nearest;
+}
+
+// cuDNN and NCCL from pip, where no framework brings them: the wheel for the answer's CUDA.
+void add_library_wheels(Question& question) {
+    std::vector<Item> wheels;
+    for (const Item& item : question.items) {
+        if (item.kind != Item::Kind::Spec) {
+            continue;
+        }
+        if (knowledge::find_framework(item.name) != nullptr) {
+            return;
+        }
+        if (item.name == "cudnn" || item.name == "nccl") {
+            Item wheel;
+            wheel.text = item.text;
+            wheel.origin = item.origin;
+            wheel.name = "nvidia-" + item.name;
+            wheel.demand = wheel.relaxed = wheel.name;
+            wheels.push_back(std::move(wheel));
+        }
+    }
+    std::ranges::move(wheels, std::back_inserter(question.items));
 }
 
 } // namespace
@@ -195,6 +223,9 @@ Result<Attempt> make_attempt(const Request& request, const facts::Host& host,
     world_options.strict_host = request.strict_host;
     world_options.purpose = request.purpose;
     attempt.world = std::make_unique<World>(host, world_options);
+    if (embedded && options.manager == Manager::Pip) {
+        add_library_wheels(attempt.question);
+    }
     if (embedded) {
         attempt.catalogue = std::make_unique<Catalogue>(*attempt.world, options.manager);
         sources = {attempt.catalogue.get()};

@@ -93,6 +93,13 @@ std::vector<std::string> conda_catalogue_commands(const Request& request, const 
     if (!request.environment.exists() && !python.empty()) {
         specs.push_back("python=" + python);
     }
+    const auto add_libraries = [&] {
+        for (const char* const library : {"cudnn", "nccl"}) {
+            if (record_named(records, library) != nullptr && is_asked(attempt, library)) {
+                specs.push_back(as_asked(attempt, library));
+            }
+        }
+    };
     const auto& unknown = attempt.question.unknown;
     if (const auto* const torch = record_named(records, "torch"); torch != nullptr) {
         const auto* const build = knowledge::torch_variant(torch->version, torch->build);
@@ -127,9 +134,7 @@ std::vector<std::string> conda_catalogue_commands(const Request& request, const 
         if (channels.empty()) {
             add_channel("pytorch");
         }
-        if (record_named(records, "cudnn") != nullptr && is_asked(attempt, "cudnn")) {
-            specs.push_back(as_asked(attempt, "cudnn"));
-        }
+        add_libraries();
         if (needs_numpy_1(attempt, *torch)) {
             specs.emplace_back("numpy<2");
         }
@@ -137,14 +142,19 @@ std::vector<std::string> conda_catalogue_commands(const Request& request, const 
         return {knowledge::conda_install(target, specs, channels)};
     }
     if (const auto* const cuda = record_named(records, "cuda")) {
-        if (record_named(records, "cudnn") != nullptr) {
-            specs.push_back(as_asked(attempt, "cudnn"));
-        }
+        add_libraries();
         specs.insert(specs.end(), unknown.begin(), unknown.end());
-        return {knowledge::runtime_recipe(DottedVersion::of(cuda->version), target, specs).command};
+        const DottedVersion release = DottedVersion::of(cuda->version);
+        const auto recipe = attempt.question.nvcc_asked
+                                ? knowledge::conda_nvcc_recipe(release, target, specs)
+                                : knowledge::runtime_recipe(release, target, specs);
+        if (recipe.command.empty()) {
+            return {};
+        }
+        return {recipe.command};
     }
-    if (record_named(records, "cudnn") != nullptr) {
-        specs.push_back(as_asked(attempt, "cudnn"));
+    add_libraries();
+    if (record_named(records, "cudnn") != nullptr || record_named(records, "nccl") != nullptr) {
         add_channel("conda-forge");
     }
     specs.insert(specs.end(), unknown.begin(), unknown.end());
@@ -286,6 +296,22 @@ void add_unstated(const Attempt& attempt, const Records& records,
     }
 }
 
+// CUDA is asked for, and nothing that brings it: its libraries at most.
+bool are_libraries_alone(const Question& question) {
+    bool cuda = false;
+    for (const Item& item : question.items) {
+        if (item.kind == Item::Kind::Pin || item.kept || item.name == "python") {
+            continue;
+        }
+        cuda = cuda || item.name == "cuda";
+        if (item.name != "cuda" && item.name != "cudnn" && item.name != "nccl" &&
+            library_of(item.name).empty()) {
+            return false;
+        }
+    }
+    return cuda;
+}
+
 std::vector<std::string> pip_catalogue_commands(const Request& request, const Attempt& attempt,
                                                 const Records& records) {
     Destination destination = pip_destination(request, records);
@@ -338,37 +364,31 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
             groups.push_back(std::move(others));
         }
     }
-    if (groups.empty() && built.packages.empty() && built.wheels.empty()) {
-        if (const auto* const cuda = record_named(records, "cuda");
-            cuda && is_asked(attempt, "cuda")) {
-            const auto recipe =
-                knowledge::runtime_recipe(DottedVersion::of(cuda->version), destination.target);
-            if (recipe.command.empty()) {
-                return {};
-            }
-            const DottedVersion release = DottedVersion::of(cuda->version);
-            const bool wheels = knowledge::has_runtime_wheels(release);
-            const auto* const cudnn =
-                is_asked(attempt, "cudnn") ? record_named(records, "cudnn") : nullptr;
-            if (cudnn != nullptr && !wheels) {
-                return {}; // conda's answer has both
-            }
-            std::vector<std::string> commands;
-            if (wheels) {
-                commands = destination.first;
-            }
-            commands.push_back(recipe.command);
-            if (cudnn != nullptr) {
-                const std::string wheel =
-                    fmt::format("nvidia-cudnn-cu{}=={}", release.major(), cudnn->version);
-                commands.push_back(knowledge::pip_install(destination.target, std::array{wheel}));
-            }
-            return commands;
-        }
+    std::vector<std::string> commands = std::move(before);
+    const auto* const cuda = record_named(records, "cuda");
+    knowledge::Recipe runtime;
+    bool has_wheels = true;
+    if (cuda != nullptr && are_libraries_alone(attempt.question)) {
+        const DottedVersion release = DottedVersion::of(cuda->version);
+        const bool nvcc = attempt.question.nvcc_asked;
+        runtime = nvcc ? knowledge::nvcc_recipe(release, destination.target)
+                       : knowledge::runtime_recipe(release, destination.target);
+        has_wheels =
+            nvcc ? knowledge::has_nvcc_wheels(release) : knowledge::has_runtime_wheels(release);
+    }
+    if (!has_wheels && !groups.empty()) {
+        return {}; // conda's answer has both
+    }
+    if (groups.empty() && built.packages.empty() && built.wheels.empty() &&
+        runtime.command.empty()) {
         return {};
     }
-    std::vector<std::string> commands = std::move(before);
-    commands.insert(commands.end(), destination.first.begin(), destination.first.end());
+    if (has_wheels) {
+        commands.insert(commands.end(), destination.first.begin(), destination.first.end());
+    }
+    if (!runtime.command.empty()) {
+        commands.push_back(runtime.command);
+    }
     for (const PipGroup& group : groups) {
         commands.push_back(knowledge::pip_install(destination.target, group.requirements,
                                                   group.index, group.options));

@@ -303,9 +303,13 @@ const specs::PackageRecord* wheel_of(const specs::PackageRecord& record,
 }
 
 std::string_view library_of(std::string_view distribution) {
-    return distribution.starts_with("nvidia-cudnn-cu")  ? "cudnn"
-           : distribution.starts_with("nvidia-nccl-cu") ? "nccl"
-                                                        : std::string_view();
+    for (const std::string_view library : {"cudnn", "nccl"}) {
+        const std::string project = fmt::format("nvidia-{}", library);
+        if (distribution == project || distribution.starts_with(project + "-cu")) {
+            return library;
+        }
+    }
+    return {};
 }
 
 std::optional<std::pair<std::string, std::string>> exact_pin(std::string_view requirement) {

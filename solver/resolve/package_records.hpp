@@ -33,8 +33,8 @@ bool has_package(std::string_view name);
 void package_records(std::string_view name, World& world,
                      const std::function<bool(std::string_view)>& known,
                      std::vector<specs::PackageRecord>& out);
-// "cudnn" of nvidia-cudnn-cu12, "nccl" of nvidia-nccl-cu12: what the catalogue calls the library
-// that a distribution of NVIDIA's contains. Empty for any other name.
+// "cudnn" of nvidia-cudnn-cu12 and of nvidia-cudnn, "nccl" of nvidia-nccl-cu12: what the catalogue
+// calls the library that a distribution of NVIDIA's contains. Empty for any other name.
 std::string_view library_of(std::string_view distribution);
 // Name and version of a requirement on one version: "nvidia-nccl-cu12==2.21.5".
 std::optional<std::pair<std::string, std::string>> exact_pin(std::string_view requirement);

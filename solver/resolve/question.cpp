@@ -197,6 +197,9 @@ std::optional<std::string> near_name(const std::string& name,
     for (const Channel* const channel : channels) {
         std::ranges::move(channel->names(), std::back_inserter(names));
     }
+    for (const knowledge::Framework& framework : knowledge::frameworks()) {
+        std::ranges::remove_copy(framework.conda, std::back_inserter(names), name);
+    }
     auto near = nearest(name, names);
     return near && near->front() == name.front() ? near : std::nullopt;
 }

@@ -38,6 +38,7 @@ struct Question {
     bool cuda_asked = false;          // by a word of the request, or because a GPU is here
     bool cuda_named = false;          // by a word of the request
     bool cpu_asked = false;
+    bool nvcc_asked = false; // as a package: CUDA with what compiles
 };
 
 // Errors: "bad-spec" (what, where, what would be right), "no-such-package" (with the nearest name).

@@ -32,7 +32,7 @@ std::optional<Alternative> same_from(const Request& request, const facts::Host& 
     same.manager = manager == Manager::Conda ? ManagerChoice::Conda : ManagerChoice::Pip;
     for (const specs::PackageRecord* const record : answer.records) {
         if (is_virtual(record->name) || is_extra(record->name) || record->name == "cudnn" ||
-            record->name == "nccl") {
+            record->name == "nccl" || !library_of(record->name).empty()) {
             continue;
         }
         std::string text = record->name + " ==" + record->version;
@@ -205,10 +205,8 @@ Result<void> check_cuda_exists(const Request& request) {
 bool is_compiled_here(const Request& request) {
     return std::ranges::any_of(request.specs, [](const Wanted& wanted) {
         const auto ask = specs::Ask::parse(wanted.text);
-        const auto* const row = ask ? knowledge::find_framework(ask->name()) : nullptr;
-        const auto* const project = ask ? knowledge::package_project(ask->name()) : nullptr;
-        return row != nullptr && row->from_source &&
-               (project == nullptr || project->wheels.empty());
+        return ask && knowledge::is_compiled(ask->name()) &&
+               knowledge::package_project(ask->name())->wheels.empty();
     });
 }
 

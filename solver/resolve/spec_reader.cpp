@@ -31,10 +31,13 @@ bool contains(std::string_view text, std::string_view part) {
 // conda's packages that say which CUDA an environment has.
 constexpr std::array<std::string_view, 4> k_cuda_packages = {"cudatoolkit", "cuda-version",
                                                              "pytorch-cuda", "cuda-toolkit"};
+// Those that have nvcc, and what people call it.
+constexpr std::array<std::string_view, 5> k_nvcc_packages = {"cuda-toolkit", "cuda-nvcc", "nvcc",
+                                                             "cuda-compiler", "cudatoolkit-dev"};
 
 // The catalogue's name for what conda or an older pip calls otherwise: "torch" of "pytorch-gpu".
 std::string catalogue_name(const std::string& name) {
-    if (is_one_of(name, k_cuda_packages)) {
+    if (is_one_of(name, k_cuda_packages) || is_one_of(name, k_nvcc_packages)) {
         return "cuda";
     }
     const auto* const known = knowledge::find_framework(name);
@@ -230,6 +233,7 @@ void note_cuda(const SpecParts& parts, std::string_view typed, std::string_view 
         label.starts_with("cu")) {
         question.cuda_asked = true;
     }
+    question.nvcc_asked = question.nvcc_asked || is_one_of(typed, k_nvcc_packages);
     if (name == "cpuonly" || typed.ends_with("-cpu") || contains(parts.rest, "cpu")) {
         question.cpu_asked = true;
     }

@@ -1,6 +1,7 @@
 #include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/fit.hpp"
 #include "solver/knowledge/frameworks.hpp"
+#include "solver/knowledge/packages.hpp"
 #include "solver/knowledge/recipes.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -303,7 +304,9 @@ TEST_CASE("a driver is proposed only where it serves the GPUs, and in Windows fo
 TEST_CASE("a framework is a row, found by pip's name and by conda's") {
     REQUIRE(find_framework("pytorch") != nullptr);
     CHECK(find_framework("pytorch")->name == "torch");
-    CHECK(find_framework("flash-attn")->from_source);
+    CHECK(is_compiled("flash-attn"));
+    CHECK(is_compiled("detectron2"));
+    CHECK_FALSE(is_compiled("xformers"));
     CHECK(oldest_gcc(*find_framework("torch"), v("2.6.0")) == 9);
     CHECK(find_framework("no-such-package") == nullptr);
 }

@@ -239,6 +239,67 @@ TEST_CASE("cupy is installed as the wheel of the CUDA") {
     CHECK(std::ranges::count(outcome.warnings, "CE227", &facts::Finding::code) == 1);
 }
 
+TEST_CASE("what has no wheel of its own name is installed as the wheel of the CUDA") {
+    for (const std::string name : {"tensorrt", "faiss-gpu", "cudf"}) {
+        INFO(name);
+        const auto outcome = outcome_of({.specs = {name}}, h100());
+        REQUIRE(outcome.solved());
+        CHECK_THAT(outcome.commands.back(), ContainsSubstring(name + "-cu12=="));
+    }
+}
+
+TEST_CASE("cuDNN and NCCL alone are wheels of the CUDA or conda's packages, with torch they are "
+          "torch's") {
+    for (const std::string name : {"cudnn", "nccl"}) {
+        INFO(name);
+        const auto outcome = outcome_of({.specs = {name}}, h100());
+        REQUIRE(outcome.solved());
+        CHECK_THAT(outcome.commands.back(), ContainsSubstring("nvidia-" + name + "-cu12=="));
+        const auto conda =
+            outcome_of({.specs = {name}, .manager = resolve::ManagerChoice::Conda}, h100());
+        REQUIRE(conda.solved());
+        CHECK_THAT(conda.commands.back(), ContainsSubstring(" " + name));
+        const auto with_torch = outcome_of({.specs = {name, "torch"}}, h100());
+        REQUIRE(with_torch.solved());
+        CHECK_THAT(with_torch.commands.back(), !ContainsSubstring("nvidia-" + name));
+    }
+}
+
+TEST_CASE("nvcc by the names of its packages is a toolkit that compiles") {
+    for (const std::string name : {"nvcc", "cuda-nvcc", "cuda-toolkit"}) {
+        INFO(name);
+        const auto outcome = outcome_of({.specs = {name}, .cuda = "12.4"}, h100());
+        REQUIRE(outcome.solved());
+        CHECK_THAT(outcome.commands.back(), ContainsSubstring("cuda_12.4.0"));
+        const auto conda = outcome_of(
+            {.specs = {name}, .cuda = "12.4", .manager = resolve::ManagerChoice::Conda}, h100());
+        REQUIRE(conda.solved());
+        CHECK_THAT(conda.commands.back(), ContainsSubstring("cuda-version=12.4 cuda-nvcc "));
+        CHECK(outcome.missing.empty());
+    }
+}
+
+TEST_CASE("what is compiled here takes the CUDA whose nvcc is here, listed on the index or not") {
+    const auto host = HostBuilder()
+                          .driver("550.54.15")
+                          .gpu("H100", "9.0")
+                          .toolkit("12.4.131")
+                          .gcc("12.2.0")
+                          .host();
+    for (const std::string name : {"flash-attn", "detectron2", "pytorch3d"}) {
+        INFO(name);
+        const auto outcome = outcome_of({.specs = {name}}, host);
+        REQUIRE(outcome.solved());
+        CHECK(outcome.cuda == DottedVersion::of("12.4"));
+    }
+}
+
+TEST_CASE("cuda-python is of the major that the driver gives") {
+    const auto outcome = outcome_of({.specs = {"cuda-python"}}, h100());
+    REQUIRE(outcome.solved());
+    CHECK_THAT(outcome.commands.back(), ContainsSubstring("cuda-python==12."));
+}
+
 TEST_CASE("a GPU that the newest cuDNN dropped keeps the last one that serves it") {
     const auto pascal =
         HostBuilder().driver("580.95.05").gpu("NVIDIA GeForce GTX 1080 Ti", "6.1").host();
