@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <ranges>
 #include <type_traits>
 #include <vector>
 
@@ -42,8 +41,7 @@ auto each_of(Range&& range, Make make) {
 template <typename Container>
 void sort_unique(Container& container) {
     std::ranges::sort(container);
-    const auto repeated = std::ranges::unique(container);
-    container.erase(repeated.begin(), repeated.end());
+    container.erase(std::unique(container.begin(), container.end()), container.end());
 }
 
 } // namespace cudaenv

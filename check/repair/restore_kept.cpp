@@ -105,9 +105,10 @@ Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& stagi
         restoration.files.push_back({file.path, std::move(staged), false});
     }
     // What makes a distribution of a dist-info.
-    std::ranges::stable_partition(restoration.files, [](const StagedFile& file) {
-        return !file.path.ends_with("/METADATA") && !file.path.ends_with("/PKG-INFO");
-    });
+    std::stable_partition(
+        restoration.files.begin(), restoration.files.end(), [](const StagedFile& file) {
+            return !file.path.ends_with("/METADATA") && !file.path.ends_with("/PKG-INFO");
+        });
     return restoration;
 }
 

@@ -183,7 +183,7 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
         unmet.reasons.push_back({std::move(text), std::move(facts)});
     };
     Records libraries_last = records;
-    std::ranges::stable_partition(libraries_last, [](const auto* record) {
+    std::stable_partition(libraries_last.begin(), libraries_last.end(), [](const auto* record) {
         return record->name != "cuda" && record->name != "cudnn";
     });
     for (const specs::PackageRecord* const record : libraries_last) {
@@ -250,8 +250,8 @@ void opposed(const ConflictSearch& search, const Records& records, const Item& i
                                    [&](const Item& other) { return other.name == record.name; });
     };
     Records asked_first = records;
-    std::ranges::stable_partition(asked_first,
-                                  [&](const auto* record) { return is_asked(*record); });
+    std::stable_partition(asked_first.begin(), asked_first.end(),
+                          [&](const auto* record) { return is_asked(*record); });
     for (const std::string& want : wanted) {
         const auto parsed = specs::MatchSpec::parse(want);
         if (!parsed) {

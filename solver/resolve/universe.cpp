@@ -260,7 +260,8 @@ void Universe::sort_best_first(std::span<Loaded*> loaded) const {
         }
         begin = end;
     }
-    std::ranges::stable_partition(loaded, [&](const Loaded* one) { return favours(*one); });
+    std::stable_partition(loaded.begin(), loaded.end(),
+                          [&](const Loaded* one) { return favours(*one); });
 }
 
 void Universe::rank() {
@@ -273,9 +274,10 @@ void Universe::rank() {
         }
     }
     for (const auto& [text, name] : m_names) {
-        const auto unreached = std::ranges::stable_partition(
-            name->loaded, [](const Loaded* one) { return one->candidate.has_value(); });
-        const std::span<Loaded*> reached(name->loaded.begin(), unreached.begin());
+        const auto unreached =
+            std::stable_partition(name->loaded.begin(), name->loaded.end(),
+                                  [](const Loaded* one) { return one->candidate.has_value(); });
+        const std::span<Loaded*> reached(name->loaded.begin(), unreached);
         sort_best_first(reached);
         auto rank = static_cast<std::uint32_t>(reached.size());
         for (const Loaded* const loaded : reached) {
