@@ -160,8 +160,9 @@ std::string older_build(const CheckContext& context, const Needing& needing,
     }
     const std::string selector =
         context.is_named ? " -p " + shell_word(context.inventory.prefix) : std::string();
-    const auto* torch = needing.framework == "torch" ? knowledge::newest_torch_for(gives) : nullptr;
-    return torch == nullptr ? std::string() : "cudaenv resolve torch" + selector;
+    const bool has_build =
+        needing.framework == "torch" && knowledge::newest_torch_for(gives) != nullptr;
+    return has_build ? "cudaenv resolve torch" + selector : std::string();
 }
 
 void find_old_driver(const CheckContext& context, const Needing& needing,
