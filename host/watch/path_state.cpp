@@ -137,6 +137,12 @@ std::optional<std::string> stamp_of(const std::string& directory, const PathStat
         return path;
     }
     const Fd folder = open_private(directory);
+    // The first that is made on a day removes the forgotten ones.
+    struct stat last {};
+    if (folder && ::fstat(folder.get(), &last) == 0 &&
+        last.st_mtim.tv_sec / k_day != std::time(nullptr) / k_day) {
+        prune_stamps(directory);
+    }
     if (!folder || !make_stamp(folder, name, time)) {
         return std::nullopt;
     }

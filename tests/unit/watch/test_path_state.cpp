@@ -303,6 +303,19 @@ TEST_CASE("stamps that were not used for 30 days are pruned, those in use stay")
     CHECK(stamp_of(place.directory, at(1 * k_second)) == forgotten);
 }
 
+TEST_CASE("the first stamp that is made on a day removes the forgotten ones") {
+    Place place;
+    const auto forgotten = stamp_of(place.directory, at(1 * k_second));
+    REQUIRE(forgotten);
+    const std::time_t now = std::time(nullptr);
+    set_times(*forgotten, now - 31 * k_day, {1, 0});
+    REQUIRE(stamp_of(place.directory, at(2 * k_second)));
+    CHECK(::access(forgotten->c_str(), F_OK) == 0);
+    set_times(place.directory, now, {now - k_day, 0});
+    REQUIRE(stamp_of(place.directory, at(3 * k_second)));
+    CHECK(::access(forgotten->c_str(), F_OK) != 0);
+}
+
 TEST_CASE("pruning where nothing was stamped, or through a link, removes nothing") {
     Place place;
     prune_stamps(place.directory);
