@@ -38,8 +38,8 @@ bool is_settled(const PathState& state, std::int64_t began_ns, Clock seen_by = C
 // Nothing for a path that is not there, and where it cannot be made: a directory that is not to be
 // written, a file system that does not keep nanoseconds.
 std::optional<std::string> stamp_of(const std::string& directory, const PathState& state);
-// Removes stamps that have not been asked for in 30 days; the first stamp of a day calls it. A shell
-// that still compares with one of them sees "changed", asks, and has it created again.
+// Removes stamps that have not been asked for in 30 days; the first stamp of a day calls it. A
+// shell that still compares with one of them sees "changed", asks, and has it created again.
 void prune_stamps(const std::string& directory);
 
 } // namespace cudaenv::watch
