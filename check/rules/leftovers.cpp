@@ -20,10 +20,12 @@ using facts::DistributionKind;
 using facts::Leftover;
 using facts::LeftoverKind;
 
-bool is_installed(const CheckContext& context, std::string_view name) {
+// Some version of what was renamed is installed; what can only be built again, in that version.
+bool is_installed(const CheckContext& context, const Leftover& left, bool build) {
     const auto& all = context.inventory.distributions;
-    return std::ranges::any_of(
-        all, [&](const Distribution& one) { return one.name == name && one.has_metadata; });
+    return std::ranges::any_of(all, [&](const Distribution& one) {
+        return one.name == left.name && one.has_metadata && (!build || one.version == left.version);
+    });
 }
 
 // It can only be built again, not downloaded.
@@ -44,7 +46,7 @@ void report_interrupted(const CheckContext& context, std::vector<CheckFinding>& 
             continue;
         }
         if (only_copy == nullptr && !left.name.empty() &&
-            (!is_installed(context, left.name) || is_build(context, left))) {
+            !is_installed(context, left, is_build(context, left))) {
             only_copy = &left;
         }
         if (left_over.subject.empty()) {

@@ -319,7 +319,9 @@ Recipe compiler_recipe(int gcc, GccBound bound, const Target& target) {
 }
 
 bool has_nvcc_wheels(const DottedVersion& cuda) {
-    return cuda.major() >= 13;
+    return std::ranges::any_of(pip_distributions(), [&](const PipDistribution& one) {
+        return one.has_nvcc && one.cuda_major == cuda.major();
+    });
 }
 
 bool has_runtime_wheels(const DottedVersion& cuda) {

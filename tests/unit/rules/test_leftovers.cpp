@@ -1,4 +1,5 @@
 #include "tests/unit/rules/context_builder.hpp"
+#include "tests/unit/rules/cuda_environments.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -45,6 +46,16 @@ TEST_CASE("renamed directories of a distribution that is not installed may be th
     CHECK(found.finding.severity == facts::Severity::Warning);
     CHECK(found.repairs.empty());
     CHECK(found.finding.fix->command == "/env/bin/python -m pip install --no-deps numpy==1.26.4");
+}
+
+TEST_CASE("renamed directories of a build are its only copy where another version is installed") {
+    ContextBuilder env;
+    auto& torch = wheel(env, "torch", "2.6.0+mine");
+    env.inventory.leftovers = {{LeftoverKind::InterruptedUninstall,
+                                env.site() + "/~orch-2.6.0+mine.dist-info", "torch", "2.6.0+mine"}};
+    CHECK(is_case(env.found("CE106").at(0), "interrupted-uninstall", {{"n", "1"}}));
+    torch.version = "2.5.1";
+    CHECK(is_case(env.found("CE106").at(0), "only-copy", {{"package", "torch 2.6.0+mine"}}));
 }
 
 TEST_CASE("METADATA of conda's distribution is restored") {
