@@ -168,6 +168,26 @@ Result<void> take_python(Request& request) {
     return {};
 }
 
+namespace {
+
+// The same request with the versions of an answer: why these do not go with what is kept.
+Request with_versions_of(const Outcome& answer, const Request& request, const Kept& kept) {
+    Request same = request;
+    same.kept = {kept};
+    for (Wanted& wanted : same.specs) {
+        const auto ask = specs::Ask::parse(wanted.text);
+        const auto package = std::ranges::find_if(answer.packages, [&](const auto& one) {
+            return ask && one.asked && one.name == ask->name();
+        });
+        if (package != answer.packages.end() && package->name != kept.installed.name) {
+            wanted.text = package->name + "==" + package->version;
+        }
+    }
+    return same;
+}
+
+} // namespace
+
 Result<std::optional<Outcome>> answer_in_environment(Request& request, const Asking& asking) {
     const auto candidates = candidates_of(request);
     request.kept.clear();
@@ -187,10 +207,16 @@ Result<std::optional<Outcome>> answer_in_environment(Request& request, const Ask
             }
             bool stays = false;
             std::string why;
+            bool of_the_newest = false; // the reason, not of what is installed in the end
             for (const Stays how : {Stays::Build, Stays::Version, Stays::Label, Stays::Package}) {
                 request.kept.push_back({*one, how});
                 CUDAENV_TRY(auto with, asking.answer(request));
                 if (with) {
+                    if (of_the_newest) {
+                        CUDAENV_TRY(auto reason, asking.reason(with_versions_of(
+                                                     *with, request, {*one, Stays::Build})));
+                        why = reason.empty() ? std::move(why) : std::move(reason);
+                    }
                     answered = std::move(with);
                     stays = true;
                     break;
@@ -198,6 +224,7 @@ Result<std::optional<Outcome>> answer_in_environment(Request& request, const Ask
                 if (how == Stays::Build) {
                     why = excluded_by(request, *one);
                     if (why.empty()) {
+                        of_the_newest = true;
                         Request alone = request;
                         alone.kept = {request.kept.back()};
                         CUDAENV_TRY(why, asking.reason(alone));
