@@ -46,10 +46,10 @@ struct ProbeLibraries {
 // (nvidia/cu13/lib too) of its site-packages, conda's lib, what LD_LIBRARY_PATH names, the chosen
 // toolkit's library directory, the system's. As ld.so has it, `library_path` comes first where the
 // wheels' libraries carry DT_RUNPATH, and after them where they carry DT_RPATH (as conda's packages
-// and torch's wheels since 1.13 do). Of several majors the framework's counts. A toolkit of another CUDA than the environment's gives a
-// runtime at most. What the loader cannot open (a link to nothing, a file without permission, one
-// for another machine) it passes over; one that goes round in a circle ends its search along
-// LD_LIBRARY_PATH.
+// and torch's wheels since 1.13 do). Of several majors the framework's counts. A toolkit of another
+// CUDA than the environment's gives a runtime at most. What the loader cannot open (a link to
+// nothing, a file without permission, one for another machine) it passes over; one that goes round
+// in a circle ends its search along LD_LIBRARY_PATH.
 ProbeLibraries probe_libraries(host::FileSystem& files,
                                const std::optional<facts::EnvironmentFacts>& environment,
                                const std::optional<facts::ToolkitLayout>& toolkit,

@@ -63,10 +63,10 @@ std::string cuda_tag(const DottedVersion& cuda);
 
 // The row of torch's table for a version, local label aside; nullptr where it has none.
 const TorchRelease* torch_release(std::string_view version);
-// Whether a CUDA library ("libcudart") on LD_LIBRARY_PATH is loaded instead of the one of the wheels
-// that this torch requires. torch's own libraries have a DT_RPATH, which comes first (read in the
-// wheels of 1.13.1 to 2.15.0). cuDNN opens its parts by name, whatever torch does (seen with 2.11);
-// libcusparse needs libnvJitLink likewise, which torch opens by its path since 2.6.0
+// Whether a CUDA library ("libcudart") on LD_LIBRARY_PATH is loaded instead of the one of the
+// wheels that this torch requires. torch's own libraries have a DT_RPATH, which comes first (read
+// in the wheels of 1.13.1 to 2.15.0). cuDNN opens its parts by name, whatever torch does (seen
+// with 2.11); libcusparse needs libnvJitLink likewise, which torch opens by its path since 2.6.0
 // (pytorch/pytorch#138460; 2.5.1 was seen to fail).
 bool is_shadowed_by_library_path(std::string_view library, std::string_view torch_version);
 // The numbers that a version begins with: 1.12.0 of "1.12.0a0" and of "1.12.0"; empty without any.
