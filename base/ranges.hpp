@@ -13,14 +13,14 @@ constexpr bool is_one_of(const Value& value, const Range& range) {
     return std::ranges::find(range, value) != std::ranges::end(range);
 }
 
-// The first element whose projection is `value`; null where there is none.
+// The first element whose projection is `value`, else nullptr.
 template <typename Range, typename Value, typename Projection = std::identity>
 constexpr auto* find_pointer(Range&& range, const Value& value, Projection projection = {}) {
     const auto found = std::ranges::find(range, value, projection);
     return found == std::ranges::end(range) ? nullptr : &*found;
 }
 
-// The first element that `fits`; null where there is none.
+// The first element that `fits`, else nullptr.
 template <typename Range, typename Fits>
 constexpr auto* find_pointer_if(Range&& range, Fits fits) {
     const auto found = std::ranges::find_if(range, fits);

@@ -1,5 +1,7 @@
 #include "base/text.hpp"
 
+#include "base/ascii.hpp"
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -241,7 +243,14 @@ std::string redact_secrets(std::string_view text) {
     // A URL without its scheme: "//user:pw@host".
     for (std::size_t at = 0; (at = plain.find("//", at)) != std::string::npos;) {
         at = std::min(plain.find_first_not_of('/', at), plain.size());
-        const std::size_t end = std::min(plain.find_first_of(" \t\r\n\"'/", at), plain.size());
+        std::size_t end = std::min(plain.find_first_of(" \t\r\n\"'/", at), plain.size());
+        // A port has digits: anything else behind the colon is a password with a slash in it.
+        if (const std::size_t colon = plain.find(':', at);
+            colon < end && plain.find('@', at) > end &&
+            !std::all_of(plain.begin() + static_cast<std::ptrdiff_t>(colon) + 1,
+                         plain.begin() + static_cast<std::ptrdiff_t>(end), is_digit)) {
+            end = std::min(plain.find_first_of(" \t\r\n\"'", at), plain.size());
+        }
         const std::size_t user_end = plain.rfind('@', end);
         if (user_end != std::string::npos && user_end > at && user_end < end) {
             plain.replace(at, user_end - at, "***");

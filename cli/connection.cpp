@@ -30,8 +30,8 @@ using std::chrono::milliseconds;
 
 // How often a long wait checks for an interrupt.
 constexpr milliseconds k_interrupt_check{50};
-// A child that has answered only has to exit. Nobody waits longer for its end than for an answer: a
-// thread of it may be in a file system that does not answer, where not even SIGKILL ends it (FUSE).
+// How long to wait until a child has exited after its answer. One of its threads may be blocked in
+// a file system that does not respond (FUSE); then even SIGKILL does not end the child.
 constexpr milliseconds k_child_end{10};
 constexpr milliseconds k_session_end{1000};
 

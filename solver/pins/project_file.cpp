@@ -94,7 +94,7 @@ Result<std::vector<std::string>> read_locked(const TomlValue& value, std::string
         }
         if (key->substr(0, 5) == "pins." || *key == "pins") {
             return toml_error(path, item.at, "bad-value", "pins cannot be locked",
-                              "a project's pin goes before the administrator's");
+                              "a project's pin overrides the administrator's");
         }
         const SettingKey* known = find_setting_key(*key);
         if (known == nullptr) {

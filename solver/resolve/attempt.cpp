@@ -151,7 +151,7 @@ void add_library_wheels(Question& question) {
         if (knowledge::find_framework(item.name) != nullptr) {
             return;
         }
-        if (item.name == "cudnn" || item.name == "nccl") {
+        if (is_library(item.name)) {
             Item wheel;
             wheel.text = item.text;
             wheel.origin = item.origin;

@@ -15,7 +15,7 @@ namespace cudaenv::resolve {
 
 // The records of an answer.
 using Records = std::vector<const specs::PackageRecord*>;
-// Null where there is none of that name.
+// The record of that name, else nullptr.
 const specs::PackageRecord* record_named(const Records& records, std::string_view name);
 
 enum class Narrowing {

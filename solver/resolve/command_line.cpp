@@ -94,7 +94,7 @@ std::vector<std::string> conda_catalogue_commands(const Request& request, const 
         specs.push_back("python=" + python);
     }
     const auto add_libraries = [&] {
-        for (const char* const library : {"cudnn", "nccl"}) {
+        for (const std::string_view library : k_libraries) {
             if (record_named(records, library) != nullptr && is_asked(attempt, library)) {
                 specs.push_back(as_asked(attempt, library));
             }
@@ -304,8 +304,7 @@ bool are_libraries_alone(const Question& question) {
             continue;
         }
         cuda = cuda || item.name == "cuda";
-        if (item.name != "cuda" && item.name != "cudnn" && item.name != "nccl" &&
-            library_of(item.name).empty()) {
+        if (item.name != "cuda" && !is_library(item.name) && library_of(item.name).empty()) {
             return false;
         }
     }

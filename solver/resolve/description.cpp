@@ -122,9 +122,9 @@ std::optional<DottedVersion> newest_cuda_of_pip(const Request& request, const At
 // wheel, or pip's own choice.
 bool is_installed_with_another(const specs::PackageRecord& record, const Attempt& attempt,
                                const Records& records) {
-    const bool inside_build = (record.name == "cudnn" || record.name == "nccl") &&
-                              (!chosen(record, attempt).asked || // named by `cudnn`
-                               record_named(records, "nvidia-" + record.name) != nullptr);
+    const bool inside_build =
+        is_library(record.name) && (!chosen(record, attempt).asked || // named by `cudnn`
+                                    record_named(records, "nvidia-" + record.name) != nullptr);
     return inside_build || is_unlisted(record) || wheel_of(record, records) != nullptr;
 }
 

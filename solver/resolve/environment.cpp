@@ -119,6 +119,22 @@ void describe_changes(const Request& request, const std::vector<Changed>& change
     }
 }
 
+// The request with the versions of an answer: its reason is then about these versions.
+Request with_versions_of(const Outcome& answer, const Request& request, const Kept& kept) {
+    Request same = request;
+    same.kept = {kept};
+    for (Wanted& wanted : same.specs) {
+        const auto ask = specs::Ask::parse(wanted.text);
+        const auto package = std::ranges::find_if(answer.packages, [&](const auto& one) {
+            return ask && one.asked && one.name == ask->name();
+        });
+        if (package != answer.packages.end() && package->name != kept.installed.name) {
+            wanted.text = package->name + "==" + package->version;
+        }
+    }
+    return same;
+}
+
 } // namespace
 
 BesideConda beside_conda(const Request& request) {
@@ -167,26 +183,6 @@ Result<void> take_python(Request& request) {
     request.pins.push_back({"python", python->major_minor(), "the environment"});
     return {};
 }
-
-namespace {
-
-// The same request with the versions of an answer: why these do not go with what is kept.
-Request with_versions_of(const Outcome& answer, const Request& request, const Kept& kept) {
-    Request same = request;
-    same.kept = {kept};
-    for (Wanted& wanted : same.specs) {
-        const auto ask = specs::Ask::parse(wanted.text);
-        const auto package = std::ranges::find_if(answer.packages, [&](const auto& one) {
-            return ask && one.asked && one.name == ask->name();
-        });
-        if (package != answer.packages.end() && package->name != kept.installed.name) {
-            wanted.text = package->name + "==" + package->version;
-        }
-    }
-    return same;
-}
-
-} // namespace
 
 Result<std::optional<Outcome>> answer_in_environment(Request& request, const Asking& asking) {
     const auto candidates = candidates_of(request);

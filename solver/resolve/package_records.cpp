@@ -302,8 +302,12 @@ const specs::PackageRecord* wheel_of(const specs::PackageRecord& record,
     return found == records.end() ? nullptr : *found;
 }
 
+bool is_library(std::string_view name) {
+    return std::ranges::find(k_libraries, name) != k_libraries.end();
+}
+
 std::string_view library_of(std::string_view distribution) {
-    for (const std::string_view library : {"cudnn", "nccl"}) {
+    for (const std::string_view library : k_libraries) {
         const std::string project = fmt::format("nvidia-{}", library);
         if (distribution == project || distribution.starts_with(project + "-cu")) {
             return library;

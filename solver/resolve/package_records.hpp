@@ -5,6 +5,7 @@
 
 #include "solver/resolve/world.hpp"
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -33,6 +34,9 @@ bool has_package(std::string_view name);
 void package_records(std::string_view name, World& world,
                      const std::function<bool(std::string_view)>& known,
                      std::vector<specs::PackageRecord>& out);
+// CUDA's libraries that the catalogue has as packages of their own.
+inline constexpr std::array<std::string_view, 2> k_libraries = {"cudnn", "nccl"};
+bool is_library(std::string_view name);
 // "cudnn" of nvidia-cudnn-cu12 and of nvidia-cudnn, "nccl" of nvidia-nccl-cu12: what the catalogue
 // calls the library that a distribution of NVIDIA's contains. Empty for any other name.
 std::string_view library_of(std::string_view distribution);

@@ -256,8 +256,7 @@ Result<Question> read_question(const Request& request, const facts::Host& host,
     std::vector<Item> pinned;
     for (const pins::Pin& pin : request.pins) {
         CUDAENV_TRY(Item item, read_pin(pin, vocabulary));
-        question.cuda_asked =
-            question.cuda_asked || pin.name == "cuda" || pin.name == "cudnn" || pin.name == "nccl";
+        question.cuda_asked = question.cuda_asked || pin.name == "cuda" || is_library(pin.name);
         pinned.push_back(std::move(item));
     }
     for (const Kept& kept : request.kept) {

@@ -31,8 +31,8 @@ std::optional<Alternative> same_from(const Request& request, const facts::Host& 
     Request same = request;
     same.manager = manager == Manager::Conda ? ManagerChoice::Conda : ManagerChoice::Pip;
     for (const specs::PackageRecord* const record : answer.records) {
-        if (is_virtual(record->name) || is_extra(record->name) || record->name == "cudnn" ||
-            record->name == "nccl" || !library_of(record->name).empty()) {
+        if (is_virtual(record->name) || is_extra(record->name) || is_library(record->name) ||
+            !library_of(record->name).empty()) {
             continue;
         }
         std::string text = record->name + " ==" + record->version;
@@ -69,7 +69,7 @@ Result<void> present(const Request& request, const facts::Host& host,
     return {};
 }
 
-// std::nullopt: there is none.
+// std::nullopt if no world has an answer.
 Result<std::optional<Outcome>> answer_in_catalogue(const Request& request, const facts::Host& host,
                                                    Outcome outcome) {
     CUDAENV_TRY(const auto answer, answer_of_catalogue(request, host));

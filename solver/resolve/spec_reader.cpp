@@ -225,7 +225,7 @@ void note_cuda(const SpecParts& parts, std::string_view typed, std::string_view 
                std::string_view label, Question& question) {
     const std::string lower = to_lower_ascii(text);
     const std::string& name = parts.name;
-    const bool names_gpu = name.starts_with("cuda") || name == "cudnn" || name == "nccl" ||
+    const bool names_gpu = name.starts_with("cuda") || is_library(name) ||
                            !library_of(name).empty() || name == "pytorch-cuda" ||
                            typed.ends_with("-gpu") || lower.starts_with("tensorflow-gpu") ||
                            lower.starts_with("pytorch-gpu") || name.starts_with("cupy");

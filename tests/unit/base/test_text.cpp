@@ -61,6 +61,8 @@ TEST_CASE("passwords and tokens never survive in a URL") {
     CHECK(redact_secrets("https://host/c?token=abc and more") == "https://host/c?*** and more");
     CHECK(redact_secrets("https://me:pw@host/t/tk/c?key=1") == "https://***@host/t/***/c?***");
     CHECK(redact_secrets("HTTPS://HOST/T/TK-123/X") == "HTTPS://HOST/T/***/X");
+    CHECK(redact_secrets("https://me:p/secret@host/x") == "https://***@host/x");
+    CHECK(redact_secrets("git+https://host:8443/x/y@main") == "git+https://host:8443/x/y@main");
     CHECK(redact_secrets("no url") == "no url");
     CHECK(redact_secrets("///me:pw@host/t///me:pw@host") == "///***@host/t///***@host");
     CHECK(redact_secrets("https://host/x#access_token=abc") == "https://host/x#***");

@@ -76,7 +76,7 @@ TEST_CASE("a wrong config file is refused with its place") {
                  Case{"locked = [\"resolve.chanels\"]\n", FileScope::System,
                       "unknown key \"resolve.chanels\"", "did you mean \"resolve.channels\"?", 1},
                  Case{"locked = [\"pins.cuda\"]\n", FileScope::System, "pins cannot be locked",
-                      "a project's pin goes before the administrator's", 1},
+                      "a project's pin overrides the administrator's", 1},
                  Case{"locked = true\n", FileScope::System, "locked is true or false",
                       "expected a list of keys, as in [\"resolve.channels\"]", 1},
                  Case{"[resolve]\ntargets = [\"sm_86\"]\n", FileScope::User,
