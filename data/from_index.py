@@ -113,6 +113,8 @@ LOOKS_FOR_WHEEL = ("The index has the source only. Its setup.py first looks for 
                    "Python and C++ ABI among the project's releases, and builds where there is none.")
 TORCHCODEC = "github.com/meta-pytorch/torchcodec @78ed5ad8 README.md, compatibility table"
 CUPY = "docs.cupy.dev/en/stable/install.html; cupy-cuda12x 14.2.0: METADATA, extra ctk"
+TORCH_TENSORRT = "github.com/pytorch/TensorRT: notes of the release"
+AUTO_GPTQ = "github.com/AutoGPTQ/AutoGPTQ docs/INSTALLATION.md, wheels for PyTorch versions"
 JAX = "docs.jax.dev/en/latest/installation.html"
 ONNX = "onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html, requirements"
 VLLM_GPU = "github.com/vllm-project/vllm @0487d5c2 docs/getting_started/installation/gpu.cuda.inc.md"
@@ -132,7 +134,8 @@ PROJECTS = {
                                     ("0.10", "torch==2.10.*", TORCHCODEC), ("0.11", "torch==2.11.*", TORCHCODEC),
                                     ("0.12", "torch>=2.11", TORCHCODEC)]),
     "torchao": Project(every="minor"),
-    "torch-tensorrt": Project(),
+    "torch-tensorrt": Project(cuda=[("1.3", "11.7", TORCH_TENSORRT), ("1.4", "11.8", TORCH_TENSORRT),
+                                    ("2.2", "12.1", TORCH_TENSORRT), ("2.4", None, None)]),
     "jax": Project(extras=r"cuda.*", cuda_extras=["cuda13", "cuda12"],
                    machine_libraries={"cuda12-local": "CUDA 12 and cuDNN 9", "cuda13-local": "CUDA 13 and cuDNN 9"},
                    note="Without an extra it is a CPU build.", source=JAX),
@@ -195,7 +198,9 @@ PROJECTS = {
         note="The index has one CUDA a release; the project's releases have wheels for others (+cu118, +cu129).",
         source="vllm-project/vllm#1596 and #42756"),
     "sglang": Project(newest=25, extras="srt"),
-    "auto-gptq": Project(every="minor"),
+    "auto-gptq": Project(every="minor", since="0.5", cuda=[("0", "12.1", AUTO_GPTQ)],
+                         unstated=[("0.5", "torch==2.1.*", AUTO_GPTQ), ("0.7", "torch==2.2.*", AUTO_GPTQ)]),
+    "autoawq": Project(every="minor", since="0.2"),
     "gptqmodel": Project(every="minor", newest=8, needs=TORCH_BUILD, tools=TOOLS),
     "deepspeed": Project(needs=["torch"],
                          note="Installs without nvcc; its operators are built at first use, with nvcc of torch's CUDA.",
@@ -260,6 +265,8 @@ PROJECTS = {
                          needs=TORCH_BUILD, tools=TOOLS,
                          note="Not on the index: pip install git+https://github.com/facebookresearch/pytorch3d.git@stable",
                          source="github.com/facebookresearch/pytorch3d INSTALL.md"),
+    "pycuda": Project(every="minor", newest=4, needs=["nvcc"], source="github.com/inducer/pycuda doc/install.rst",
+                      note="The index has the source only; conda-forge has it compiled."),
     "gsplat": Project(every="minor", newest=6, needs=["torch"], note="Its kernels are built at first use.",
                       source="github.com/nerfstudio-project/gsplat README.md"),
     "pytorch-lightning": Project(every="minor"),
@@ -267,7 +274,7 @@ PROJECTS = {
     "accelerate": Project(every="minor", newest=24),
     "torchmetrics": Project(every="minor"),
     **{name: Project(every="minor", newest=6)
-       for name in ("unsloth", "lmdeploy", "autoawq", "optimum", "open-clip-torch", "gpytorch", "fastai",
+       for name in ("unsloth", "lmdeploy", "optimum", "open-clip-torch", "gpytorch", "fastai",
                     "torchdiffeq", "pyro-ppl")},
     "transformers": Project(every="minor", newest=24, extras="torch"),
     "diffusers": Project(every="minor", newest=24, extras="torch"),
@@ -526,11 +533,11 @@ def cudas(name, required, names, build):
     if named:
         return [named[1]]
     for text in required:
-        exact = re.match(r"(?:cuda-toolkit(?:\[.*\])?|nvidia-cuda-(?:runtime|nvrtc)(?:-cu1\d)?)==(\d+\.\d+)", text)
+        exact = re.match(r"(?:cuda-toolkit(?:\[.*\])?|nvidia-cuda-(?:runtime|nvrtc)(?:-cu1\d)?)==(1\d\.\d+)", text)
         if exact:
             return [exact[1]]
     majors = {m[1] for text in required
-              for m in [re.match(r"nvidia-[a-z-]+(?:-|\[)cu(1\d)\b", text) or
+              for m in [re.match(r"(?:nvidia|tensorrt)[a-z-]*(?:-|\[)cu(1\d)\b", text) or
                         re.match(r"nvidia-cuda-(?:runtime|nvrtc)[~>]=(1\d)\.", text)] if m}
     return sorted(majors) if len(majors) == 1 else []
 

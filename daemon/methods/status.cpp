@@ -215,6 +215,14 @@ Result<protocol::Reply> status(const nlohmann::json& params, const protocol::Cal
     if (!activation.choice.inherited.empty()) {
         notes.push_back(activation.choice.inherited);
     }
+    if (activation.situation.environment) {
+        for (const facts::FrameworkBuild& build : activation.situation.environment->frameworks) {
+            if (build.cpu && !build.cuda) {
+                notes.push_back(build.name + ' ' + build.version +
+                                " is a CPU build: it uses no GPU");
+            }
+        }
+    }
     if (activation.disabled) {
         notes.emplace_back("CUDAENV_DISABLE is set: nothing is activated in this shell");
     } else if (!activation.choice.none() && !activation.choice.toolkit &&

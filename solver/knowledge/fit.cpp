@@ -150,6 +150,19 @@ DriverVerdict driver_verdict(const facts::Host& host, const DottedVersion& cuda)
     return {driver_text(host), answer};
 }
 
+std::optional<DriverBound> driver_before_gpu(const facts::Host& host, ComputeCapability gpu) {
+    const bool seen = host.measured && host.measured->driver_cuda;
+    if (!host.driver || !host.driver->version || seen || is_numbered_apart(host)) {
+        return std::nullopt;
+    }
+    const auto generation = generation_of(gpu);
+    if (!generation || !generation->first_cuda) {
+        return std::nullopt;
+    }
+    auto first = toolkit_minimum_driver(*generation->first_cuda);
+    return first && host.driver->version->major() < first->driver.major() ? first : std::nullopt;
+}
+
 Answer GpuJudgement::runs() const {
     switch (fit) {
     case GpuFit::MachineCode:

@@ -63,6 +63,10 @@ DriverVerdict driver_verdict(const facts::Host& host, const DottedVersion& cuda)
 // The newest release that the driver gives in full: 12.6 of 12.7, which has none. None: unknown.
 std::optional<DottedVersion> newest_cuda_in_full(const facts::Host& host);
 
+// The first driver whose CUDA has code for this GPU, where the driver here is of an older branch: no
+// such driver is known to start it. None: it is not older, or one of both is unknown.
+std::optional<DriverBound> driver_before_gpu(const facts::Host& host, ComputeCapability gpu);
+
 // --- GPU ----------------------------------------------------------------------------------------
 
 enum class GpuFit {

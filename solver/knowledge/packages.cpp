@@ -144,6 +144,16 @@ bool PackageProject::needs(std::string_view word) const {
     return is_one_of(word, build_needs);
 }
 
+std::vector<DottedVersion> cudas_beside(const PackageRelease& release) {
+    const bool over_torch = std::ranges::any_of(release.requirements, [](const std::string& text) {
+        const auto requirement = specs::Requirement::parse(text);
+        return requirement && requirement->normalized_name() == "torch";
+    });
+    return release.cudas.size() == 1 && over_torch
+               ? std::vector{DottedVersion::of(std::to_string(release.cudas.front().major()))}
+               : release.cudas;
+}
+
 bool is_compiled(std::string_view name) {
     const auto* const project = package_project(name);
     const auto releases = package_releases(name);

@@ -107,6 +107,10 @@ struct PackageBuild {
 std::span<const PackageRelease> package_releases(std::string_view name);
 // Null where the table does not have it.
 const PackageRelease* package_release(std::string_view name, std::string_view version);
+// Releases or majors of CUDA that it works with. A module that is compiled against one torch takes
+// CUDA's runtime from torch, whose soname is that of the major: xformers 0.0.29.post1, compiled
+// with 12.1, goes with any torch 2.5.1 for CUDA 12, as which pip installs that for 12.4.
+std::vector<DottedVersion> cudas_beside(const PackageRelease& release);
 // Whether its newest release is compiled where it is installed.
 bool is_compiled(std::string_view name);
 // None where the table has nothing to say beyond the releases.

@@ -174,6 +174,16 @@ void advise_gpus(const Attempt& attempt, const Records& records, Outcome& outcom
             judged.push_back({{gpu}, fit});
         }
     }
+    for (const JudgedGpus& gpus : judged) {
+        if (const auto first = knowledge::driver_before_gpu(host, *gpus.gpus.front().capability)) {
+            warn(outcome, "CE231",
+                 {{"driver", host.driver->version->str()},
+                  {"gpu", gpus.name()},
+                  {"first", std::to_string(first->driver.major())},
+                  {"how", knowledge::driver_recipe(*first, host).text}},
+                 {{first->source, 0, first->driver.str()}});
+        }
+    }
     const Frameworks frameworks = frameworks_of(records);
     const std::string build = frameworks.listed.empty() ? "the build" : frameworks.listed;
     for (const JudgedGpus& gpus : judged) {
@@ -357,9 +367,38 @@ void advise_cudnn(const Attempt& attempt, const Records& records, Outcome& outco
     }
 }
 
+// Wheels without CUDA's libraries, of a release whose extras do not install them either.
+void advise_absent_libraries(const Request& request, const Attempt& attempt, const Records& records,
+                             Outcome& outcome) {
+    const auto& installed = request.environment.installed;
+    if (std::ranges::any_of(installed, [](const Installed& one) {
+            return one.name == "cudatoolkit" || one.name == "libcublas" ||
+                   one.name.starts_with("nvidia-cublas");
+        })) {
+        return;
+    }
+    for (const specs::PackageRecord* const record : records) {
+        const auto* const project = knowledge::package_project(record->name);
+        if (!outcome.cuda || project == nullptr ||
+            !needs_libraries(*record, *project, records, attempt.world->host())) {
+            continue;
+        }
+        const auto recipe = knowledge::nvcc_recipe(*outcome.cuda, request.environment.target);
+        outcome.missing.push_back(knowledge::finding("CE232", project->without_extras,
+                                                     {{"name", record->name},
+                                                      {"version", record->version},
+                                                      {"cuda", outcome.cuda->major_minor()},
+                                                      {"note", project->note},
+                                                      {"how", recipe.text},
+                                                      {"recipe", recipe.command}}));
+        outcome.missing.back().evidence = {{project->source, 0, {}}};
+    }
+}
+
 // A wheel with another name than the requested one; libraries that an extra takes from
 // this machine; a release that is older because newer ones do not serve a GPU here.
-void advise_packages(const Attempt& attempt, const Records& records, Outcome& outcome) {
+void advise_packages(const Request& request, const Attempt& attempt, const Records& records,
+                     Outcome& outcome) {
     if (!attempt.catalogue || attempt.manager != Manager::Pip) {
         return;
     }
@@ -388,6 +427,7 @@ void advise_packages(const Attempt& attempt, const Records& records, Outcome& ou
         }
         advise_older_release(attempt, *record, outcome);
     }
+    advise_absent_libraries(request, attempt, records, outcome);
 }
 
 // Wheels for manylinux are built against glibc.
@@ -446,7 +486,7 @@ void advise(const Request& request, const Attempt& attempt, const Records& recor
     advise_build(request, attempt, records, outcome);
     advise_tensorflow(request, attempt, records, outcome);
     advise_cudnn(attempt, records, outcome);
-    advise_packages(attempt, records, outcome);
+    advise_packages(request, attempt, records, outcome);
     advise_libc(attempt, outcome);
     advise_cpu(attempt, records, outcome);
     for (const std::string& unreadable : attempt.universe->unreadable()) {

@@ -3,7 +3,6 @@
 #include "base/text.hpp"
 #include "solver/knowledge/fit.hpp"
 #include "solver/knowledge/frameworks.hpp"
-#include "solver/knowledge/packages.hpp"
 #include "solver/specs/requirement.hpp"
 
 #include <fmt/format.h>
@@ -445,14 +444,15 @@ void package_records(std::string_view name, World& world,
         add_torch_extra(release, known, record);
         const bool built_here = wheels == nullptr && !release.wheels.empty();
         if (!release.cudas.empty() && !built_here) {
+            const std::vector<DottedVersion> cudas = knowledge::cudas_beside(release);
             std::string cuda = "cuda ";
-            for (const DottedVersion& one : release.cudas) {
-                cuda += (one == release.cudas.front() ? "" : "|") + one.str() + ".*";
+            for (const DottedVersion& one : cudas) {
+                cuda += (one == cudas.front() ? "" : "|") + one.str() + ".*";
             }
             record.depends.push_back(std::move(cuda));
             record.depends.emplace_back(World::k_cuda_build);
-            if (release.cudas.size() == 1) {
-                for (std::string& constraint : world.library_constraints(release.cudas.front())) {
+            if (cudas.size() == 1) {
+                for (std::string& constraint : world.library_constraints(cudas.front())) {
                     record.constrains.push_back(std::move(constraint));
                 }
             }
@@ -490,6 +490,23 @@ bool draws_newest_cuda(const specs::PackageRecord& record) {
                        text.starts_with("cuda-toolkit")) &&
                       !exact_pin(text);
            });
+}
+
+bool needs_libraries(const specs::PackageRecord& record, const knowledge::PackageProject& project,
+                     const std::vector<const specs::PackageRecord*>& records,
+                     const facts::Host& host) {
+    const auto* const release = knowledge::package_release(record.name, record.version);
+    if (release == nullptr || project.without_extras.empty()) {
+        return false;
+    }
+    return std::ranges::none_of(project.cuda_extras,
+                                [&](const auto& set) { return has_extras(*release, set); }) &&
+           std::ranges::none_of(records,
+                                [](const auto* other) {
+                                    return std::ranges::find(k_with_libraries, other->name) !=
+                                           k_with_libraries.end();
+                                }) &&
+           !(project.without_extras == "toolkit" && has_toolkit_of(*release, host));
 }
 
 bool is_unlisted(const specs::PackageRecord& record) {

@@ -3,6 +3,7 @@
 // own, "jax_extra_cuda12", which requires the same release and what the extra adds.
 #pragma once
 
+#include "solver/knowledge/packages.hpp"
 #include "solver/resolve/world.hpp"
 
 #include <array>
@@ -50,6 +51,11 @@ std::string wheel_pythons(std::string_view name, std::string_view version, const
 bool draws_newest_cuda(const specs::PackageRecord& record);
 
 // Stands for the older releases of a package, which are not listed; pip chooses among them.
+// A chosen wheel whose CUDA libraries nothing here brings: no extra of its release, no framework
+// with libraries beside it, and, where a toolkit is enough, no toolkit of its CUDA.
+bool needs_libraries(const specs::PackageRecord& record, const knowledge::PackageProject& project,
+                     const std::vector<const specs::PackageRecord*>& records,
+                     const facts::Host& host);
 bool is_unlisted(const specs::PackageRecord& record);
 
 std::string torch_requirement(const DottedVersion& torch, std::string_view name);

@@ -117,6 +117,17 @@ TEST_CASE("what a toolkit leaves open of compilers is the table's, clang behind 
     CHECK(compilers[1].path == "14.0.6");
 }
 
+TEST_CASE("a driver of a branch before a GPU's first one is not known to start it") {
+    const ComputeCapability blackwell{12, 0};
+    REQUIRE(driver_before_gpu(with_driver("550.54.15"), blackwell));
+    CHECK(driver_before_gpu(with_driver("550.54.15"), blackwell)->driver.major() == 570);
+    CHECK_FALSE(driver_before_gpu(with_driver("570.86.10"), blackwell));
+    CHECK_FALSE(driver_before_gpu(with_driver("550.54.15"), {9, 0}));
+    auto jetson = with_driver("540.4.0");
+    jetson.platform.jetson = true;
+    CHECK_FALSE(driver_before_gpu(jetson, blackwell));
+}
+
 TEST_CASE("what the driver itself says wins over its branch") {
     auto host = with_driver("470.199.02", "12.2");
     host.driver->derived = false; // cuda-compat

@@ -421,6 +421,23 @@ TEST_CASE("what people ask of a machine gets a command that holds") {
         {gpu("470.256.02", "3.7"), {"tensorflow"}, {"pip install tensorflow==2.11.1\n"}},
         {gpu("550.54.15", "9.0"), {"tensorflow-cpu"}, {"pip install tensorflow==2."}},
         {gpu("550.54.15", "9.0"), {"cuda==12.4.1"}, {"==12.4.*"}},
+        // A wheel without CUDA's libraries, and nothing that installs them.
+        {gpu("550.54.15", "9.0"), {"cupy-cuda11x"}, {"CE232", "cupy-cuda11x==13.6.0"}},
+        {gpu("470.256.02", "7.5"), {"onnxruntime-gpu==1.18.1"}, {"CE232"}},
+        // What is compiled over a torch goes with every build of it for that CUDA major.
+        {gpu("550.54.15", "9.0"),
+         {"torch==2.5.1+cu124", "xformers==0.0.29.post1"},
+         {"pip install torch==2.5.1 xformers==0.0.29.post1\n"}}, // PyPI's torch 2.5.1 is cu124
+        {gpu("550.54.15", "9.0"),
+         {"torch-tensorrt==2.7.0"},
+         {"torch==2.7.1 torch-tensorrt==2.7.0"}},
+        {gpu("550.54.15", "9.0"),
+         {"auto-gptq==0.7.1"},
+         {"torch==2.2.2 'numpy<2' auto-gptq==0.7.1"}},
+        {gpu("550.54.15", "9.0"), {"pycuda"}, {"CE221", "pip install pycuda=="}},
+        // The first driver branch of a GPU.
+        {gpu("550.54.15", "12.0"), {"torch"}, {"CE231", "570"}},
+        {gpu("450.80.02", "8.9"), {"torch"}, {"CE231", "520"}},
         // A range of CUDA releases: pip takes the newest.
         {gpu("550.54.15", "9.0"), {"jax[cuda12]"}, {"CE202", "CUDA 12.9"}},
     };

@@ -87,6 +87,14 @@ TEST_CASE("the default index's build of the installed version is named with its 
                ContainsSubstring("torch==2.4.1+cu121") && ContainsSubstring("whl/cu121"));
 }
 
+TEST_CASE("a torch stays beside a module that was compiled with another minor of its CUDA") {
+    const auto outcome =
+        answer(in_venv({installed("torch", "2.5.1", "cu124")}, {"xformers"}), h100());
+    CHECK(outcome.kept == std::vector<std::string>{"torch 2.5.1+cu124"});
+    REQUIRE(outcome.commands.size() == 1);
+    CHECK_THAT(outcome.commands[0], ContainsSubstring("xformers==0.0.29.post1"));
+}
+
 TEST_CASE("partners that cannot stay move with torch, each for its own reason") {
     const auto outcome = answer(
         in_venv({installed("torch", "2.3.1", "cu121"), installed("torchvision", "0.18.1", "cu121"),
