@@ -41,7 +41,7 @@ std::string octal(mode_t mode) {
     return text.data();
 }
 
-struct Place {
+struct Candidate {
     std::string parent;
     std::string name;
     Fd fd; // the parent's
@@ -50,7 +50,7 @@ struct Place {
 
 // A directory that only the user can write: only then no other user can put another one in
 // the place of what is made in it.
-std::optional<Place> own_parent(std::string path, uid_t user) {
+std::optional<Candidate> own_parent(std::string path, uid_t user) {
     while (path.size() > 1 && path.ends_with('/')) {
         path.pop_back(); // behind a slash O_NOFOLLOW would follow
     }
@@ -60,10 +60,11 @@ std::optional<Place> own_parent(std::string path, uid_t user) {
         (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
         return std::nullopt;
     }
-    return Place{std::move(path), "cudaenv", std::move(fd)};
+    return Candidate{std::move(path), "cudaenv", std::move(fd)};
 }
 
-Result<Place> place_of(const char* xdg_runtime_dir, uid_t user, const RuntimeParents& parents) {
+Result<Candidate> candidate_in(const char* xdg_runtime_dir, uid_t user,
+                               const RuntimeParents& parents) {
     if (xdg_runtime_dir != nullptr && *xdg_runtime_dir == '/') {
         if (auto place = own_parent(xdg_runtime_dir, user)) {
             return std::move(*place);
@@ -72,7 +73,7 @@ Result<Place> place_of(const char* xdg_runtime_dir, uid_t user, const RuntimePar
     if (auto place = own_parent(parents.run_user + '/' + std::to_string(user), user)) {
         return std::move(*place);
     }
-    Place place{parents.temporary, "cudaenv-" + std::to_string(user), {}};
+    Candidate place{parents.temporary, "cudaenv-" + std::to_string(user), {}};
     // A link is in order here: the system's own, as where /tmp leads to another disk.
     place.fd = Fd(::open(place.parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     struct stat status {};
@@ -91,7 +92,7 @@ Result<Place> place_of(const char* xdg_runtime_dir, uid_t user, const RuntimePar
 
 Result<RuntimeDirectory> open_runtime_directory(const char* xdg_runtime_dir, uid_t user,
                                                 IfMissing missing, const RuntimeParents& parents) {
-    CUDAENV_TRY(const Place place, place_of(xdg_runtime_dir, user, parents));
+    CUDAENV_TRY(const Candidate place, candidate_in(xdg_runtime_dir, user, parents));
     const char* name = place.name.c_str();
     RuntimeDirectory directory;
     directory.path = place.path();

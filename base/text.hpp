@@ -10,6 +10,8 @@
 
 namespace cudaenv {
 
+inline constexpr std::size_t k_npos = std::string_view::npos;
+
 // Pieces between `separator`, empty ones kept; one piece for an empty text.
 std::vector<std::string_view> split(std::string_view text, char separator);
 // Without ASCII white space at both ends.

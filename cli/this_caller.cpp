@@ -1,6 +1,7 @@
 #include "cli/this_caller.hpp"
 
 #include <array>
+#include <cstdlib>
 #include <string_view>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -22,6 +23,11 @@ std::string current_directory() {
     // The directory was removed: its name as the kernel has it, which no other directory can have.
     const ssize_t size = ::readlink("/proc/self/cwd", path.data(), path.size() - 1);
     return size > 0 ? path.data() : "/proc/self/cwd/removed";
+}
+
+std::string directory_in(const char* name) {
+    const char* const value = std::getenv(name);
+    return value != nullptr && *value == '/' ? value : std::string();
 }
 
 protocol::Caller this_caller(const Terminal& terminal) {

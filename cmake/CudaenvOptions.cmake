@@ -8,6 +8,9 @@ target_compile_options(cudaenv_options INTERFACE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
     -Wold-style-cast -Woverloaded-virtual -Werror)
+# A unity build compiles several sources as one: what each has for itself is then beside the others'.
+target_compile_options(cudaenv_options INTERFACE
+    $<$<BOOL:${CMAKE_UNITY_BUILD}>:-Wno-shadow> $<$<BOOL:${CMAKE_UNITY_BUILD}>:-Wno-subobject-linkage>)
 # A program holds only the functions that it calls.
 target_compile_options(cudaenv_options INTERFACE
     $<$<CONFIG:Release>:-ffunction-sections> $<$<CONFIG:Release>:-fdata-sections>)

@@ -26,7 +26,6 @@ namespace {
 
 namespace asio = boost::asio;
 using Descriptor = asio::posix::stream_descriptor;
-constexpr auto k_errors_as_values = asio::as_tuple(asio::use_awaitable);
 // Longer than any client waits (1800 s), so that no client still waits for what is cut off.
 constexpr std::chrono::seconds k_longest_leave = std::chrono::hours(1);
 // What is stopped kills its children and removes what it wrote.

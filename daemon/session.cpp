@@ -21,7 +21,6 @@ namespace cudaenv::daemon {
 namespace {
 
 namespace asio = boost::asio;
-constexpr auto k_errors_as_values = asio::as_tuple(asio::use_awaitable);
 
 // What a connection has come to: who it is is known after its hello.
 struct Introduction {

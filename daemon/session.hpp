@@ -12,14 +12,19 @@
 #include "daemon/service.hpp"
 #include "daemon/stop_event.hpp"
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <functional>
 #include <memory>
 #include <optional>
 
 namespace cudaenv::daemon {
+
+// Operations give their error as a value.
+inline constexpr auto k_errors_as_values = boost::asio::as_tuple(boost::asio::use_awaitable);
 
 enum class Lifetime {
     UntilClosed, // until the other side closes

@@ -63,9 +63,9 @@ bool decode_sha256(std::string_view text, facts::Sha256Digest& into) {
     return true;
 }
 
-class RecordReader {
+class RecordParser {
 public:
-    RecordReader(std::string_view text, std::string_view site, ClaimedPaths& paths)
+    RecordParser(std::string_view text, std::string_view site, ClaimedPaths& paths)
         : m_text(text), m_site(site), m_paths(&paths) {}
 
     RecordText read() {
@@ -254,7 +254,7 @@ private:
 } // namespace
 
 RecordText parse_record(std::string_view text, std::string_view site, ClaimedPaths& paths) {
-    return RecordReader(text, site, paths).read();
+    return RecordParser(text, site, paths).read();
 }
 
 RecordText parse_installed_files(std::string_view text, std::string_view egg_info,

@@ -180,9 +180,10 @@ public:
 
     Result<void> copy(Keeping& keeping) {
         std::uint64_t needed = 0;
-        constexpr std::uint64_t k_block = 4096;
+        constexpr std::uint64_t k_disk_block = 4096;
         for (const KeptFile& file : keeping.kept.files) {
-            needed += (file.size + k_block - 1) / k_block * k_block + k_block / 4;
+            needed +=
+                (file.size + k_disk_block - 1) / k_disk_block * k_disk_block + k_disk_block / 4;
         }
         CUDAENV_TRY_VOID(see_whether_it_fits(keeping, needed));
         for (KeptFile& file : keeping.kept.files) {

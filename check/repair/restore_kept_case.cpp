@@ -6,7 +6,7 @@ namespace cudaenv::repair {
 namespace {
 
 // All records of a kept copy come back together: those of what replaced it are there until then.
-Part part_of(const StagedFile& file) {
+Part part_of_kept(const StagedFile& file) {
     return is_metadata(file.path) ? Part::Records : Part::Content;
 }
 
@@ -19,7 +19,7 @@ Result<Commit> prepare(const rules::RestoreKept& repair, const Preparation& with
                            with.wanted));
     return Commit([staged = std::move(staged), with](Part part) -> Result<void> {
         for (const StagedFile& file : staged.files) {
-            if (part_of(file) == part) {
+            if (part_of_kept(file) == part) {
                 (void)goes_on(with.wanted); // reports progress; what is begun is ended
                 CUDAENV_TRY_VOID(put_back(with.prefix, with.staging, with.claims, file));
             }

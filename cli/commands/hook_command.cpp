@@ -24,12 +24,6 @@ namespace cudaenv::cli {
 
 namespace {
 
-// An absolute path from the environment; relative ones are ignored, as the XDG specification says.
-std::string directory_in(const char* name) {
-    const char* const value = std::getenv(name);
-    return value != nullptr && *value == '/' ? value : std::string();
-}
-
 // host/project/config_files.hpp has the same rule for the daemon.
 std::string users_config() {
     if (const std::string own = directory_in("CUDAENV_CONFIG_DIR"); !own.empty()) {

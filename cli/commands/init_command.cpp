@@ -8,6 +8,7 @@
 #include "cli/commands/marked_block.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
+#include "cli/this_caller.hpp"
 #include "shellhooks/hooks/shell.hpp"
 
 #include <algorithm>
@@ -28,11 +29,6 @@ using hooks::Shell;
 
 bool exists(const std::string& path) {
     return ::access(path.c_str(), F_OK) == 0;
-}
-
-std::string directory_in(const char* name) {
-    const char* const value = std::getenv(name);
-    return value != nullptr && *value == '/' ? value : std::string();
 }
 
 struct Root {

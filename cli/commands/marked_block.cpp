@@ -7,8 +7,6 @@ namespace cudaenv::cli {
 
 namespace {
 
-constexpr std::string_view k_begin = "# >>> cudaenv >>>";
-constexpr std::string_view k_end = "# <<< cudaenv <<<";
 // The last line of the text had no newline and got one; the block remembers that.
 constexpr std::string_view k_unended = "# The line before this block had no end.\n";
 
@@ -38,10 +36,10 @@ Result<std::optional<Span>> find_block(std::string_view text) {
     for (std::size_t at = 0; at < text.size(); at = after_line(text, at)) {
         ++number;
         const std::string_view line = line_at(text, at);
-        if (!begin && line == k_begin) {
+        if (!begin && line == k_block_begin) {
             begin = at;
             begins_at = number;
-        } else if (begin && line == k_end) {
+        } else if (begin && line == k_block_end) {
             return std::optional(Span{*begin, after_line(text, at)});
         }
     }
@@ -52,18 +50,18 @@ Result<std::optional<Span>> find_block(std::string_view text) {
                                     {},
                                     begins_at,
                                     1,
-                                    "expected a line `" + std::string(k_end) + "` after it"});
+                                    "expected a line `" + std::string(k_block_end) + "` after it"});
     }
     return std::optional<Span>();
 }
 
 std::string block_of(std::string_view lines, bool unended) {
-    return std::string(k_begin) + '\n' + (unended ? std::string(k_unended) : "") +
-           std::string(lines) + std::string(k_end) + '\n';
+    return std::string(k_block_begin) + '\n' + (unended ? std::string(k_unended) : "") +
+           std::string(lines) + std::string(k_block_end) + '\n';
 }
 
 bool is_unended(std::string_view block) {
-    return block.substr(std::min(block.size(), k_begin.size() + 1)).starts_with(k_unended);
+    return block.substr(std::min(block.size(), k_block_begin.size() + 1)).starts_with(k_unended);
 }
 
 } // namespace

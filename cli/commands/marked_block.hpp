@@ -11,6 +11,9 @@
 
 namespace cudaenv::cli {
 
+inline constexpr std::string_view k_block_begin = "# >>> cudaenv >>>";
+inline constexpr std::string_view k_block_end = "# <<< cudaenv <<<";
+
 // `lines` are whole lines without the markers `# >>> cudaenv >>>` and `# <<< cudaenv <<<`. Replaces
 // an existing block in place, else appends one. Error "broken-block": a begin without an end, with
 // its line.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view k_held = "# In conda-meta/pinned: ";
 constexpr std::string_view k_made = "# conda-meta/pinned was not there before.";
-constexpr std::string_view k_unended = "# The last line of conda-meta/pinned had no end.";
+constexpr std::string_view k_unended_pins = "# The last line of conda-meta/pinned had no end.";
 
 // "pytorch" of "conda-forge::pytorch ==2.4.0".
 std::string package_of(std::string_view line) {
@@ -44,7 +44,7 @@ PinnedRecord pinned_record(std::string_view constraints) {
     for_each_line(constraints, [&](std::string_view line) {
         line = without_end(line);
         record.made = record.made || line == k_made;
-        record.unended = record.unended || line == k_unended;
+        record.unended = record.unended || line == k_unended_pins;
         if (line.starts_with(k_held)) {
             record.lines.emplace_back(line.substr(k_held.size()));
         }
@@ -81,7 +81,7 @@ PinnedChange with_pinned(const std::optional<std::string>& plain, std::vector<st
     if (!plain) {
         change.record += std::string(k_made) + '\n';
     } else if (!plain->empty() && plain->back() != '\n') {
-        change.record += std::string(k_unended) + '\n';
+        change.record += std::string(k_unended_pins) + '\n';
         *change.text += '\n';
     }
     for (const std::string& line : lines) {

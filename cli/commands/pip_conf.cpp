@@ -12,9 +12,6 @@ namespace cudaenv::cli {
 
 namespace {
 
-// marked_block's.
-constexpr std::string_view k_begin = "# >>> cudaenv >>>";
-constexpr std::string_view k_end = "# <<< cudaenv <<<";
 constexpr std::string_view k_header = "[global]\n";
 constexpr std::string_view k_feature = "build-constraint";
 
@@ -135,7 +132,7 @@ std::vector<PipOption> pip_options(std::string_view text) {
     for (const Line& line : lines_of(text)) {
         ++number;
         const std::string_view words = trim(line.text);
-        ours = words == k_begin || (ours && words != k_end);
+        ours = words == k_block_begin || (ours && words != k_block_end);
         if (line.kind == Line::Kind::Option && !ours) {
             options.push_back({line.section, line.name, line.value, number});
         }
@@ -170,10 +167,10 @@ Result<std::string> without_constraint(std::string_view text, std::string_view v
     bool has_header = false;
     for (const Line& line : lines_of(text)) {
         const std::string_view words = trim(line.text);
-        if (!inside && behind == 0 && words == k_begin) {
+        if (!inside && behind == 0 && words == k_block_begin) {
             inside = true;
             begin = line.begin;
-        } else if (inside && words == k_end) {
+        } else if (inside && words == k_block_end) {
             inside = false;
             behind = line.end;
         } else if (inside) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int k_label = Page::k_label_width;
 constexpr int k_aside_column = 63; // where the library's file begins
-constexpr int k_gap = 2;           // at least, between two columns
+constexpr int k_least_gap = 2;     // at least, between two columns
 
 // The name of a rung for people, if the one for programs is too wide.
 std::string label_of(const std::string& name) {
@@ -40,10 +40,6 @@ std::string duration_of(const nlohmann::json& step) {
         return std::to_string(std::lround(milliseconds / 1000.0)) + " s";
     }
     return std::to_string(std::lround(milliseconds)) + " ms";
-}
-
-std::string spaces(int count) {
-    return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
 }
 
 std::string mark_of(const Style& style, const std::string& status) {
@@ -187,7 +183,7 @@ private:
     // on the right stands in a line of its own; the text is never cut.
     void line(const std::string& label, const std::string& mark, const std::string& text,
               State state, const std::string& aside, const std::string& duration) {
-        const int right = duration.empty() ? 0 : width_of(duration) + k_gap;
+        const int right = duration.empty() ? 0 : width_of(duration) + k_least_gap;
         const std::string shown = in_locale(m_style, text);
         const std::string note = in_locale(m_style, aside);
         const int begin = k_label + width_of(mark) + 1;
@@ -199,7 +195,7 @@ private:
             out += first ? mark + ' ' : spaces(width_of(mark) + 1);
             out += state == State::Fits ? part : coloured(m_style, state, part);
             if (first && !is_placed) {
-                const int at = std::max(k_aside_column, width_of(out) + k_gap);
+                const int at = std::max(k_aside_column, width_of(out) + k_least_gap);
                 if (at + width_of(note) + right <= m_style.columns) {
                     out += spaces(at - width_of(out)) + note;
                     is_placed = true;

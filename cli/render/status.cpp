@@ -29,7 +29,7 @@ void pin_rows(const nlohmann::json& status, const Style& style, Page& page) {
     }
 }
 
-void environment_row(const nlohmann::json& status, const Style& style, Page& page) {
+void environment_of_status(const nlohmann::json& status, const Style& style, Page& page) {
     const nlohmann::json& environment = member(status, "environment");
     page.row("env", environment.is_object()
                         ? joined({text_at(environment, "name"), text_at(environment, "kind"),
@@ -38,7 +38,7 @@ void environment_row(const nlohmann::json& status, const Style& style, Page& pag
                         : "none active");
 }
 
-void driver_row(const nlohmann::json& status, Page& page) {
+void driver_of_status(const nlohmann::json& status, Page& page) {
     const nlohmann::json& driver = member(status, "driver");
     if (!driver.is_object()) {
         const std::string reason = text_at(status, "driver_absent");
@@ -77,8 +77,8 @@ std::string render_status(const nlohmann::json& status, const Style& style) {
     Page page(style);
     project_row(status, style, page);
     pin_rows(status, style, page);
-    environment_row(status, style, page);
-    driver_row(status, page);
+    environment_of_status(status, style, page);
+    driver_of_status(status, page);
     cuda_row(status, page);
     toolkit_row(status, style, page);
     if (const auto probed = text_at(member(status, "probe"), "text"); !probed.empty()) {

@@ -13,10 +13,6 @@ constexpr std::string_view k_gap = "   ";
 constexpr int k_narrowest_cell =
     24; // narrower than this, text is broken to the label column instead
 
-std::string spaces(int count) {
-    return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
-}
-
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
     for (std::size_t at = text.find(from); at != std::string::npos;
          at = text.find(from, at + to.size())) {
@@ -111,6 +107,10 @@ std::string tick(const Style& style, State state) {
         break;
     }
     return "?";
+}
+
+std::string spaces(int count) {
+    return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
 }
 
 int width_of(std::string_view text) {

@@ -29,6 +29,7 @@ std::string tick(const Style& style, State state);
 std::string coloured(const Style& style, State state, std::string_view text);
 // Columns that a terminal shows: code points, escape sequences left out.
 int width_of(std::string_view text);
+std::string spaces(int count); // none for a negative count
 // " · " and the like as the locale can show them.
 std::string in_locale(const Style& style, std::string_view text);
 // ~/miniforge3 for a path in the home directory.

@@ -1,5 +1,6 @@
 #include "daemon/check/finding_choice.hpp"
 
+#include "base/ranges.hpp"
 #include "protocol/json_field.hpp"
 
 #include <algorithm>
@@ -27,10 +28,6 @@ Result<std::vector<std::string>> codes_in(const nlohmann::json& params, std::str
         }
     }
     return words;
-}
-
-bool is_one_of(const std::string& code, const std::vector<std::string>& codes) {
-    return std::ranges::find(codes, code) != codes.end();
 }
 
 Result<facts::Severity> severity_to_fail_on(const nlohmann::json& params) {

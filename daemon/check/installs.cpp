@@ -2,6 +2,7 @@
 
 #include "base/file_identity.hpp"
 #include "base/fingerprint.hpp"
+#include "base/ranges.hpp"
 #include "daemon/check/examination.hpp"
 
 #include <algorithm>
@@ -50,10 +51,6 @@ bool is_being_written(const facts::Inventory& inventory) {
         return one.kind == facts::DistributionKind::DistInfo && !one.has_record &&
                one.installed_ns > since;
     });
-}
-
-bool is_one_of(const std::string& text, const std::vector<std::string>& list) {
-    return std::ranges::find(list, text) != list.end();
 }
 
 // What is unsaid and not ignored: empty where there is nothing, or where the memory cannot be

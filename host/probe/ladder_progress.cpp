@@ -12,7 +12,7 @@ namespace {
 
 // A begin is short; a longer line is skipped.
 constexpr std::size_t k_longest_line = 8192;
-constexpr int k_most_gpus = 4096; // a higher number is not a GPU
+constexpr int k_gpu_limit = 4096; // a higher number is not a GPU
 
 void report_begin(std::string_view line, const LadderProgress::Begun& begun) {
     const auto object = nlohmann::json::parse(line, nullptr, false);
@@ -28,7 +28,7 @@ void report_begin(std::string_view line, const LadderProgress::Begun& begun) {
     }
     const auto gpu = object.find("gpu");
     const bool has_gpu =
-        gpu != object.end() && gpu->is_number_integer() && *gpu >= 0 && *gpu < k_most_gpus;
+        gpu != object.end() && gpu->is_number_integer() && *gpu >= 0 && *gpu < k_gpu_limit;
     begun(rung->word, has_gpu ? std::optional(gpu->get<int>()) : std::nullopt);
 }
 

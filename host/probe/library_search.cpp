@@ -14,7 +14,7 @@ namespace {
 // Requires the CUDA libraries of torch's wheels, and is a few kilobytes long.
 constexpr const char* k_torch_needs = "libtorch_global_deps.so";
 // By it the loader finds what is asked for by its bare soname.
-constexpr const char* k_loader_cache = "/etc/ld.so.cache";
+constexpr const char* k_loader_cache_path = "/etc/ld.so.cache";
 // More would not help, and the request is one argument of a command.
 constexpr std::size_t k_most_files = 16;
 
@@ -55,7 +55,7 @@ public:
         if (toolkit) {
             add_toolkit(*toolkit, carried && toolkits && *carried != *toolkits);
         }
-        add_once(m_looked_at, k_loader_cache);
+        add_once(m_looked_at, k_loader_cache_path);
         // The judge weighs what the frameworks were built for.
         for (const facts::FrameworkBuild& framework :
              environment ? environment->frameworks : std::vector<facts::FrameworkBuild>()) {

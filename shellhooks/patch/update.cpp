@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 2> k_roots{"CUDA_HOME", "CUDA_PATH"};
 constexpr std::array<std::string_view, 3> k_context_variables{"CONDA_PREFIX", "VIRTUAL_ENV",
                                                               "CUDAENV_CUDA"};
 
-std::string_view value_of(const Variables& environment, std::string_view name) {
+std::string_view text_of(const Variables& environment, std::string_view name) {
     const auto found = environment.find(name);
     return found == environment.end() ? std::string_view() : std::string_view(found->second);
 }
@@ -52,7 +52,7 @@ void keep_overridden(const Journal& old, const Variables& shell, Journal& journa
 }
 
 Journal journal_of(const Variables& environment) {
-    return read_journal(value_of(environment, k_journal_variable)).value_or(Journal());
+    return read_journal(text_of(environment, k_journal_variable)).value_or(Journal());
 }
 
 bool says_by_hand(const Journal& journal, std::string_view name, std::string_view value) {
@@ -64,14 +64,14 @@ bool says_by_hand(const Journal& journal, std::string_view name, std::string_vie
 // Somebody has set the variable to something else than we did.
 bool is_overridden(const Journal& journal, const Variables& environment, std::string_view name) {
     const auto ours = std::ranges::find(journal.variables, name, &VariableUndo::name);
-    return ours != journal.variables.end() && ours->after != value_of(environment, name);
+    return ours != journal.variables.end() && ours->after != text_of(environment, name);
 }
 
 std::vector<SetVariable> set_by_hand(const Variables& shell, const Variables& base) {
     const auto inherited = inherited_variables(shell);
     std::vector<SetVariable> by_hand;
     for (const std::string_view name : k_roots) {
-        const std::string_view value = value_of(base, name);
+        const std::string_view value = text_of(base, name);
         if (!value.empty() && std::ranges::find(inherited, name) == inherited.end()) {
             by_hand.push_back({std::string(name), std::string(value)});
         }
@@ -121,19 +121,19 @@ Applied update(const Variables& shell, const Patch& patch, std::string place, st
 std::vector<std::string> inherited_variables(const Variables& shell) {
     const bool hooked = shell.contains(k_found_home);
     const Variables found{
-        {"CUDA_HOME", std::string(value_of(shell, k_found_home))},
-        {"CUDA_PATH", std::string(value_of(shell, k_found_path))},
-        {std::string(k_journal_variable), std::string(value_of(shell, k_found_journal))}};
+        {"CUDA_HOME", std::string(text_of(shell, k_found_home))},
+        {"CUDA_PATH", std::string(text_of(shell, k_found_path))},
+        {std::string(k_journal_variable), std::string(text_of(shell, k_found_journal))}};
     const Journal then = journal_of(found);
     const Journal now = journal_of(shell);
     const Variables before = undo(found);
     const Variables base = undo(shell);
     std::vector<std::string> inherited;
     for (const std::string_view name : k_roots) {
-        const std::string_view value = value_of(base, name);
+        const std::string_view value = text_of(base, name);
         // To the same value again, while ours was active: that is seen too.
         const bool is_set_since =
-            value != value_of(before, name) ||
+            value != text_of(before, name) ||
             (is_overridden(now, shell, name) && !is_overridden(then, found, name));
         if (!value.empty() && !(hooked && is_set_since) && !says_by_hand(now, name, value) &&
             !says_by_hand(then, name, value)) {
@@ -146,7 +146,7 @@ std::vector<std::string> inherited_variables(const Variables& shell) {
 std::string context_of(const Variables& environment, std::string_view project_directory) {
     std::string context;
     for (const std::string_view name : k_context_variables) {
-        context += value_of(environment, name);
+        context += text_of(environment, name);
         context += '\n';
     }
     return context += project_directory;
@@ -157,7 +157,7 @@ bool still_in(std::string_view context, const Variables& environment,
     // A directory may hold newlines, an environment's name hardly; where one does, the comparison
     // fails and the shell counts as having left.
     for (const std::string_view name : k_context_variables) {
-        const std::string_view value = value_of(environment, name);
+        const std::string_view value = text_of(environment, name);
         if (!context.starts_with(value) || context.substr(value.size(), 1) != "\n") {
             return false;
         }

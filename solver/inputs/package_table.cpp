@@ -14,8 +14,6 @@ namespace cudaenv::inputs {
 
 namespace {
 
-constexpr auto k_npos = std::string_view::npos;
-
 std::string decoded_url(std::string_view url) {
     std::string text;
     for (std::size_t i = 0; i < url.size(); ++i) {

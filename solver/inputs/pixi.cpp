@@ -13,9 +13,9 @@ using pins::TomlArray;
 using pins::TomlEntry;
 using pins::TomlTable;
 
-class Parser {
+class PixiParser {
 public:
-    Parser(Input& input, std::string_view path, const Target& target)
+    PixiParser(Input& input, std::string_view path, const Target& target)
         : m_input(input), m_path(path), m_target(target) {}
 
     Result<void> manifest(const TomlTable& entries, std::string_view environment) {
@@ -115,9 +115,9 @@ private:
         for (const TomlEntry& entry : table) {
             if (entry.key == "dependencies" || entry.key == "host-dependencies" ||
                 entry.key == "build-dependencies") {
-                CUDAENV_TRY_VOID(each(entry, &Parser::conda_dependency));
+                CUDAENV_TRY_VOID(each(entry, &PixiParser::conda_dependency));
             } else if (entry.key == "pypi-dependencies") {
-                CUDAENV_TRY_VOID(each(entry, &Parser::pip_dependency));
+                CUDAENV_TRY_VOID(each(entry, &PixiParser::pip_dependency));
             } else if (entry.key == "system-requirements") {
                 CUDAENV_TRY_VOID(system_requirements(entry));
             } else if (entry.key == "pypi-options") {
@@ -136,7 +136,7 @@ private:
         return {};
     }
 
-    Result<void> each(const TomlEntry& entry, Result<void> (Parser::*read)(const TomlEntry&)) {
+    Result<void> each(const TomlEntry& entry, Result<void> (PixiParser::*read)(const TomlEntry&)) {
         CUDAENV_TRY(const TomlTable* table, table_of(entry, m_path));
         for (const TomlEntry& dependency : *table) {
             CUDAENV_TRY_VOID((this->*read)(dependency));
@@ -353,7 +353,7 @@ private:
 
 Result<void> parse_pixi(Input& input, const pins::TomlTable& entries, const std::string& path,
                         std::string_view environment, const Target& target) {
-    return Parser(input, path, target).manifest(entries, environment);
+    return PixiParser(input, path, target).manifest(entries, environment);
 }
 
 } // namespace cudaenv::inputs

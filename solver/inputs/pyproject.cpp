@@ -21,10 +21,10 @@ const TomlTable* inner_table(const TomlTable& table, std::string_view key) {
     return entry ? std::get_if<TomlTable>(&entry->value.data) : nullptr;
 }
 
-class Parser {
+class PyprojectParser {
 public:
-    Parser(Input& input, const TomlTable& entries, const std::string& path,
-           std::span<const std::string> extras, Target target)
+    PyprojectParser(Input& input, const TomlTable& entries, const std::string& path,
+                    std::span<const std::string> extras, Target target)
         : m_input(input), m_entries(entries), m_path(path), m_chosen(extras.begin(), extras.end()),
           m_target(std::move(target)) {}
 
@@ -298,7 +298,7 @@ private:
 
 Result<void> parse_pyproject(Input& input, const pins::TomlTable& entries, const std::string& path,
                              std::span<const std::string> extras, Target target) {
-    return Parser(input, entries, path, extras, std::move(target)).read();
+    return PyprojectParser(input, entries, path, extras, std::move(target)).read();
 }
 
 } // namespace cudaenv::inputs

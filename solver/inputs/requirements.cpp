@@ -11,7 +11,6 @@ namespace cudaenv::inputs {
 
 namespace {
 
-constexpr auto k_npos = std::string_view::npos;
 constexpr std::size_t k_deepest_include = 16;
 constexpr int k_most_files = 200; // a few files that include each other twice are many
 
@@ -149,9 +148,9 @@ std::vector<Word> words_of(std::string_view text) {
     return words;
 }
 
-class Parser {
+class RequirementsParser {
 public:
-    Parser(Input& input, const ReadFile& read, const Target& target)
+    RequirementsParser(Input& input, const ReadFile& read, const Target& target)
         : m_input(input), m_read(read), m_target(target) {}
 
     Result<void> file(std::string_view text, const std::string& path, Strength strength) {
@@ -398,7 +397,7 @@ private:
 
 Result<void> parse_requirements(Input& input, std::string_view text, const std::string& path,
                                 const ReadFile& read, const Target& target) {
-    return Parser(input, read, target).file(text, path, Strength::Wanted);
+    return RequirementsParser(input, read, target).file(text, path, Strength::Wanted);
 }
 
 Result<void> parse_requirement_line(Input& input, std::string_view text, const FilePlace& place,
@@ -406,7 +405,7 @@ Result<void> parse_requirement_line(Input& input, std::string_view text, const F
     LogicalLine line;
     line.add(text.substr(0, comment_at(text)), place.line,
              static_cast<std::size_t>(place.column) - 1);
-    return Parser(input, read, target).logical_line(line, place.path, Strength::Wanted);
+    return RequirementsParser(input, read, target).logical_line(line, place.path, Strength::Wanted);
 }
 
 } // namespace cudaenv::inputs

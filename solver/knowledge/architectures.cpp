@@ -9,7 +9,7 @@ namespace cudaenv::knowledge {
 
 namespace {
 
-struct ToolkitRow {
+struct ToolkitCode {
     DottedVersion cuda;
     Architectures architectures;
 };
@@ -18,7 +18,7 @@ struct GenerationRow {
     GpuGeneration generation;
 };
 struct Table {
-    std::vector<ToolkitRow> toolkits;
+    std::vector<ToolkitCode> toolkits;
     std::vector<GenerationRow> generations;
 };
 
@@ -58,7 +58,7 @@ bool serves_with_ptx(const Architectures& architectures, ComputeCapability gpu) 
 }
 
 std::optional<Architectures> architectures_of_toolkit(const DottedVersion& cuda) {
-    for (const ToolkitRow& row : architectures_table().toolkits) {
+    for (const ToolkitCode& row : architectures_table().toolkits) {
         if (cuda.begins_with(row.cuda)) {
             return row.architectures;
         }

@@ -21,8 +21,6 @@ namespace cudaenv::resolve {
 
 namespace {
 
-using knowledge::Answer;
-
 void warn(Outcome& outcome, std::string_view code, facts::Arguments arguments,
           std::vector<facts::Evidence> evidence = {}) {
     outcome.warnings.push_back(knowledge::finding(code, {}, std::move(arguments)));
@@ -161,7 +159,7 @@ void advise_gpus(const Attempt& attempt, const Records& records, Outcome& outcom
             continue;
         }
         const auto fit = knowledge::build_serves(*outcome.cuda, code, *gpu.capability, host);
-        if (fit.runs() != Answer::No) {
+        if (fit.runs() != knowledge::Answer::No) {
             served.push_back(gpu);
         }
         const auto same = std::ranges::find_if(judged, [&](const JudgedGpus& other) {
@@ -190,25 +188,25 @@ void advise_gpus(const Attempt& attempt, const Records& records, Outcome& outcom
         const std::string sm = gpus.sm();
         switch (gpus.fit.fit) {
         case GpuFit::MachineCode:
-            outcome.runs.push_back({gpus.counted(sm) + " in " + build, Answer::Yes});
+            outcome.runs.push_back({gpus.counted(sm) + " in " + build, knowledge::Answer::Yes});
             break;
         case GpuFit::Ptx:
-            outcome.runs.push_back({gpus.counted(sm) + " by PTX", Answer::Unknown});
+            outcome.runs.push_back({gpus.counted(sm) + " by PTX", knowledge::Answer::Unknown});
             warn(outcome, "CE206", {{"gpu", gpus.name()}, {"sm", sm}}, {{gpus.fit.source, 0, {}}});
             break;
         case GpuFit::Unknown:
             // CUDA alone has no build of its own: its libraries serve the GPU or do not.
             if (variant == nullptr &&
                 knowledge::toolkit_serves(*outcome.cuda, *gpus.gpus.front().capability).runs() ==
-                    Answer::Yes) {
+                    knowledge::Answer::Yes) {
                 outcome.runs.push_back({fmt::format("CUDA {} serves {}",
                                                     outcome.cuda->major_minor(), gpus.counted(sm)),
-                                        Answer::Yes});
+                                        knowledge::Answer::Yes});
                 break;
             }
             outcome.runs.push_back(
                 {gpus.counted(sm) + ": unknown, this build's GPU list is not published",
-                 Answer::Unknown});
+                 knowledge::Answer::Unknown});
             warn(outcome, "CE214", {{"gpu", gpus.name()}, {"sm", sm}});
             break;
         case GpuFit::NoCode:
@@ -223,7 +221,8 @@ void advise_gpus(const Attempt& attempt, const Records& records, Outcome& outcom
     }
     for (const std::string& name : frameworks.without) {
         if (!judged.empty()) {
-            outcome.runs.push_back({name + "'s GPU list is not published", Answer::Unknown});
+            outcome.runs.push_back(
+                {name + "'s GPU list is not published", knowledge::Answer::Unknown});
         }
     }
 }
@@ -437,7 +436,7 @@ void advise_libc(const Attempt& attempt, Outcome& outcome) {
         host.glibc) {
         return;
     }
-    const bool musl = knowledge::has_glibc(host) == Answer::No;
+    const bool musl = knowledge::has_glibc(host) == knowledge::Answer::No;
     outcome.warnings.push_back(knowledge::finding("CE225", musl ? "musl" : "unknown",
                                                   {{"distribution", host.distribution}}));
 }
@@ -481,7 +480,7 @@ void advise(const Request& request, const Attempt& attempt, const Records& recor
     advise_measured(attempt, outcome);
     advise_gpus(attempt, records, outcome);
     if (listed) {
-        outcome.runs.push_back({"CUDA build for " + host.machine, Answer::Yes});
+        outcome.runs.push_back({"CUDA build for " + host.machine, knowledge::Answer::Yes});
     }
     advise_build(request, attempt, records, outcome);
     advise_tensorflow(request, attempt, records, outcome);

@@ -6,8 +6,6 @@ namespace cudaenv::specs {
 
 namespace {
 
-constexpr auto k_npos = std::string_view::npos;
-
 // See the rule in the header.
 bool is_pythons_alone(std::string_view text) {
     if (package_extension(text) > 0) {

@@ -13,8 +13,6 @@ namespace cudaenv::specs {
 
 namespace {
 
-constexpr auto k_npos = std::string_view::npos;
-
 constexpr bool is_lower_alnum(char c) {
     return is_digit(c) || is_lower(c);
 }

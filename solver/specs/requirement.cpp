@@ -11,8 +11,6 @@ namespace cudaenv::specs {
 
 namespace {
 
-constexpr auto k_npos = std::string_view::npos;
-
 constexpr bool is_word(char c) {
     return is_alnum(c) || c == '_';
 }

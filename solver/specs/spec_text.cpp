@@ -1,14 +1,13 @@
 #include "solver/specs/spec_text.hpp"
 
 #include "base/ascii.hpp"
+#include "base/text.hpp"
 
 #include <algorithm>
 
 namespace cudaenv::specs {
 
 namespace {
-
-constexpr auto k_npos = std::string_view::npos;
 
 constexpr bool is_lower_alnum(char c) {
     return is_digit(c) || is_lower(c);
