@@ -63,7 +63,7 @@ TEST_CASE("a healthy quick probe says what it saw at each step") {
         return step.status == StepStatus::Ok && step.code.empty() && !step.fix;
     }));
     CHECK(name_of(outcome.verdict) == "ok");
-    CHECK(outcome.summary == "driver 13.0 >= runtime 13.0, and the GPU is served");
+    CHECK(outcome.summary == "driver 13.0 >= runtime 13.0, and CUDA works on the GPU");
     REQUIRE(outcome.driver_cuda);
     CHECK(outcome.driver_cuda->str() == "13.0");
     REQUIRE(outcome.runtime);
@@ -145,11 +145,11 @@ TEST_CASE("a quick probe has no steps beyond the kernel, not even skipped ones")
 TEST_CASE("each GPU has its own steps, and one that is busy leaves the other served") {
     Bench bench;
     second_gpu(bench);
-    CHECK(bench.judged().summary == "driver 13.0 >= runtime 13.0, and all 2 GPUs are served");
+    CHECK(bench.judged().summary == "driver 13.0 >= runtime 13.0, and CUDA works on all 2 GPUs");
     is_left_out(bench, 1, "cudaSetDevice", 46);
     const auto outcome = bench.judged();
     CHECK(name_of(outcome.verdict) == "warns");
-    CHECK(outcome.summary == "1 of 2 GPUs are served; memory, gpu 1: cudaSetDevice: error 46: "
+    CHECK(outcome.summary == "CUDA works on 1 of 2 GPUs; memory, gpu 1: cudaSetDevice: error 46: "
                              "NVIDIA H200 (sm_90) is in use, or you may not use it");
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("a GPU that computes wrong is not outweighed by one that is busy") {
     const auto outcome = bench.judged();
     CHECK(name_of(outcome.verdict) == "fails");
     CHECK(outcome.summary ==
-          "1 of 2 GPUs are served; kernel, gpu 1: WRONG RESULT on NVIDIA H200 (sm_90)");
+          "CUDA works on 1 of 2 GPUs; kernel, gpu 1: WRONG RESULT on NVIDIA H200 (sm_90)");
 }
 
 TEST_CASE("of two GPUs the one that torch has no code for fails, and the other is served") {
@@ -176,7 +176,7 @@ TEST_CASE("of two GPUs the one that torch has no code for fails, and the other i
     rung_of(bench, ProbeStep::Kernel, 1).architecture = "sm_70";
     const auto outcome = bench.judged();
     CHECK(name_of(outcome.verdict) == "fails");
-    CHECK(outcome.summary == "1 of 2 GPUs are served; kernel, gpu 1: torch 2.11.0+cu130 has no "
+    CHECK(outcome.summary == "CUDA works on 1 of 2 GPUs; kernel, gpu 1: torch 2.11.0+cu130 has no "
                              "code for sm_70; the probe's machine code for sm_70 runs");
     for (const auto& step : outcome.steps) {
         INFO(step.name << ' ' << step.gpu.value_or(-1));
@@ -208,14 +208,14 @@ TEST_CASE("of two GPUs one that ran no kernel is not passed over") {
     const auto outcome = bench.judged();
     CHECK(name_of(outcome.verdict) == "warns");
     CHECK(outcome.summary ==
-          "1 of 2 GPUs are served; kernel, gpu 1: the probe's PTX is for compute "
+          "CUDA works on 1 of 2 GPUs; kernel, gpu 1: the probe's PTX is for compute "
           "capability 5.0 and newer");
     // Though there is another warning, of what all of them have.
     bench.runs_on("13.5");
     CHECK(bench.judged().summary == outcome.summary);
     std::erase_if(bench.report.rungs,
                   [](const auto& rung) { return rung.step == ProbeStep::Kernel && rung.gpu == 1; });
-    CHECK(bench.judged().summary == "1 of 2 GPUs are served; kernel, gpu 1: not reached");
+    CHECK(bench.judged().summary == "CUDA works on 1 of 2 GPUs; kernel, gpu 1: not reached");
 }
 
 TEST_CASE("of two GPUs that are both held by others none is served, which is busy") {
