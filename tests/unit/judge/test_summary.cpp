@@ -57,7 +57,7 @@ TEST_CASE("a healthy quick probe says what it saw at each step") {
                                   "gpu: NVIDIA H200, sm_90",
                                   "runtime: 13.0 of this env",
                                   "memory: allocate, copy, compare",
-                                  "kernel: machine code for sm_90, result right",
+                                  "kernel: machine code for sm_90, result correct",
                               });
     CHECK(std::all_of(outcome.steps.begin(), outcome.steps.end(), [](const auto& step) {
         return step.status == StepStatus::Ok && step.code.empty() && !step.fix;
@@ -78,11 +78,11 @@ TEST_CASE("a healthy full probe goes on to the libraries") {
     auto all = details(outcome);
     all.erase(all.begin(), all.begin() + 6);
     CHECK(all == std::vector<std::string>{
-                     "ptx: PTX 6.0 compiled by the driver, result right",
-                     "ptx-runtime: PTX 9.0 of CUDA 13.0 accepted, result right",
+                     "ptx: PTX 6.0 compiled by the driver, result correct",
+                     "ptx-runtime: PTX 9.0 of CUDA 13.0 accepted, result correct",
                      "nvrtc: 13.0, compiles, and the driver runs it",
-                     "cublas: 13.1.0, products right",
-                     "cudnn: 9.19.0, for CUDA 13.0, convolution right",
+                     "cublas: 13.1.0, products correct",
+                     "cudnn: 9.19.0, for CUDA 13.0, convolution correct",
                      "nccl: one GPU: nothing to exchange",
                  });
     REQUIRE(outcome.cudnn);
@@ -284,7 +284,7 @@ TEST_CASE("a kernel that the driver had to compile says so") {
     Bench bench;
     bench.rung(ProbeStep::Kernel).architecture = "compute_50";
     CHECK(details(bench.judged()).back() ==
-          "kernel: PTX for compute_50 compiled by the driver, result right");
+          "kernel: PTX for compute_50 compiled by the driver, result correct");
 }
 
 TEST_CASE("cuda-compat that works is what it is for") {

@@ -267,7 +267,7 @@ std::vector<Case> ending_cases() {
          k_warns,
          ProbeVerdict::Warns,
          "",
-         {{"line", "machine code for sm_90, result right"},
+         {{"line", "machine code for sm_90, result correct"},
           {"why", "no answer within 10000 ms, killed"}}},
     };
 }
