@@ -28,10 +28,11 @@ Result<void> EnvironmentFiles::check_owner(const std::string& path,
         (status.st_uid == ::geteuid() || status.st_uid == 0 || status.st_uid == prefix.st_uid)) {
         return {};
     }
-    return unavailable("foreign-owner",
-                       "belongs to uid " + std::to_string(status.st_uid) +
-                           ", neither to you nor to the environment's owner, and is left alone",
-                       {}, path);
+    return unavailable(
+        "foreign-owner",
+        "belongs to uid " + std::to_string(status.st_uid) +
+            ", neither to you nor to the environment's owner, so it is left unchanged",
+        {}, path);
 }
 
 // What is there of the directories above it.

@@ -18,7 +18,7 @@ inline bool goes_on(const GoesOn& ask) {
 // What ends so: "stopped".
 inline constexpr const char* k_stopped = "stopped";
 inline tl::unexpected<Error> stopped() {
-    return unavailable(k_stopped, "the client has gone");
+    return unavailable(k_stopped, "the client has exited");
 }
 
 } // namespace cudaenv

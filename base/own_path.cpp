@@ -40,7 +40,7 @@ Result<std::string> own_program() {
     std::string program = own_path();
     if (program.empty()) {
         return unavailable("no-program", "cannot find the path of cudaenv: /proc is not mounted",
-                           "call cudaenv by its full path, or mount /proc");
+                           "run cudaenv by its full path, or mount /proc");
     }
     return program;
 }

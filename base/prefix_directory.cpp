@@ -66,8 +66,8 @@ Result<PrefixDirectory> PrefixDirectory::open(const std::string& prefix) {
     made.m_path = prefix;
     made.m_real = path_of(made.m_fd.get());
     if (made.m_real.empty()) {
-        return unavailable("no-proc", "where " + shell_word(prefix) +
-                                          " really lies is unknown: /proc is not mounted");
+        return unavailable("no-proc", "the real path of " + shell_word(prefix) +
+                                          " is unknown: /proc is not mounted");
     }
     return made;
 }

@@ -98,7 +98,7 @@ constexpr auto k_resolve = std::to_array<OptionRow>({
     {.letter = 'f',
      .name = "index",
      .value = "URL",
-     .help = "wheel index of PyTorch's, which says the CUDA: .../whl/cu124",
+     .help = "PyTorch wheel index, which selects the CUDA version: .../whl/cu124",
      .repeats = true,
      .also = "index-url extra-index-url find-links"},
     {.name = "offline", .help = "do not use the network"},

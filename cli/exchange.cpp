@@ -116,7 +116,7 @@ Exchange::Ended Exchange::take(std::string_view line, const ProgressListener& li
                    : std::nullopt;
     }
     if (response->id != m_awaited) {
-        return defect("cudaenvd answered another request than the one asked");
+        return defect("cudaenvd answered a different request");
     }
     if (!response->result) {
         return tl::unexpected(std::move(response->result).error());

@@ -71,7 +71,7 @@ std::string general_help() {
     return text + "\noptions of every command\n" + option_rows(common_options()) + "  " +
            padded("    --version", 24) +
            "show version and build\n"
-           "\nexit status (`run` has that of its command)\n" +
+           "\nexit status (`run` returns that of its command)\n" +
            status_rows(common_statuses()) +
            "\nexample\n  cudaenv resolve torch torchvision --cuda 11.3 --python 3.9\n"
            "\nFor more about a command: cudaenv COMMAND --help\n";

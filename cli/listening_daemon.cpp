@@ -44,11 +44,11 @@ Fd connect_to(const std::string& path, std::string& why) {
     }
     if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
         if (errno == EAGAIN) {
-            why = "the daemon on " + path + " does not take connections";
+            why = "the daemon on " + path + " does not accept connections";
         } else if (errno == ECONNREFUSED) {
             why = "no daemon listens on " + path;
         } else if (errno == ENOENT) {
-            why = "no daemon runs";
+            why = "no daemon is running";
         } else {
             why = path + ": " + std::strerror(errno);
         }
@@ -91,7 +91,7 @@ Fd connect_quickly(std::string& why) {
         return connect_to(parent + "/cudaenv/" + k_socket_name, why);
     }
     if (directory == -1 && is_own_directory(parent, k_others_write) == 1) {
-        why = "no daemon runs";
+        why = "no daemon is running";
     }
     return {};
 }
@@ -101,7 +101,7 @@ Fd connect_carefully(std::string& why) {
     const auto directory =
         open_runtime_directory(std::getenv("XDG_RUNTIME_DIR"), own_uid(), IfMissing::Fail);
     if (!directory) {
-        why = directory.error().code == "no-runtime-directory" ? "no daemon runs"
+        why = directory.error().code == "no-runtime-directory" ? "no daemon is running"
                                                                : directory.error().message;
         return {};
     }
@@ -121,7 +121,7 @@ Fd connect_to_listening_daemon(std::string& why) {
         fd = connect_carefully(why);
     }
     if (!fd && why.empty()) {
-        why = "no daemon runs";
+        why = "no daemon is running";
     }
     return fd;
 }

@@ -24,7 +24,7 @@ tl::unexpected<Error> cannot_write(const std::string& path, int problem) {
 Result<void> write_all(int fd, std::string_view text) {
     if (!write_full(fd, text)) {
         return errno == EPIPE
-                   ? unavailable("reader-gone", "the reader of the output is gone")
+                   ? unavailable("reader-gone", "the program that read the output has exited")
                    : unavailable("write-failed", std::string("cannot write to standard output: ") +
                                                      std::strerror(errno));
     }

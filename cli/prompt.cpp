@@ -304,7 +304,7 @@ void confirm_said(Conversation& conversation, const protocol::Caller& caller) {
 int run_prompt(std::span<const char* const> arguments, const Result<void>& limits) {
     const auto words = read_words(arguments);
     if (!words) {
-        static_cast<void>(write_all(STDERR_FILENO, "cudaenv: \"prompt\" is what shell hooks call: "
+        static_cast<void>(write_all(STDERR_FILENO, "cudaenv: \"prompt\" is for shell hooks: "
                                                    "prompt SHELL [--say] [--leave] ...\n"));
         return 2;
     }

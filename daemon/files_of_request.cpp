@@ -349,7 +349,7 @@ Result<bool> decide_markers(resolve::Request& request, std::string_view python,
             wanted.text = std::string(trim(wanted.text.substr(0, wanted.text.find(';'))));
             decided.push_back(std::move(wanted));
         } else {
-            notes.push_back(fmt::format("{} is left out: its marker does not hold here",
+            notes.push_back(fmt::format("{} is left out: its marker does not apply here",
                                         printable(redact_secrets(wanted.text))));
         }
     }
@@ -361,8 +361,7 @@ Error at_file_line(Error error, const FilesOfRequest& files) {
     if (error.code == "nothing-asked" && !files.words.empty()) {
         error.path = printable(files.words.front());
         error.message = "the file requires nothing that cudaenv knows";
-        error.hint =
-            "cudaenv answers for CUDA, cuDNN, PyTorch, TensorFlow and what depends on them";
+        error.hint = "cudaenv resolves CUDA, cuDNN, PyTorch, TensorFlow and what depends on them";
         return error;
     }
     constexpr std::string_view k_line = " line ";

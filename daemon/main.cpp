@@ -186,7 +186,7 @@ int run_daemon(const Options& options) {
 
 int usage(const char* argument, int number) {
     std::fprintf(stderr,
-                 "cudaenvd: \"%s\" is not understood (argument %d); there are --stdio, --once, "
+                 "cudaenvd: \"%s\" is not an option (argument %d); options are --stdio, --once, "
                  "--stay BUILD, --daemon, --idle-seconds N and --version\n",
                  argument, number);
     return 2;
@@ -236,7 +236,8 @@ int main(int argc, char** argv) {
         }
     }
     if (!options.mode) {
-        std::fputs("cudaenvd: it is started by cudaenv; by hand, with --daemon\n", stderr);
+        std::fputs("cudaenvd: cudaenv starts this program; to start it by hand, use --daemon\n",
+                   stderr);
         return 2;
     }
     // A client that went away is seen as EPIPE by the write, not as a signal.

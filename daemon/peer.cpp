@@ -67,7 +67,7 @@ bool Place::is_own_user(int socket) {
 std::optional<Error> Place::why_elsewhere(int socket) const {
     const auto peer = credentials(socket);
     if (!peer) {
-        return elsewhere("other processes are");
+        return elsewhere("other processes are visible");
     }
     const std::string process = std::to_string(peer->pid);
     if (!m_mounts || mounts_of(process) != m_mounts || root_of(process) != m_root) {

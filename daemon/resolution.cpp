@@ -325,8 +325,7 @@ Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Cal
         for (const std::string& unknown : answer.outcome.unknown) {
             if (!knowledge::package_releases(unknown).empty()) {
                 answer.notes.push_back(fmt::format(
-                    "none of the releases of {} that cudaenv knows fits: pip chooses an older one",
-                    unknown));
+                    "cudaenv knows no release of {} that fits: pip chooses an older one", unknown));
                 continue;
             }
             answer.notes.push_back(fmt::format(

@@ -216,7 +216,8 @@ void Server::listen(Listener listener, std::chrono::seconds idle_time, Log& log)
         m_watching.emplace(m_io, ::fcntl(m_listener->watch(), F_DUPFD_CLOEXEC, 3));
         spawn(watch_socket());
     } else {
-        m_log->write(LogLevel::Warn, "no inotify left: a removed socket goes unnoticed");
+        m_log->write(LogLevel::Warn,
+                     "no inotify instance is left: a removed socket is not noticed");
     }
     // Not Asio's timer, which wakes every five minutes to look at the clock.
     m_timer.emplace(m_io, ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
@@ -272,7 +273,7 @@ bool Server::accept_one() {
     }
     m_last_activity = Clock::now();
     if (!Place::is_own_user(client.get())) {
-        m_log->write(LogLevel::Warn, "a process of another user was turned away");
+        m_log->write(LogLevel::Warn, "refused a process of another user");
         return true;
     }
     if (m_program->replaced()) {
@@ -280,7 +281,7 @@ bool Server::accept_one() {
         return false;
     }
     if (m_sessions.size() >= k_most_connections && !make_room()) {
-        m_log->write(LogLevel::Warn, "too many connections: one was turned away");
+        m_log->write(LogLevel::Warn, "too many connections: one was refused");
         return true;
     }
     auto elsewhere = m_place->why_elsewhere(client.get());
@@ -330,7 +331,7 @@ asio::awaitable<void> Server::watch_idle_time() {
         forget_events(m_timer->native_handle());
         if (m_leaving) { // somebody's answer takes longer than anybody waits
             m_log->write(LogLevel::Error,
-                         "exits although an answer is not finished: no client waits for it");
+                         "exits with an unfinished answer: no client waits for it");
             std::_Exit(1);
         }
         const auto idle =

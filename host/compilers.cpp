@@ -108,7 +108,7 @@ public:
         if (!names) {
             if (on_path && names.error().code == k_permission_denied) {
                 m_notes->push_back("compilers in " + place +
-                                   " are not looked at: " + reason_of(names.error()));
+                                   " are skipped: " + reason_of(names.error()));
             }
             return;
         }
@@ -144,7 +144,7 @@ private:
     void look_at(Candidate candidate, bool on_path) {
         const auto status = m_files->status(candidate.path);
         if (!status) {
-            m_notes->push_back(candidate.path + " is no compiler: " + reason_of(status.error()));
+            m_notes->push_back(candidate.path + " is not a compiler: " + reason_of(status.error()));
             return;
         }
         candidate.status = *status;

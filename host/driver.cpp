@@ -135,13 +135,13 @@ std::optional<facts::Driver> conclude(const Loaded& loaded, const Asked& asked,
     return driver;
 }
 
-// "GeForce GTX 860M (sm_50) is served by driver branches up to 580".
+// "GeForce GTX 860M (sm_50) is supported by driver branches up to 580".
 std::string served_by(const facts::Gpu& gpu) {
     std::string text = gpu.name.empty() ? "PCI device " + gpu.pci_device : gpu.name;
     if (!gpu.compute_capability) {
         return text + " is a GPU whose driver branch is unknown";
     }
-    text += " (" + gpu.compute_capability->sm() + ") is served by ";
+    text += " (" + gpu.compute_capability->sm() + ") is supported by ";
     return gpu.last_driver_branch ? text + "driver branches up to " + gpu.last_driver_branch->str()
                                   : text + "every current driver branch";
 }

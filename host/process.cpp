@@ -327,7 +327,7 @@ std::vector<ChildOutcome> ChildProcessRunner::run_all(std::span<const ChildComma
         }
         if (!children[i].ended) {
             outcomes[i].is_stuck = true;
-            outcomes[i].failure += "; it does not die (stuck in the kernel)";
+            outcomes[i].failure += "; it does not exit (stuck in the kernel)";
             reap_later(children[i].pid);
         }
     }

@@ -44,8 +44,9 @@ std::vector<KeptVersion> VersionAsker::ask(const std::vector<VersionQuestion>& q
             answer.version = question.parse(outcomes[k].output + outcomes[k].error);
         }
         if (answer.version.empty()) {
-            answer.reason = outcomes[k].failure.empty() ? "printed no version it is known by"
-                                                        : outcomes[k].failure;
+            answer.reason = outcomes[k].failure.empty()
+                                ? "printed no version that cudaenv recognizes"
+                                : outcomes[k].failure;
         }
         // A time-out says more of the machine's load than of the program: asked again soon.
         if (outcomes[k].timed_out) {

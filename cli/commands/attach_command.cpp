@@ -235,7 +235,7 @@ Result<int> attach(Invocation& invocation) {
     FileChanges changes{"attach", {}, {}};
     if (invocation.params.contains("kernelspec")) {
         CUDAENV_TRY_VOID(wrap_kernels(environment, changes));
-        changes.next = "takes effect when a kernel is started next";
+        changes.next = "takes effect when the next kernel starts";
     } else {
         CUDAENV_TRY(const auto constraints, planned_constraints(environment, caller));
         // A venv has no activate.d, but it has a pip.conf.

@@ -135,8 +135,10 @@ public:
         }
         if (!m_agreed) {
             if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) {
-                return bad_input("not-asked", "nothing was changed: there is no terminal to ask on",
-                                 "add -y to apply these steps without asking");
+                return bad_input(
+                    "not-asked",
+                    "nothing was changed: there is no terminal to ask for confirmation",
+                    "add -y to apply these steps without asking");
             }
             if (m_output.json) {
                 CUDAENV_TRY_VOID(print(STDERR_FILENO, planned.object));

@@ -25,11 +25,10 @@ namespace {
 
 constexpr std::string_view k_why =
     "# Written by `cudaenv attach`, because activate.constraints is \"env\". pip.conf of this\n"
-    "# environment names this file, so pip installs nothing that contradicts it: a partner "
-    "of\n"
-    "# torch that fits, or none, instead of another torch.\n"
-    "# The clause !=0+kept.by.cudaenv... forbids no version there is; pip quotes it where it "
-    "refuses one.\n"
+    "# environment names this file, so pip installs nothing that contradicts it: instead of\n"
+    "# replacing torch, it installs a partner that fits this torch, or none.\n"
+    "# The clause !=0+kept.by.cudaenv... excludes a version that does not exist; pip quotes it\n"
+    "# when it refuses another version.\n"
     "#\n"
     "# To install another torch on purpose, and then update this file:\n"
     "#   PIP_CONSTRAINT=/dev/null pip install torch==X\n"
@@ -142,7 +141,7 @@ Result<void> check_pip(const NamedEnvironment& environment, const nlohmann::json
     if (pip.is_null()) {
         return refused(
             "no-pip", environment.prefix,
-            "has no pip, and activate.constraints works only with pip: uv reads no pip.conf",
+            "has no pip, and activate.constraints works only with pip: uv does not read pip.conf",
             "`" + python +
                 " -m ensurepip` installs one; for uv, UV_CONSTRAINT names such a "
                 "file; `cudaenv config set activate.constraints off` attaches without");

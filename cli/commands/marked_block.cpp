@@ -46,7 +46,7 @@ Result<std::optional<Span>> find_block(std::string_view text) {
     if (begin) {
         return tl::unexpected(Error{ErrorKind::BadInput,
                                     "broken-block",
-                                    "cudaenv's block begins here and has no end",
+                                    "cudaenv's block begins here, but its end is missing",
                                     {},
                                     begins_at,
                                     1,

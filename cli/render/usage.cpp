@@ -46,7 +46,7 @@ void gpu_rows(const nlohmann::json& gpu, const Style& style, Page& page) {
         const std::string environment = text_at(process, "environment");
         std::string command = text_at(process, "command");
         if (command.empty()) {
-            command = "not seen from here";
+            command = "not visible from here";
         }
         rows.push_back({std::to_string(number_at(process, "pid")), text_at(process, "user"),
                         memory_text(process), command,

@@ -158,7 +158,7 @@ Result<void> check_readable(const facts::Inventory& inventory) {
                                "cannot be read: " + note.reason +
                                    "; it holds records of what is installed",
                                "run this as a user who may read it, or `ls -ld " +
-                                   shell_word(path) + "` shows whose it is",
+                                   shell_word(path) + "` shows its owner",
                                path);
         }
     }

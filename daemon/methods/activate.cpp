@@ -69,8 +69,8 @@ Lines concerns_of(const Activation& activation, const nlohmann::json& object,
     Lines concerns;
     const auto journal = caller.variable(patch::k_journal_variable);
     if (journal && !patch::read_journal(*journal)) {
-        concerns.emplace_back("__CUDAENV_UNDO was changed by something else: what was set before "
-                              "stays in this shell; a new one is clean");
+        concerns.emplace_back("__CUDAENV_UNDO was changed by another program: earlier changes stay "
+                              "in this shell; a new shell is clean");
     }
     if (entered) {
         Lines notes = activation.project.notes;

@@ -104,9 +104,9 @@ Result<protocol::Reply> keep_one(const Examination& examination, const repair::K
                                   printable(source));
     }
     if (!keeping.changed.empty()) {
-        object["notes"].push_back(counted_files(keeping.changed.size()) +
-                                  " kept with a content that RECORD does not have: " +
-                                  printable(keeping.changed.front()));
+        object["notes"].push_back(
+            counted_files(keeping.changed.size()) +
+            " kept with content that differs from RECORD: " + printable(keeping.changed.front()));
     }
     if (!keeping.outside.empty()) {
         object["notes"].push_back(

@@ -73,10 +73,11 @@ std::optional<facts::Finding> why_not_started(const probe::UsageNow& now, host::
     facts::Finding finding;
     finding.code = step->code;
     finding.severity = facts::Severity::Error;
-    finding.title = driver.module && driver.library_version
-                        ? "the driver's library is " + driver.library_version->str() +
-                              ", the loaded kernel module " + driver.module->str()
-                        : "the driver's library and the loaded kernel module are of two versions";
+    finding.title =
+        driver.module && driver.library_version
+            ? "the driver's library is " + driver.library_version->str() +
+                  ", the loaded kernel module " + driver.module->str()
+            : "the driver's library and the loaded kernel module have different versions";
     finding.cause = step->cause;
     if (step->fix) {
         finding.fix = facts::Fix{step->fix->text, step->fix->command};
@@ -103,7 +104,7 @@ Result<protocol::Reply> usage(const json&, const protocol::Caller& caller, Machi
     host::ChildProcessRunner children(waiter.stop_event);
     const auto outcome = children.run({{program, "--usage"}, std::move(environment)}, k_deadline);
     if (!outcome.failure.empty()) {
-        return unavailable("bad-probe-answer", "cudaenv-probe gave no answer: " + outcome.failure);
+        return unavailable("bad-probe-answer", "cudaenv-probe did not answer: " + outcome.failure);
     }
     CUDAENV_TRY(auto now, probe::read_gpu_usage(outcome.output));
     host::DiskFileSystem files;

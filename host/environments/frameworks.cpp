@@ -187,7 +187,7 @@ private:
                 return;
             }
             m_found.notes.push_back("torch is installed from " + source +
-                                    ", where no build wrote version.py");
+                                    ", which contains no version.py written by a build");
         }
         const auto* record = conda_record({"pytorch"}, info);
         if (add_by_conda("torch", record)) {

@@ -67,7 +67,7 @@ Result<CondarcList> parse_condarc(std::string_view text) {
             continue;
         }
         if (found != nullptr && found->key != entry.key) {
-            return broken("envs_dirs and envs_path are both set: conda accepts one of them",
+            return broken("envs_dirs and envs_path are both set: conda accepts only one of them",
                           entry.line);
         }
         found = &entry;

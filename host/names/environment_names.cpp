@@ -54,7 +54,7 @@ Result<std::string> only_one(const std::string& name, const std::vector<Match>& 
     return bad_input("ambiguous-environment",
                      std::to_string(matches.size()) + " environments are named \"" + name +
                          "\": " + join(places, ", "),
-                     "--prefix takes one of them");
+                     "choose one with --prefix");
 }
 
 tl::unexpected<Error> not_found(const std::string& name, const SearchTools& tools,

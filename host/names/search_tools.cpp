@@ -221,7 +221,7 @@ private:
         }
         if (!variable("CONDA_ENVS_DIRS").empty() && !variable("CONDA_ENVS_PATH").empty()) {
             add_once(m_found.notes, "CONDA_ENVS_DIRS and CONDA_ENVS_PATH are both set: conda "
-                                    "accepts one of them");
+                                    "accepts only one of them");
         }
         return directories;
     }

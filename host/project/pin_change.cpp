@@ -190,7 +190,7 @@ Result<PinChange> change_pins(const PinTarget& target, const std::string& direct
         for (const PinEdit& edit : edits) {
             change.items.push_back({edit.name, std::nullopt, std::nullopt});
         }
-        change.notes.push_back("no cudaenv.toml counts for " + printable(directory));
+        change.notes.push_back("no cudaenv.toml applies to " + printable(directory));
         return change;
     }
     const auto edit = [&](const std::optional<std::string>& text) {

@@ -54,7 +54,8 @@ Result<ProjectSearch> find_project(const std::string& start_directory,
     if (!mount || !S_ISDIR(mount->stx_mode)) {
         const int problem = start.empty() ? errno : ENOTDIR;
         return unavailable("no-directory",
-                           "cannot look for a project: " + std::generic_category().message(problem),
+                           "cannot search for a project: " +
+                               std::generic_category().message(problem),
                            "change to a directory that exists", printable(start_directory));
     }
     ProjectSearch search;

@@ -248,7 +248,7 @@ SkippedFile unreachable(const std::string& file, int problem) {
     }
     const bool loop = problem == ELOOP;
     return {file,
-            loop ? std::string("its symlinks lead in a circle")
+            loop ? std::string("has symlinks that lead in a circle")
                  : "cannot be read: " + std::generic_category().message(problem),
             loop ? "rm " + printable(file) : std::string()};
 }
@@ -396,8 +396,7 @@ void Trust::add_owner_of(const std::string& prefix) {
 }
 
 std::string SkippedFile::text() const {
-    return printable(path) + " is passed over: " + why +
-           (remedy.empty() ? "" : " (" + remedy + ')');
+    return printable(path) + " is ignored: it " + why + (remedy.empty() ? "" : " (" + remedy + ')');
 }
 
 TrustedFile read_trusted_file(const std::string& path, const Trust& trust) {

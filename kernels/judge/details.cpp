@@ -67,19 +67,20 @@ std::string detail_of(const Scene& scene, const ProbeRung& rung) {
     case ProbeStep::Kernel: {
         const auto capability = scene.capability(rung.gpu);
         if (rung.architecture.starts_with("compute_")) {
-            return fmt::format("PTX for {} compiled by the driver, result right",
+            return fmt::format("PTX for {} compiled by the driver, result correct",
                                one_line(rung.architecture, 16));
         }
         const std::string made_for = !rung.architecture.empty() ? one_line(rung.architecture, 16)
                                      : capability               ? capability->sm()
                                                                 : std::string("this GPU");
-        return fmt::format("machine code for {}, result right", made_for);
+        return fmt::format("machine code for {}, result correct", made_for);
     }
     case ProbeStep::Ptx:
-        return fmt::format("PTX{} compiled by the driver, result right",
+        return fmt::format("PTX{} compiled by the driver, result correct",
                            rung.isa ? " " + rung.isa->str() : "");
     case ProbeStep::PtxRuntime:
-        return fmt::format("PTX{}{} accepted, result right", rung.isa ? " " + rung.isa->str() : "",
+        return fmt::format("PTX{}{} accepted, result correct",
+                           rung.isa ? " " + rung.isa->str() : "",
                            scene.runtime ? " of CUDA " + scene.runtime->version.major_minor() : "");
     case ProbeStep::Cudnn:
         return with_version(rung, rung.cuda ? fmt::format("for CUDA {}, {}", rung.cuda->str(), done)

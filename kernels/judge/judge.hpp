@@ -68,7 +68,7 @@ struct ProbeVersion {
 
 struct ProbeOutcome {
     ProbeVerdict verdict = ProbeVerdict::Ok;
-    std::string summary; // one line: "driver 13.0 >= runtime 13.0, and the GPU is served"
+    std::string summary; // one line: "driver 13.0 >= runtime 13.0, and CUDA works on the GPU"
     std::vector<JudgedStep> steps;
     // Rungs that were asked for and not tried on some GPU, though there was something to try: it is
     // busy, exclusive, left alone or broken, or the child was lost. Each once, in the ladder's

@@ -41,10 +41,10 @@ Served served_by(const std::vector<Placed>& steps) {
 
 std::string served(const Served& served) {
     if (served.of_these == served.gpus) {
-        return served.gpus <= 1 ? "the GPU is served"
-                                : fmt::format("all {} GPUs are served", served.gpus);
+        return served.gpus <= 1 ? "CUDA works on the GPU"
+                                : fmt::format("CUDA works on all {} GPUs", served.gpus);
     }
-    return fmt::format("{} of {} GPUs are served", served.of_these, served.gpus);
+    return fmt::format("CUDA works on {} of {} GPUs", served.of_these, served.gpus);
 }
 
 // The kernel of a GPU that was visible and on which none was run, though nothing failed there.

@@ -22,7 +22,7 @@ public:
                 CUDAENV_TRY_VOID(channels(entry));
             } else if (entry.key == "dependencies") {
                 if (dependencies != nullptr) {
-                    return error_at(place(entry), "bad-yaml", "dependencies stands here twice",
+                    return error_at(place(entry), "bad-yaml", "dependencies appears here twice",
                                     "join the two lists");
                 }
                 dependencies = &entry;

@@ -109,11 +109,11 @@ Result<Input> read_input(std::string_view word, const ReadFile& read, const Targ
         }
     }
     if (name == "cudaenv.toml" || name == "cudaenv.local.toml") {
-        return refused("this file counts by itself, without -r");
+        return refused("cudaenv reads this file by itself, without -r");
     }
     CUDAENV_TRY(const std::string text, read(path));
     if (text.find('\0') != std::string::npos) {
-        return refused("this is not a text");
+        return refused("this is not a text file");
     }
     Input input;
     const Form form = form_of(name, text);

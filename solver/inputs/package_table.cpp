@@ -192,7 +192,7 @@ Result<void> add_requirement(Input& input, std::string_view text, const FilePlac
         if (const auto swapped = text.find_first_of('=');
             swapped != k_npos && swapped + 1 < text.size() &&
             (text[swapped + 1] == '>' || text[swapped + 1] == '<')) {
-            error.message = quoted(text.substr(swapped, 2)) + " is no operator";
+            error.message = quoted(text.substr(swapped, 2)) + " is not an operator";
             error.hint = "pip's form is " +
                          printable(std::string(text.substr(0, swapped)) + text[swapped + 1] + '=' +
                                    std::string(text.substr(swapped + 2)));

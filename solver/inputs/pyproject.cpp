@@ -83,9 +83,10 @@ private:
         if (const TomlEntry* dependencies = find_entry(project, "dependencies")) {
             CUDAENV_TRY_VOID(requirements(*dependencies));
         } else if (is_dynamic(project)) {
-            m_input.notes.push_back(printable(m_path) +
-                                    ": its dependencies are dynamic: the build system has them, "
-                                    "this file does not");
+            m_input.notes.push_back(
+                printable(m_path) +
+                ": its dependencies are dynamic: the build system computes them, "
+                "this file does not list them");
         }
         return {};
     }

@@ -290,7 +290,7 @@ private:
         }
         const auto near = nearest(word.substr(0, word.find('=')), names);
         return error_at(place(at), "bad-option",
-                        "pip knows no " + quoted(word) + " in a requirements file",
+                        "pip does not know " + quoted(word) + " in a requirements file",
                         near ? "did you mean " + *near + "?"
                              : "a line is a requirement, as in torch==2.4.1, or an option, as "
                                "in -r base.txt");

@@ -27,7 +27,7 @@ CudaFit by_driver(const DottedVersion& cuda, const DriverJudgement& judged) {
                                     judged.minimum->driver.str()};
     case DriverFit::MachineCode:
         return {Verdict::Warns, "machine code only: " + gives_text(judged) +
-                                    ", which compiles no PTX of CUDA " + short_cuda(cuda)};
+                                    ", which cannot compile PTX of CUDA " + short_cuda(cuda)};
     case DriverFit::TooOld:
         return {Verdict::Fails, judged.floor ? "needs driver " + judged.floor->driver.str()
                                              : "needs a driver for CUDA " + short_cuda(cuda)};

@@ -231,7 +231,7 @@ Result<ConfigFile> parse_config(std::string_view toml, std::string_view path, Fi
         }
         const std::string hint =
             did_you_mean(entry.key, known,
-                         find_pin_name(entry.key) != nullptr ? "pins stand under a line [pins]"
+                         find_pin_name(entry.key) != nullptr ? "pins belong below a line [pins]"
                          : is_settings_table(entry.key, FileScope::User)
                              ? "this table is for the user's own config.toml"
                              : "known are " + join(known, ", "));

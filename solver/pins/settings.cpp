@@ -19,10 +19,10 @@ constexpr std::array<std::string_view, 2> k_constraint_files{"off", "env"};
 constexpr std::array<std::string_view, 2> k_daemon_starts{"auto", "never"};
 
 constexpr std::array<SettingKey, 14> k_keys{{
-    {"resolve", "channels", SettingKind::Words, "conda channels, first wins"},
-    {"resolve", "for", SettingKind::Word, "what a resolution is for", false, true, k_purposes},
+    {"resolve", "channels", SettingKind::Words, "conda channels; the first one has priority"},
+    {"resolve", "for", SettingKind::Word, "the purpose of a resolution", false, true, k_purposes},
     {"resolve", "targets", SettingKind::Capabilities,
-     "compute capabilities to build for where there is no GPU"},
+     "compute capabilities to build for on a machine without a GPU"},
     {"activate", "ld_library_path", SettingKind::Word,
      "whether the toolkit's libraries go on LD_LIBRARY_PATH", false, true, k_library_paths,
      k_users_library_paths},
@@ -34,18 +34,18 @@ constexpr std::array<SettingKey, 14> k_keys{{
      "whether pins are written into the environment's own pip.conf and conda pinned file", false,
      true, k_constraint_files},
     {"activate", "wrap", SettingKind::Truth,
-     "whether hooks act at once after conda activate, by functions before conda's own", true},
+     "whether hooks wrap conda, so that they act immediately after conda activate", true},
     {"activate", "trusted_groups", SettingKind::Words,
-     "groups whose members may write project files that count, as in [\"lab\"]", true},
+     "groups whose members may write trusted project files, as in [\"lab\"]", true},
     {"toolkits", "directories", SettingKind::Directories,
-     "further directories to look for toolkits in", true},
-    {"daemon", "start", SettingKind::Word, "whether interactive shells leave a daemon behind", true,
-     true, k_daemon_starts},
+     "additional directories to search for toolkits", true},
+    {"daemon", "start", SettingKind::Word, "whether interactive shells start a background daemon",
+     true, true, k_daemon_starts},
     {"probe", "background", SettingKind::Truth,
      "whether the daemon runs the quick probe on idle GPUs after an activation", true, false},
-    {"check", "warn", SettingKind::Truth, "whether a prompt says what an install has mixed"},
-    {"check", "ignore", SettingKind::Words,
-     "codes of findings that are not reported, as in [\"CE130\"]"},
+    {"check", "warn", SettingKind::Truth,
+     "whether a prompt reports what an install overwrote or mixed"},
+    {"check", "ignore", SettingKind::Words, "codes of findings not to report, as in [\"CE130\"]"},
 }};
 
 std::string words_of(const SettingKey& key, bool project) {

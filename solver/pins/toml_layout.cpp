@@ -245,8 +245,7 @@ private:
         const std::string_view word = m_text.substr(begin, m_at - begin);
         if (word.empty() || word.find_first_not_of(k_word_signs) != std::string_view::npos) {
             m_at = begin;
-            return fail(word.empty() ? "expected a value"
-                                     : "expected a value; text stands in quotes");
+            return fail(word.empty() ? "expected a value" : "expected a value; text needs quotes");
         }
         return true;
     }

@@ -40,8 +40,8 @@ void advise_driver(const Attempt& attempt, Outcome& outcome) {
     };
     if (attempt.world->driver_assumed()) {
         warn(outcome, "CE201",
-             {{"absent", host.driver_absent.empty() ? "nothing is known of this host's driver"
-                                                    : host.driver_absent},
+             {{"absent",
+               host.driver_absent.empty() ? "this host's driver is unknown" : host.driver_absent},
               {"cuda", cuda},
               {"floor", bound_text(judged.floor)}},
              judged.floor
@@ -89,7 +89,8 @@ void advise_measured(const Attempt& attempt, Outcome& outcome) {
          {{"step", first.step},
           {"number", first.code},
           {"detail", first.detail},
-          {"cause", first.cause.empty() ? "no CUDA program is known to run here" : first.cause},
+          {"cause",
+           first.cause.empty() ? "it is unknown whether any CUDA program runs here" : first.cause},
           {"at", measured->at},
           {"probe", full ? "cudaenv probe --full" : "cudaenv probe"}},
          std::move(evidence));
@@ -199,7 +200,7 @@ void advise_gpus(const Attempt& attempt, const Records& records, Outcome& outcom
             if (variant == nullptr &&
                 knowledge::toolkit_serves(*outcome.cuda, *gpus.gpus.front().capability).runs() ==
                     knowledge::Answer::Yes) {
-                outcome.runs.push_back({fmt::format("CUDA {} serves {}",
+                outcome.runs.push_back({fmt::format("CUDA {} supports {}",
                                                     outcome.cuda->major_minor(), gpus.counted(sm)),
                                         knowledge::Answer::Yes});
                 break;

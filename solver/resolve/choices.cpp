@@ -59,7 +59,7 @@ std::string obstacle(const Request& request, const facts::Host& host,
                            outcome->cuda->major_minor());
     }
     return warned("CE214") ? "whether it has code for this GPU is unknown"
-                           : "what was asked for before it holds it back";
+                           : "it does not fit the packages requested before it";
 }
 
 // Of several CUDA builds of one release: why this one.
@@ -74,7 +74,8 @@ std::string why_this_build(const specs::PackageRecord& torch, const facts::Host&
         release->variants, [&](const auto& other) { return variant->cuda < other.cuda; });
     return judged.fit == knowledge::DriverFit::Full
                ? fmt::format("; of its builds {} has the newest CUDA{}", torch.build,
-                             newest ? "" : " that the driver runs in full and that serves the GPU")
+                             newest ? ""
+                                    : " that the driver fully supports and that supports the GPU")
            : judged.fit == knowledge::DriverFit::MachineCode
                ? fmt::format("; of its builds {} is the nearest to the driver's CUDA", torch.build)
                : std::string();
@@ -117,7 +118,7 @@ Result<std::string> next_best(const Request& request, const facts::Host& host,
                (!world.known_code && answer.world.known_code ? ": its GPU list is not published"
                 : !world.full_driver && answer.world.full_driver
                     ? ": the driver runs its CUDA by minor version compatibility only"
-                    : ": not on every GPU here");
+                    : ": it does not support every GPU here");
     }
     Request older = request;
     for (Wanted& wanted : older.specs) {
@@ -159,7 +160,7 @@ Result<std::vector<Choice>> choices_of(const Request& request, const facts::Host
             choice.newest = newest->version;
             choice.why = obstacle(request, host, channels, item, newest->version);
         } else if (!item.kept) {
-            choice.why = "the newest that was asked for";
+            choice.why = "the newest requested version";
             if (item.name == "torch" && attempt.catalogue && !cuda_named) {
                 choice.why += why_this_build(*chosen, attempt.world->host());
             }

@@ -152,7 +152,7 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
                                    : display(owner, search.attempt()) + " has " + need->text);
             break;
         case FactKind::Toolkits:
-            text = fmt::format("{} wants {} to build with; {}", asked_for(search, records, owner),
+            text = fmt::format("{} needs {} to build; {}", asked_for(search, records, owner),
                                need->text, fact.text);
             break;
         case FactKind::Compilers:
@@ -340,9 +340,9 @@ void alone(const ConflictSearch& search, const Item& item, std::vector<Reason>& 
         }
         at = next;
     }
-    reasons.push_back(
-        {fmt::format("what {} needs does not fit together: {}", item.text, join(at->depends, ", ")),
-         {item.text}});
+    reasons.push_back({fmt::format("the requirements of {} do not fit together: {}", item.text,
+                                   join(at->depends, ", ")),
+                       {item.text}});
 }
 
 // What one wish requires against what an answer without it holds: two requirements of one thing, by

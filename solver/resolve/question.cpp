@@ -208,7 +208,7 @@ Error no_such_package(const std::string& name, const std::optional<std::string>&
                       std::span<const Channel* const> channels) {
     const auto channel_names = each_of(channels, &Channel::name);
     const std::string hint =
-        near == name ? "leave out --manager conda for pip's, or add a channel that has it with -c"
+        near == name ? "leave out --manager conda to use pip, or add a channel that has it with -c"
         : near       ? fmt::format("did you mean \"{}\"?", *near)
                      : "add a channel that has it with -c";
     return bad_input("no-such-package",

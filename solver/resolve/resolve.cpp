@@ -316,8 +316,8 @@ Result<Outcome> resolve(const Request& request, const facts::Host& host,
         outcome.request.push_back(pin.name + (bare ? "=" : "") + pin.constraint);
     }
     if (request.specs.empty() && request.pins.empty()) {
-        return bad_input("nothing-asked", "nothing was asked for",
-                         "name what is wanted, as in: cudaenv resolve torch --cuda 12.4");
+        return bad_input("nothing-asked", "nothing was requested",
+                         "name a package, as in: cudaenv resolve torch --cuda 12.4");
     }
     const bool cuda_option = std::ranges::any_of(request.pins, [](const pins::Pin& pin) {
         return pin.name == "cuda" && pin.origin == "--cuda";
@@ -339,10 +339,10 @@ Result<Outcome> resolve(const Request& request, const facts::Host& host,
         channels.empty() && request.manager == ManagerChoice::Auto && !sides.of_conda.empty() &&
         !sides.of_pip.empty()) {
         return bad_input("two-managers",
-                         fmt::format("{} has conda's torch: there conda installs {}, and pip {}",
+                         fmt::format("{} has conda's torch: conda installs {} there, and pip {}",
                                      request.environment.shown, join(sides.of_conda, ", "),
                                      join(sides.of_pip, ", ")),
-                         "ask for conda's first, then for pip's");
+                         "request conda's packages first, then pip's");
     }
     if (is_on_jetson(request, host)) {
         outcome.conflict = jetson_conflict(host);

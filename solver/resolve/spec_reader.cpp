@@ -199,7 +199,9 @@ Result<SpecParts> in_catalogue(SpecParts parts, const specs::Ask& ask, const std
             return bad_input(
                 "other-channel",
                 fmt::format("builds of {} in channel {} are not known here", parts.name, channel),
-                fmt::format("those of pytorch and conda-forge are; -c {} reads it", channel),
+                fmt::format(
+                    "only those of pytorch and conda-forge are known; -c {} reads the channel",
+                    channel),
                 origin);
         }
     }

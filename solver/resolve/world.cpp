@@ -122,7 +122,7 @@ void World::add_driver() {
         m_driver_assumed = true; // someone builds here for a machine that has one
         return;
     }
-    std::string why = m_host.driver_absent.empty() ? "nothing is known of a driver"
+    std::string why = m_host.driver_absent.empty() ? "it is unknown whether there is a driver"
                                                    : "no driver: " + m_host.driver_absent;
     assume({FactKind::Driver, -1, "__fact_driver", std::move(why), {}}, {},
            {"__cuda ==0"}); // no __cuda at all
@@ -251,13 +251,13 @@ void World::add_cuda_given() {
     m_records.push_back(virtual_record(k_cpu_build, "0", "0"));
     m_records.push_back(virtual_record(k_cuda_build, "0", "0"));
     if (m_options.cpu_asked) {
-        assume({FactKind::CudaGiven, -1, "__fact_cpu_given", "a CPU build was asked for", {}}, {},
+        assume({FactKind::CudaGiven, -1, "__fact_cpu_given", "a CPU build was requested", {}}, {},
                {std::string(k_cuda_build) + " ==9"});
     } else if (m_options.cuda_asked) {
         assume({FactKind::CudaGiven,
                 -1,
                 "__fact_cuda_given",
-                m_options.cuda_named ? "CUDA was asked for, which rules out a CPU build"
+                m_options.cuda_named ? "CUDA was requested, which rules out a CPU build"
                                      : "a GPU is here, which rules out a CPU build",
                 {}},
                {}, {std::string(k_cpu_build) + " ==9"});
@@ -356,7 +356,7 @@ std::vector<std::string> World::gpu_constraints(const DottedVersion& cuda,
             if (!m_options.known_code || toolkit_alone) {
                 continue;
             }
-            need.text = "a list of GPUs that is not known";
+            need.text = "a list of GPUs that is not published";
             break;
         case GpuFit::MachineCode:
         case GpuFit::Ptx:

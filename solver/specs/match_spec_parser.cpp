@@ -218,7 +218,7 @@ Result<void> MatchSpecParser::parse_text(std::string text) {
         if (bad != lower.end()) {
             return fail("a character that package names do not have",
                         m_rest_at + static_cast<std::size_t>(bad - lower.begin()),
-                        "letters, digits, and . _ - are what a name is made of");
+                        "a name consists of letters, digits, and . _ -");
         }
         if (!is_package_name(lower)) {
             return fail("\"" + name + "\" is not a package name", m_rest_at,

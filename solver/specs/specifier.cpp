@@ -65,9 +65,9 @@ Result<Specifier> Specifier::parse(std::string_view text) {
     std::string_view version = written;
     if (version.ends_with(".*")) {
         if (found->relation != Operator::Equal && found->relation != Operator::NotEqual) {
-            return bad_clause("\".*\" goes with == and != only", version_at + version.size() - 2,
-                              "write " + symbol +
-                                  std::string(version.substr(0, version.size() - 2)));
+            return bad_clause(
+                "\".*\" is allowed only with == and !=", version_at + version.size() - 2,
+                "write " + symbol + std::string(version.substr(0, version.size() - 2)));
         }
         specifier.m_prefix = true;
         version.remove_suffix(2);
@@ -89,8 +89,9 @@ Result<Specifier> Specifier::parse(std::string_view text) {
     const bool takes_local =
         found->relation == Operator::Equal || found->relation == Operator::NotEqual;
     if (parsed->has_local() && !takes_local) {
-        return bad_clause("a local part goes with == and != only", version_at + version.find('+'),
-                          "write " + symbol + std::string(version.substr(0, version.find('+'))));
+        return bad_clause(
+            "a local part is allowed only with == and !=", version_at + version.find('+'),
+            "write " + symbol + std::string(version.substr(0, version.find('+'))));
     }
     if (found->relation == Operator::Compatible && parsed->release_size() < 2) {
         return bad_clause("\"~=\" needs a release of two numbers or more", version_at,

@@ -67,7 +67,7 @@ Result<Version> Version::parse(std::string_view text) {
         return bad_version(text, "a character that versions do not have", first + bad,
                            normal[bad] == '-'
                                ? "use dashes or underscores, not both"
-                               : "letters, digits, and . _ + ! * are what a version is made of");
+                               : "a version consists of letters, digits, and . _ + ! *");
     }
 
     std::size_t release_begin = 0;
@@ -97,7 +97,7 @@ Result<Version> Version::parse(std::string_view text) {
         release_end = normal.size();
     }
     if (release_end == release_begin) {
-        return bad_version(text, "nothing stands before the local part", first + release_begin);
+        return bad_version(text, "there is nothing before the local part", first + release_begin);
     }
 
     // One trailing underscore belongs to its component: openssl's "1.0.1_" below "1.0.1a".
@@ -130,7 +130,7 @@ Result<Version> Version::parse(std::string_view text) {
     }
     if (empty != std::string::npos) {
         return bad_version(text, "a part is empty", first + empty,
-                           "between two separators stands a number or a word");
+                           "expected a number or a word between two separators");
     }
     for (const Atom& atom : version.m_atoms) {
         if (atom.kind() == Kind::BigNumber && atom.length > k_most_digits) {

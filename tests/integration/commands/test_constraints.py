@@ -273,7 +273,7 @@ class Constraints(CommandTest):
         self.refused(self.env(PIPS[0]), "pip 24.3.1", "isolated builds", "pip 25.3", "install --upgrade pip")
 
     def test_an_environment_without_pip_is_refused(self):
-        self.refused(self.env(None, name="uv"), "has no pip", "uv reads no pip.conf", "ensurepip")
+        self.refused(self.env(None, name="uv"), "has no pip", "uv does not read pip.conf", "ensurepip")
 
     def test_a_constraint_of_the_users_is_refused_wherever_pip_would_read_it(self):
         prefix = self.env(PIPS[-1])

@@ -73,7 +73,7 @@ class Named(CommandTest):
         condarc.chmod(0o666)
         found = self.status("-n", "e")
         self.assertEqual(found["environment"]["prefix"], str(ours))
-        self.assertIn(f"{condarc} is passed over: is writable by everyone", "\n".join(found["notes"]))
+        self.assertIn(f"{condarc} is ignored: it is writable by everyone", "\n".join(found["notes"]))
         registered = self.home / ".conda/environments.txt"
         registered.parent.mkdir()
         registered.write_text(f"{self.conda('far/away')}\n")

@@ -88,7 +88,7 @@ TEST_CASE("a child that was left behind is reaped when it dies, without another 
         ChildProcessRunner impatient(-1, 0ms);
         const auto outcome = impatient.run(shell("exec sleep 600"), 10ms);
         CHECK(outcome.failure ==
-              "no answer within 10 ms, killed; it does not die (stuck in the kernel)");
+              "no answer within 10 ms, killed; it does not exit (stuck in the kernel)");
     }
     const auto until = std::chrono::steady_clock::now() + 30s;
     siginfo_t ended{};

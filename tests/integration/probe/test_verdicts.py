@@ -111,7 +111,7 @@ class Verdicts(VerdictTest):
             answer = self.probe()
             self.check(answer, "fails", "kernel", code="CE327", gpu=1)
             self.assertEqual(self.step(answer, "kernel", 0)["status"], "ok")
-            self.assertIn("1 of 2 GPUs are served", answer["summary"])
+            self.assertIn("CUDA works on 1 of 2 GPUs", answer["summary"])
 
     def test_a_cuda_older_than_the_gpu_is_a_warning_while_its_ptx_may_serve(self):
         blackwell = 'device 0 "NVIDIA B200" cc 10.0 memory 17179869184\n'

@@ -113,7 +113,7 @@ class MeasuredTest(ProbeTest):
         resolved = self.resolved()
         found = [warning for warning in resolved["warnings"] if warning["code"] == "CE211"]
         self.assertEqual(len(found), 1, resolved["warnings"])
-        self.assertRegex(found[0]["title"], r"^the probe failed here at kernel \(CE3\d\d\): ")
+        self.assertRegex(found[0]["title"], r"^the probe failed at kernel \(CE3\d\d\): ")
         self.assertEqual(found[0]["fix"]["command"], "cudaenv probe")
         shown = self.cudaenv("resolve", "torch==2.8.0", "--cuda", "12.9", "--offline").stdout
         self.assertIn("(CE211)", shown)

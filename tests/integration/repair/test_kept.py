@@ -123,7 +123,7 @@ class Keeping(unittest.TestCase):
         self.keep(prefix, "torch")
         (prefix / SITE / "torch/version.py").write_text("cuda = '11.4'\n")
         report = self.keep(prefix, "torch")
-        self.assertIn("1 file kept with a content", report["notes"][0])
+        self.assertIn("1 file kept with content", report["notes"][0])
         listed = self.keep(prefix, "--list")
         self.assertEqual(len(listed["kept"]), 1)
         self.assertEqual(listed["kept"], self.keep(prefix)["kept"])

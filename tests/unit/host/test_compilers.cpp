@@ -146,7 +146,7 @@ TEST_CASE("cross compilers, broken links and files that are no programs are no c
     CHECK(found.compilers.empty());
     CHECK_FALSE(found.absent.empty());
     REQUIRE(found.notes.size() == 1);
-    CHECK(found.notes[0] == "/usr/bin/g++-8 is no compiler: does not exist");
+    CHECK(found.notes[0] == "/usr/bin/g++-8 is not a compiler: does not exist");
     CHECK(look.processes.started.empty());
 }
 

@@ -104,7 +104,7 @@ TEST_CASE("dynamic dependencies are a note") {
         read_file("pyproject.toml", "[project]\nname='p'\ndynamic=['dependencies']\n");
     REQUIRE(input);
     CHECK(input->notes == Lines{"pyproject.toml: its dependencies are dynamic: the build system "
-                                "has them, this file does not"});
+                                "computes them, this file does not list them"});
 }
 
 TEST_CASE("[tool.pixi] is read with the project's own dependencies") {

@@ -57,13 +57,13 @@ TEST_CASE("a healthy quick probe says what it saw at each step") {
                                   "gpu: NVIDIA H200, sm_90",
                                   "runtime: 13.0 of this env",
                                   "memory: allocate, copy, compare",
-                                  "kernel: machine code for sm_90, result right",
+                                  "kernel: machine code for sm_90, result correct",
                               });
     CHECK(std::all_of(outcome.steps.begin(), outcome.steps.end(), [](const auto& step) {
         return step.status == StepStatus::Ok && step.code.empty() && !step.fix;
     }));
     CHECK(name_of(outcome.verdict) == "ok");
-    CHECK(outcome.summary == "driver 13.0 >= runtime 13.0, and the GPU is served");
+    CHECK(outcome.summary == "driver 13.0 >= runtime 13.0, and CUDA works on the GPU");
     REQUIRE(outcome.driver_cuda);
     CHECK(outcome.driver_cuda->str() == "13.0");
     REQUIRE(outcome.runtime);
@@ -78,11 +78,11 @@ TEST_CASE("a healthy full probe goes on to the libraries") {
     auto all = details(outcome);
     all.erase(all.begin(), all.begin() + 6);
     CHECK(all == std::vector<std::string>{
-                     "ptx: PTX 6.0 compiled by the driver, result right",
-                     "ptx-runtime: PTX 9.0 of CUDA 13.0 accepted, result right",
+                     "ptx: PTX 6.0 compiled by the driver, result correct",
+                     "ptx-runtime: PTX 9.0 of CUDA 13.0 accepted, result correct",
                      "nvrtc: 13.0, compiles, and the driver runs it",
-                     "cublas: 13.1.0, products right",
-                     "cudnn: 9.19.0, for CUDA 13.0, convolution right",
+                     "cublas: 13.1.0, products correct",
+                     "cudnn: 9.19.0, for CUDA 13.0, convolution correct",
                      "nccl: one GPU: nothing to exchange",
                  });
     REQUIRE(outcome.cudnn);
@@ -145,11 +145,11 @@ TEST_CASE("a quick probe has no steps beyond the kernel, not even skipped ones")
 TEST_CASE("each GPU has its own steps, and one that is busy leaves the other served") {
     Bench bench;
     second_gpu(bench);
-    CHECK(bench.judged().summary == "driver 13.0 >= runtime 13.0, and all 2 GPUs are served");
+    CHECK(bench.judged().summary == "driver 13.0 >= runtime 13.0, and CUDA works on all 2 GPUs");
     is_left_out(bench, 1, "cudaSetDevice", 46);
     const auto outcome = bench.judged();
     CHECK(name_of(outcome.verdict) == "warns");
-    CHECK(outcome.summary == "1 of 2 GPUs are served; memory, gpu 1: cudaSetDevice: error 46: "
+    CHECK(outcome.summary == "CUDA works on 1 of 2 GPUs; memory, gpu 1: cudaSetDevice: error 46: "
                              "NVIDIA H200 (sm_90) is in use, or you may not use it");
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("a GPU that computes wrong is not outweighed by one that is busy") {
     const auto outcome = bench.judged();
     CHECK(name_of(outcome.verdict) == "fails");
     CHECK(outcome.summary ==
-          "1 of 2 GPUs are served; kernel, gpu 1: WRONG RESULT on NVIDIA H200 (sm_90)");
+          "CUDA works on 1 of 2 GPUs; kernel, gpu 1: WRONG RESULT on NVIDIA H200 (sm_90)");
 }
 
 TEST_CASE("of two GPUs the one that torch has no code for fails, and the other is served") {
@@ -176,7 +176,7 @@ TEST_CASE("of two GPUs the one that torch has no code for fails, and the other i
     rung_of(bench, ProbeStep::Kernel, 1).architecture = "sm_70";
     const auto outcome = bench.judged();
     CHECK(name_of(outcome.verdict) == "fails");
-    CHECK(outcome.summary == "1 of 2 GPUs are served; kernel, gpu 1: torch 2.11.0+cu130 has no "
+    CHECK(outcome.summary == "CUDA works on 1 of 2 GPUs; kernel, gpu 1: torch 2.11.0+cu130 has no "
                              "code for sm_70; the probe's machine code for sm_70 runs");
     for (const auto& step : outcome.steps) {
         INFO(step.name << ' ' << step.gpu.value_or(-1));
@@ -208,14 +208,14 @@ TEST_CASE("of two GPUs one that ran no kernel is not passed over") {
     const auto outcome = bench.judged();
     CHECK(name_of(outcome.verdict) == "warns");
     CHECK(outcome.summary ==
-          "1 of 2 GPUs are served; kernel, gpu 1: the probe's PTX is for compute "
+          "CUDA works on 1 of 2 GPUs; kernel, gpu 1: the probe's PTX is for compute "
           "capability 5.0 and newer");
     // Though there is another warning, of what all of them have.
     bench.runs_on("13.5");
     CHECK(bench.judged().summary == outcome.summary);
     std::erase_if(bench.report.rungs,
                   [](const auto& rung) { return rung.step == ProbeStep::Kernel && rung.gpu == 1; });
-    CHECK(bench.judged().summary == "1 of 2 GPUs are served; kernel, gpu 1: not reached");
+    CHECK(bench.judged().summary == "CUDA works on 1 of 2 GPUs; kernel, gpu 1: not reached");
 }
 
 TEST_CASE("of two GPUs that are both held by others none is served, which is busy") {
@@ -284,7 +284,7 @@ TEST_CASE("a kernel that the driver had to compile says so") {
     Bench bench;
     bench.rung(ProbeStep::Kernel).architecture = "compute_50";
     CHECK(details(bench.judged()).back() ==
-          "kernel: PTX for compute_50 compiled by the driver, result right");
+          "kernel: PTX for compute_50 compiled by the driver, result correct");
 }
 
 TEST_CASE("cuda-compat that works is what it is for") {

@@ -51,9 +51,10 @@ TEST_CASE("below the family's floor a toolkit names the driver that it needs") {
 }
 
 TEST_CASE("above the floor and below the toolkit's own CUDA only machine code runs") {
-    CHECK(shown(toolkit_fit(toolkit("11.8.89"), host("470.199.02", "11.4", {{8, 6}}))) ==
-          "warns: machine code only: driver 470.199.02 gives CUDA 11.4, which compiles no PTX of "
-          "CUDA 11.8");
+    CHECK(
+        shown(toolkit_fit(toolkit("11.8.89"), host("470.199.02", "11.4", {{8, 6}}))) ==
+        "warns: machine code only: driver 470.199.02 gives CUDA 11.4, which cannot compile PTX of "
+        "CUDA 11.8");
 }
 
 TEST_CASE("a GPU newer than the toolkit's libraries fails and names the first CUDA for it") {

@@ -106,7 +106,7 @@ TEST_CASE("a wrong project file is one message with line, column and what would 
         Case{"[pin]\ncuda = \"11.3\"\n", "unknown-key", "unknown key \"pin\"",
              "did you mean \"pins\"?", 1, 2},
         Case{"cuda = \"11.3\"\n", "unknown-key", "unknown key \"cuda\"",
-             "pins stand under a line [pins]", 1, 1},
+             "pins belong below a line [pins]", 1, 1},
         Case{"[toolkits]\ndirectories = []\n", "unknown-key", "unknown key \"toolkits\"",
              "this table is for the user's own config.toml", 1, 2},
         Case{"[resolve]\nchanels = []\n", "unknown-key", "unknown key \"chanels\" in [resolve]",
@@ -172,7 +172,7 @@ TEST_CASE("a broken structure is reported with what was expected and where") {
         Case{"pins = { cuda = \"11.3\" torch = \"1\" }\n",
              "not TOML: expected , or } in an inline table", 1, 24},
         Case{"[pins]\n= \"1\"\n", "not TOML: expected a key", 2, 1},
-        Case{"[pins]\ncuda = eleven!\n", "not TOML: expected a value; text stands in quotes", 2, 8},
+        Case{"[pins]\ncuda = eleven!\n", "not TOML: expected a value; text needs quotes", 2, 8},
         Case{"[pins]\ncuda = \"\\q\"\n", "not TOML: expected one of b t n f r \" \\ u U after \\",
              2, 11});
     INFO(c.text);

@@ -86,7 +86,7 @@ TEST_CASE("a rung of the machine's own that failed is a warning with its code an
         if (warning.code != "CE211") {
             continue;
         }
-        CHECK(warning.title == "the probe failed here at driver (CE312): cuInit is refused (803)");
+        CHECK(warning.title == "the probe failed at driver (CE312): cuInit is refused (803)");
         CHECK_THAT(warning.cause, ContainsSubstring("library and module differ"));
         CHECK_THAT(warning.cause, ContainsSubstring("2026-11-21"));
         CHECK(warning.fix->command == "cudaenv probe");

@@ -103,7 +103,7 @@ TEST_CASE("a broken requirement is refused at the column where it stops making s
         {"torch[", 6, "not closed"},
         {"torch[a b]", 9, "not closed"},
         {"torch[a,]", 9, "no extra follows"},
-        {"torch>=1.*", 9, "goes with =="},
+        {"torch>=1.*", 9, "is allowed only with =="},
         {"torch (>=2", 7, "not closed"},
         {"torch @ ", 9, "no URL"},
         {"torch; pythn_version < '3'", 8, "did you mean python_version?"},

@@ -56,8 +56,9 @@ std::vector<Case> ending_cases() {
           {"whose", "the environment's libcudart or the driver below it"}}},
         {"a child that cannot be killed is stuck in the kernel",
          [](Bench& bench) {
-             bench.lost(ProbeStep::Memory, Ending::TimedOut,
-                        "no answer within 10000 ms, killed; it does not die (stuck in the kernel)");
+             bench.lost(
+                 ProbeStep::Memory, Ending::TimedOut,
+                 "no answer within 10000 ms, killed; it does not exit (stuck in the kernel)");
              bench.report.is_stuck = true;
          },
          ProbeStep::Memory,
@@ -266,7 +267,7 @@ std::vector<Case> ending_cases() {
          k_warns,
          ProbeVerdict::Warns,
          "",
-         {{"line", "machine code for sm_90, result right"},
+         {{"line", "machine code for sm_90, result correct"},
           {"why", "no answer within 10000 ms, killed"}}},
     };
 }
