@@ -1,6 +1,7 @@
 #include "daemon/files_of_request.hpp"
 
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "daemon/environment_of_request.hpp"
 #include "daemon/host_of_request.hpp"
@@ -247,6 +248,43 @@ Result<void> merge_files(const FilesOfRequest& files, const facts::Host& host,
         }
     }
     return {};
+}
+
+FilesOfRequest manifest_of(const std::string& path) {
+    const auto read = [](const std::string& one) {
+        return read_text_file(one, k_most_input_bytes);
+    };
+    FilesOfRequest files;
+    if (auto input = inputs::read_input(path, read, inputs::Target({}, "x86_64"))) {
+        files.words.push_back(path);
+        files.inputs.push_back(*std::move(input));
+    }
+    return files;
+}
+
+bool FilesOfRequest::names_conda_forge_alone() const {
+    bool named = false;
+    for (const inputs::Input& input : inputs) {
+        for (const inputs::Entry& channel : input.channels) {
+            if (channel.text != "conda-forge" && channel.text != "nodefaults") {
+                return false;
+            }
+            named = named || channel.text == "conda-forge";
+        }
+    }
+    return named;
+}
+
+resolve::Request from_conda_forge(resolve::Request request) {
+    for (resolve::Wanted& wanted : request.specs) {
+        const auto ask = specs::Ask::parse(wanted.text);
+        const auto* const row = ask ? knowledge::find_framework(ask->name()) : nullptr;
+        if (row != nullptr && row->table == "torch" && is_one_of(ask->name(), row->conda) &&
+            wanted.text.find("::") == std::string::npos) {
+            wanted.text.insert(0, "conda-forge::");
+        }
+    }
+    return request;
 }
 
 std::vector<std::string> local_channels_of(const FilesOfRequest& files,

@@ -22,6 +22,9 @@ namespace cudaenv::daemon {
 struct FilesOfRequest {
     std::vector<std::string> words; // as the user wrote them
     std::vector<inputs::Input> inputs;
+
+    // conda-forge is the only channel that they name.
+    [[nodiscard]] bool names_conda_forge_alone() const;
 };
 
 // Whether this word names such a file: by its form, not whether it is there.
@@ -38,6 +41,12 @@ Result<FilesOfRequest> files_of(const nlohmann::json& params, const Arguments& a
 // not used.
 Result<void> merge_files(const FilesOfRequest& files, const facts::Host& host,
                          resolve::Request& request, std::vector<std::string>& notes);
+
+// What a project's own file says; nothing of it where it cannot be read.
+FilesOfRequest manifest_of(const std::string& path);
+
+// conda's torch and its partners as conda-forge's builds of them.
+resolve::Request from_conda_forge(resolve::Request request);
 
 // Directories that the files name as channels, absolute. Others are named in `notes`.
 std::vector<std::string> local_channels_of(const FilesOfRequest& files,

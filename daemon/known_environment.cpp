@@ -49,6 +49,23 @@ std::string label_of(const facts::FrameworkBuild& framework) {
 
 } // namespace
 
+DirectoryEnvironment environment_of_directory(host::FileSystem& files, std::string directory) {
+    const std::string own = directory + "/.venv";
+    while (directory.size() > 1) {
+        const std::string manifest = directory + "/pixi.toml";
+        if (files.exists(manifest)) {
+            const std::string prefix = directory + "/.pixi/envs/default";
+            return {files.exists(prefix + "/conda-meta") ? prefix : std::string(), manifest, true};
+        }
+        if (files.exists(directory + "/uv.lock")) {
+            const std::string prefix = directory + "/.venv";
+            return {files.exists(prefix + "/pyvenv.cfg") ? prefix : std::string(), directory};
+        }
+        directory = host::parent_path(directory);
+    }
+    return {files.exists(own + "/pyvenv.cfg") ? own : std::string(), {}};
+}
+
 std::vector<std::string> names_and_versions(const facts::EnvironmentFacts& facts) {
     std::set<std::string> installed;
     for (const facts::InstalledPackage& package : facts.installed) {
@@ -58,11 +75,17 @@ std::vector<std::string> names_and_versions(const facts::EnvironmentFacts& facts
 }
 
 resolve::KnownEnvironment known_environment(const std::optional<facts::EnvironmentFacts>& facts,
-                                            const facts::Host& host,
-                                            const protocol::Caller& caller) {
+                                            const facts::Host& host, const protocol::Caller& caller,
+                                            const DirectoryEnvironment& of_directory) {
     resolve::KnownEnvironment known;
     if (!facts) {
-        known.target = knowledge::target_of(host, Target::Kind::None, {});
+        const auto kind = of_directory.project.empty() ? Target::Kind::None
+                          : of_directory.conda         ? Target::Kind::Conda
+                                                       : Target::Kind::Venv;
+        known.target = knowledge::target_of(host, kind, {}, kind == Target::Kind::Venv);
+        known.target.project = of_directory.project;
+        known.shown =
+            (of_directory.conda ? "the workspace of " : "the project in ") + of_directory.project;
         return known;
     }
     host::DiskFileSystem files;

@@ -2,6 +2,7 @@
 // there.
 #pragma once
 
+#include "host/file_system.hpp"
 #include "protocol/caller.hpp"
 #include "solver/facts/environment.hpp"
 #include "solver/facts/host.hpp"
@@ -16,9 +17,18 @@ namespace cudaenv::daemon {
 // "name==version" of its conda packages and Python distributions, sorted.
 std::vector<std::string> names_and_versions(const facts::EnvironmentFacts& facts);
 
-// As it was read; none: one that does not exist, whose commands create one.
+// The environment of a directory, which is meant where none is active or named: that of the project
+// of uv or pixi that it is in, else its `.venv`. A project may have none yet: `project` alone.
+struct DirectoryEnvironment {
+    std::string prefix;  // empty: there is none
+    std::string project; // uv's directory or pixi's manifest; empty: it belongs to none
+    bool conda = false;
+};
+DirectoryEnvironment environment_of_directory(host::FileSystem& files, std::string directory);
+
+// As it was read. None: commands create one, or the project's own manager does.
 resolve::KnownEnvironment known_environment(const std::optional<facts::EnvironmentFacts>& facts,
-                                            const facts::Host& host,
-                                            const protocol::Caller& caller);
+                                            const facts::Host& host, const protocol::Caller& caller,
+                                            const DirectoryEnvironment& of_directory = {});
 
 } // namespace cudaenv::daemon

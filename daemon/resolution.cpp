@@ -273,13 +273,18 @@ Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Cal
     request.tell_choices = tell_choices;
     CUDAENV_TRY(auto host, host_of(params, caller));
     host::DiskFileSystem files_of_prefix;
-    const auto facts = environments::read_environment(files_of_prefix, project.prefix);
-    request.environment = known_environment(facts, host, caller);
+    DirectoryEnvironment of_directory;
+    if (project.prefix.empty()) {
+        of_directory = environment_of_directory(files_of_prefix, caller.cwd);
+    }
+    const auto facts = environments::read_environment(
+        files_of_prefix, project.prefix.empty() ? of_directory.prefix : project.prefix);
+    request.environment = known_environment(facts, host, caller, of_directory);
     if (facts) {
         request.preferred = names_and_versions(*facts);
     }
     request.environment.target.active =
-        !params.contains("prefix") && !params.contains("name") && request.environment.exists();
+        !names_environment(params) && of_directory.prefix.empty() && request.environment.exists();
     const auto visible = caller.variable("CUDA_VISIBLE_DEVICES");
     const bool this_machine =
         request.host_words.empty() && caller.variable("CUDAENV_HOST").value_or("").empty();
@@ -287,6 +292,9 @@ Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Cal
         host = facts::narrowed_to_visible(std::move(host), *visible);
         resolution.notes.push_back("GPUs are those of CUDA_VISIBLE_DEVICES=" + *visible);
     }
+    const FilesOfRequest manifest = request.environment.target.is_pixis()
+                                        ? manifest_of(request.environment.target.project)
+                                        : FilesOfRequest();
     const std::string python = python_of(request);
     CUDAENV_TRY(const auto files, files_of(params, arguments, caller, python, host.machine));
     CUDAENV_TRY(const auto open, open_channels(params, caller, host, project.config,
@@ -314,7 +322,12 @@ Result<Resolution> resolve_for(const nlohmann::json& params, const protocol::Cal
         const std::string_view known_python = chosen_python.empty() ? python : chosen_python;
         CUDAENV_TRY(depends_on_python,
                     decide_markers(whole, known_python, host.machine, answer.notes));
-        auto outcome = resolve::resolve(whole, host, channels);
+        // Its builds where the tables have them; pytorch's channel has others.
+        const bool forge = read.names_conda_forge_alone() || manifest.names_conda_forge_alone();
+        auto outcome = resolve::resolve(forge ? from_conda_forge(whole) : whole, host, channels);
+        if (forge && (!outcome || outcome->conflict)) {
+            outcome = resolve::resolve(whole, host, channels);
+        }
         if (!outcome) {
             return tl::unexpected(at_file_line(std::move(outcome).error(), read));
         }

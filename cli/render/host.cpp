@@ -62,6 +62,9 @@ void driver_row(const nlohmann::json& host, Page& page) {
              gives},
             " · "),
         text_at(driver, "source"));
+    if (const std::string note = text_at(driver, "note"); !note.empty()) {
+        page.row("", note);
+    }
 }
 
 void gpu_rows(const nlohmann::json& host, Page& page) {

@@ -26,7 +26,9 @@ void environment_row(const nlohmann::json& outcome, const Style& style, Page& pa
     if (!environment.is_object()) {
         return;
     }
-    std::vector<std::string> pieces{short_path(style, text_at(environment, "prefix"))};
+    const std::string prefix = text_at(environment, "prefix");
+    std::vector<std::string> pieces{prefix.empty() ? text_at(environment, "shown")
+                                                   : short_path(style, prefix)};
     if (const std::string python = text_at(environment, "python"); !python.empty()) {
         pieces.push_back("Python " + python);
     }

@@ -66,6 +66,9 @@ Result<protocol::Reply> host(const nlohmann::json& params, const protocol::Calle
     }
     nlohmann::json object = facts::to_json(found);
     if (!facts_only) {
+        if (found.driver && !knowledge::driver_cuda(found)) {
+            object["driver"]["note"] = knowledge::driver_text(found);
+        }
         add_fits(object["toolkits"], found);
     }
     return protocol::Reply{0, std::move(object)};

@@ -40,6 +40,10 @@ Build build_by_conda(std::string_view build, std::span<const std::string> depend
 // By NVIDIA's libraries that it requires (cuda-toolkit==13.2.2, nvidia-cuda-runtime-cu12==12.6.77).
 Build build_by_requirements(std::span<const std::string> requires_dist);
 
+// The MKL of the pytorch channel's torch. Its libtorch_cpu.so takes iJIT_NotifyEvent from MKL, which
+// 2024.1 removed, and its records ask for any MKL: pytorch/pytorch#123097; NoakLiu/PiKV#2 for 2.5.
+inline constexpr std::string_view k_mkl_of_pytorch_channel = "mkl<2024.1";
+
 struct BuildEvidence {
     std::string_view name;                         // PyPI's: torch, torchvision, torchaudio
     std::string_view version;                      // 2.8.0+cu126

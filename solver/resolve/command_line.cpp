@@ -138,6 +138,9 @@ std::vector<std::string> conda_catalogue_commands(const Request& request, const 
         if (needs_numpy_1(attempt, *torch)) {
             specs.emplace_back("numpy<2");
         }
+        if (!forge && !forge_cpu && !is_kept(attempt, *torch)) {
+            specs.emplace_back(knowledge::k_mkl_of_pytorch_channel);
+        }
         specs.insert(specs.end(), unknown.begin(), unknown.end());
         return {knowledge::conda_install(target, specs, channels)};
     }
@@ -455,8 +458,12 @@ TorchSource torch_source(const Request& request, const Attempt& attempt, const R
     const bool stays = is_kept(attempt, *torch);
     // A partner beside a torch that stays comes from its index, whatever the default index has by
     // now; and so does what only differs by its label from what is installed.
-    if (variant == nullptr ||
-        (variant->wheel_is_default && !stays && !replaces_same_version(request, *torch))) {
+    // PyTorch's index has wheels for Pythons that the default index lacks: cp315 of torch 2.13.
+    const std::string pythons = wheel_pythons("torch", torch->version, attempt.world->host());
+    const bool default_has_python =
+        pythons.empty() || pythons.find(python_of(records) + ".*") != std::string::npos;
+    if (variant == nullptr || (variant->wheel_is_default && default_has_python && !stays &&
+                               !replaces_same_version(request, *torch))) {
         return {};
     }
     const std::string label = variant->wheel_has_local_label ? '+' + variant->tag : "";

@@ -132,7 +132,7 @@ ChosenPackage chosen_in_catalogue(const Request& request, const Attempt& attempt
                                   const Records& records, const specs::PackageRecord& record) {
     ChosenPackage package = chosen(record, attempt);
     if (record.build == "source" && record.version == "0") {
-        package.version = "from source"; // its repository has no releases: apex
+        package.version = k_from_source;
     }
     package.asked = package.asked || is_wheel_of_asked(attempt, record, records);
     const auto* const row = knowledge::find_framework(record.name);

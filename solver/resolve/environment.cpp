@@ -112,11 +112,39 @@ void describe_changes(const Request& request, const std::vector<Changed>& change
             continue;
         }
         outcome.changes.push_back({one.installed->name, from, to->version, one.why});
+        if (one.installed->is_built_torch()) {
+            outcome.warnings.push_back(
+                knowledge::finding("CE217", "replaced", {{"version", from}}));
+        }
     }
     if (!removed.empty() && !outcome.commands.empty()) {
         outcome.commands.insert(outcome.commands.begin(),
                                 knowledge::pip_uninstall(request.environment.target, removed));
     }
+}
+
+// A nightly's partners are nightlies, which no table has.
+Result<void> refuse_partners_of_nightly(const Request& request) {
+    const auto* const torch = find_pointer_if(request.environment.installed, [](const auto& one) {
+        return one.name == "torch" && one.version.find(".dev") != std::string::npos;
+    });
+    for (const Wanted& wanted : request.specs) {
+        const auto ask = specs::Ask::parse(wanted.text);
+        const auto* const row = ask ? knowledge::find_framework(ask->name()) : nullptr;
+        if (torch == nullptr || row == nullptr || row->table != "torch" || row->name == "torch") {
+            continue;
+        }
+        const knowledge::PipIndex index{"https://download.pytorch.org/whl/nightly/" +
+                                        (torch->label.empty() ? "cpu" : torch->label)};
+        return bad_input(
+            "nightly",
+            fmt::format("torch {} is a nightly build, and {} for it is one too; cudaenv knows "
+                        "releases only",
+                        version_of(*torch), row->name),
+            knowledge::pip_install(request.environment.target, std::array{row->name}, index,
+                                   std::array{std::string("--pre")}));
+    }
+    return {};
 }
 
 // The request with the versions of an answer: its reason is then about these versions.
@@ -128,7 +156,8 @@ Request with_versions_of(const Outcome& answer, const Request& request, const Ke
         const auto package = std::ranges::find_if(answer.packages, [&](const auto& one) {
             return ask && one.asked && one.name == ask->name();
         });
-        if (package != answer.packages.end() && package->name != kept.installed.name) {
+        if (package != answer.packages.end() && package->name != kept.installed.name &&
+            package->version != k_from_source) {
             wanted.text = package->name + "==" + package->version;
         }
     }
@@ -185,6 +214,7 @@ Result<void> take_python(Request& request) {
 }
 
 Result<std::optional<Outcome>> answer_in_environment(Request& request, const Asking& asking) {
+    CUDAENV_TRY_VOID(refuse_partners_of_nightly(request));
     const auto candidates = candidates_of(request);
     request.kept.clear();
     for (const Installed* const one : candidates) {

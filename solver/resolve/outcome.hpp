@@ -14,6 +14,9 @@ namespace cudaenv::resolve {
 
 enum class Manager { Conda, Pip };
 
+// The version of what is built from a repository that has no releases: apex.
+inline constexpr const char* k_from_source = "from source";
+
 struct ChosenPackage {
     std::string name; // conda's for conda's, PyPI's for pip's
     std::string version;

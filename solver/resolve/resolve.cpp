@@ -265,6 +265,14 @@ Result<Outcome> resolve_in_catalogue(Request request, const facts::Host& host, O
         Request building = request;
         building.purpose = pins::Purpose::Build;
         CUDAENV_TRY(answered, answer_in_environment(building, asking));
+        if (answered && !answered->changes.empty()) {
+            // What is installed stays: an nvcc for it can be had.
+            CUDAENV_TRY(auto with_nvcc, answer_in_environment(request, asking));
+            if (with_nvcc && with_nvcc->changes.empty()) {
+                answered = std::move(with_nvcc);
+                building.kept = std::move(request.kept);
+            }
+        }
         if (answered) {
             request.kept = std::move(building.kept);
         }

@@ -438,6 +438,10 @@ TEST_CASE("what people ask of a machine gets a command that holds") {
         // The first driver branch of a GPU.
         {gpu("550.54.15", "12.0"), {"torch"}, {"CE231", "570"}},
         {gpu("450.80.02", "8.9"), {"torch"}, {"CE231", "520"}},
+        // The default index has no wheel for that Python, PyTorch's has.
+        {gpu("580.95.05", "8.6"),
+         {"torch==2.13.0", "python==3.15.*"},
+         {"torch==2.13.0+cu130 --extra-index-url"}},
         // A range of CUDA releases: pip takes the newest.
         {gpu("550.54.15", "9.0"), {"jax[cuda12]"}, {"CE202", "CUDA 12.9"}},
     };

@@ -142,6 +142,20 @@ TEST_CASE("a torch from source stays, and its partner is compiled against it") {
               "git+https://github.com/pytorch/vision@v0.13.0"});
 }
 
+TEST_CASE(
+    "a nightly's partners are nightlies, and a torch from source is not replaced in silence") {
+    const auto nightly = resolve::resolve(
+        in_venv({installed("torch", "2.16.0.dev20261101", "cu130")}, {"torchvision"}), h100(), {});
+    REQUIRE_FALSE(nightly);
+    CHECK(nightly.error().code == "nightly");
+    CHECK_THAT(nightly.error().hint, ContainsSubstring("--pre torchvision --index-url "
+                                                       "https://download.pytorch.org/whl/nightly/"
+                                                       "cu130"));
+    auto old = installed("torch", "1.12.0a0", "git664058f");
+    old.cuda = DottedVersion::of("11.6"); // it has no code for a Hopper
+    CHECK(warns(answer(in_venv({old}, {"torchvision"}), h100()), "CE217"));
+}
+
 TEST_CASE("what fits no answer is said to be left behind") {
     const auto outcome = answer(
         in_venv({installed("torch", "1.12.1", "cu113"), installed("torchaudio", "0.12.1", "cu113")},
