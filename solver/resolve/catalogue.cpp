@@ -250,7 +250,11 @@ void Catalogue::add_torch(World& world, Manager manager) {
             if (from_conda ? !forge && !is_x86(world.host()) : variant.other_processor) {
                 record.depends.push_back(world.x86_dependency(processors));
             }
-            const auto& own = from_conda ? variant.conda_pythons : variant.pythons;
+            // Of conda-forge's builds those of some Pythons were read; it makes them for all that
+            // are current, as PyTorch does.
+            const auto& own = from_conda && forge ? release.pythons
+                              : from_conda        ? variant.conda_pythons
+                                                  : variant.pythons;
             const auto& pythons = !own.empty()               ? own
                                   : !variant.pythons.empty() ? variant.pythons
                                                              : release.pythons;

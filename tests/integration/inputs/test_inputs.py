@@ -109,10 +109,25 @@ class Inputs(CommandTest):
         self.assertEqual(answer["python"], "3.11")
         self.assertIn("pixi.toml line 3 expects CUDA 13.0 of the driver; this one supports 12.4", answer["remarks"])
         self.assertIn("pixi.toml line 3 expects glibc 2.40; this machine has 2.36", answer["remarks"])
-        self.assertIn("pixi add --manifest-path pixi.toml pytorch==2.4", answer["commands"][0])
+        self.assertRegex(answer["commands"][0], r"^pixi add --manifest-path \S*pixi.toml pytorch-gpu==2.4")
         self.put("pixi.toml", '[workspace]\nchannels = ["conda-forge"]\nplatforms = ["linux-64"]\n[dependencies]\n'
                               'python = "3.12.*"\n[pypi-dependencies]\ntorch = "==2.5.1"\n')
-        self.assertEqual(self.ask("pixi.toml")["commands"], ["pixi add --manifest-path pixi.toml --pypi torch==2.5.1"])
+        self.assertEqual(self.ask("pixi.toml")["commands"], [f"pixi add --manifest-path {self.work}/pixi.toml --pypi torch==2.5.1"])
+
+    def test_the_environment_of_the_directory_is_meant_where_none_is_active(self):
+        self.put("uv.lock", "version = 1\n")
+        self.put("sub/x", "")
+        answer = self.ask("torch")
+        self.assertRegex(answer["commands"][0], rf"^uv add --project {self.work} torch==")
+        self.put(".venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.10.4\n")
+        (self.work / ".venv/lib/python3.10/site-packages").mkdir(parents=True)
+        answer = self.ask("torch")
+        self.assertEqual((answer["python"], answer["environment"]["prefix"]), ("3.10", str(self.work / ".venv")))
+        (self.work / "uv.lock").unlink()
+        self.assertIn(f"{self.work}/.venv/bin/python -m pip install torch==", self.ask("torch")["commands"][0])
+        self.put("pixi.toml", '[workspace]\nchannels = ["conda-forge"]\nplatforms = ["linux-64"]\n')
+        answer = self.ask("pytorch")
+        self.assertRegex(answer["commands"][0], r"^pixi add --manifest-path \S+/pixi.toml pytorch-gpu==")
 
     def test_a_dependency_group(self):
         self.put("pyproject.toml", '[project]\nname = "t"\nversion = "0"\n[dependency-groups]\n'
