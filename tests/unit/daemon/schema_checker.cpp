@@ -77,6 +77,11 @@ private:
                 }
             }
         } else if (keyword == "properties") {
+            for (const auto& [name, member] : value.items()) {
+                if (value.is_object() && !rule.contains(name)) {
+                    fail(at + '/' + name, "is not in the schema");
+                }
+            }
             for (const auto& [name, inner] : rule.items()) {
                 if (value.is_object() && value.contains(name)) {
                     check(inner, value[name], at + '/' + name);
