@@ -1,12 +1,13 @@
 #include "check/repair/installer_at_work.hpp"
 
 #include "base/ascii.hpp"
+#include "base/directory_names.hpp"
 #include "base/fd.hpp"
 #include "base/ranges.hpp"
 #include "base/real_path.hpp"
 #include "base/text.hpp"
 #include "base/whole_io.hpp"
-#include "check/inventory/open_files.hpp"
+#include "host/file_system.hpp"
 
 #include <algorithm>
 #include <array>
@@ -28,10 +29,6 @@ std::string text_of(const std::string& path) {
     return file ? read_rest(file.get(), k_most).value_or("") : std::string();
 }
 
-std::string_view base_of(std::string_view path) {
-    return path.substr(path.rfind('/') + 1);
-}
-
 constexpr auto k_of_projects = std::to_array<std::string_view>({"uv", "pixi", "poetry", "pdm"});
 
 // "pip" of "/env/bin/python -m pip", "/env/bin/python3 /env/bin/pip3.11" and "pip"; empty: it is
@@ -47,7 +44,7 @@ std::string_view installer_in(const Words& words) {
     }
     constexpr std::size_t k_first = 4; // python -I -m pip
     for (std::size_t i = 0; i < std::min(words.size(), k_first); ++i) {
-        auto name = base_of(words[i]);
+        auto name = host::base_name(words[i]);
         if (name.starts_with("pip")) {
             const auto end = name.find_first_not_of("0123456789.", 3);
             name = end == std::string_view::npos ? name.substr(0, 3) : name;
@@ -65,13 +62,13 @@ bool is_in(std::string_view word, std::string_view prefix) {
     if (word.starts_with('-') && equals != std::string_view::npos) {
         word.remove_prefix(equals + 1);
     }
-    return word.starts_with(prefix) && (word.size() == prefix.size() || word[prefix.size()] == '/');
+    return host::is_in_or_below(word, prefix);
 }
 
 // "conda install -n NAME" of the environment of that name.
 bool names_environment(const Words& words, std::string_view prefix) {
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-        if ((words[i] == "-n" || words[i] == "--name") && words[i + 1] == base_of(prefix)) {
+        if ((words[i] == "-n" || words[i] == "--name") && words[i + 1] == host::base_name(prefix)) {
             return true;
         }
     }
@@ -88,8 +85,7 @@ bool is_begun_above(const std::string& place, std::string_view prefix) {
 
 std::optional<InstallerAtWork> installer_at_work(const std::string& prefix) {
     const std::array<std::string, 2> prefixes{prefix, real_path(prefix)};
-    const auto processes = inventory::OpenDirectory::open("/proc");
-    const auto names = processes ? processes->names() : Result<std::vector<std::string>>();
+    const auto names = names_in("/proc");
     for (const std::string& process : names.value_or(std::vector<std::string>())) {
         if (!std::ranges::all_of(process, is_digit)) {
             continue;
