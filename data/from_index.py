@@ -45,7 +45,7 @@ SOURCE_KEYS.update({
     "transformer-engine of the same": "transformer-engine", "pytorch_geometric": "pyg",
     "numpy/numpy#26191": "numpy-26191", "meta-pytorch/torchcodec": "torchcodec",
     "flash-attention README.md, Requirements": "flash-attn", "pytorch#132179": "torch-132179"})
-SINCE = "2022-11-01"  # releases before are left out
+SINCE = "2022-11-01"  # releases before are left out, but for a Project's own `published`
 # What a marker is evaluated for. Variables that are not here (python_version, ...) stay in the marker.
 LINUX = {"os_name": "posix", "sys_platform": "linux", "platform_system": "Linux",
          "platform_machine": "x86_64", "platform_python_implementation": "CPython",
@@ -61,6 +61,7 @@ class Project:
     """How one name is read.
 
     every: "release", or "minor" for the newest patch of each minor. newest: at most so many of these.
+    published: releases before this date are left out.
     listed: False where the index does not have it. since: releases before are placeholders.
     undecided: pattern of requirements that a build decides, whatever PKG-INFO has.
     extras: pattern of the extras that are kept. needs: what a build needs. tools: distributions that a build
@@ -70,10 +71,10 @@ class Project:
     capability; CUDA that it is built for; a requirement. The last that begins at or before a version counts.
     """
 
-    def __init__(self, every="release", newest=None, listed=True, since="0", extras=None, needs=(), tools=(),
-                 gpu_text=(), gpu=(), cuda=(), unstated=(), undecided=None, **facts):
+    def __init__(self, every="release", newest=None, listed=True, since="0", published=SINCE, extras=None,
+                 needs=(), tools=(), gpu_text=(), gpu=(), cuda=(), unstated=(), undecided=None, **facts):
         self.every, self.newest, self.listed, self.extras = every, newest, listed, extras
-        self.since, self.undecided = Version(since), undecided
+        self.since, self.published, self.undecided = Version(since), published, undecided
         self.needs, self.tools, self.facts = list(needs), list(tools), facts
         self.gpu_text, self.gpu, self.cuda, self.unstated = gpu_text, gpu, cuda, unstated
 
@@ -116,7 +117,10 @@ CUPY = "docs.cupy.dev/en/stable/install.html; cupy-cuda12x 14.2.0: METADATA, ext
 TORCH_TENSORRT = "github.com/pytorch/TensorRT: notes of the release"
 AUTO_GPTQ = "github.com/AutoGPTQ/AutoGPTQ docs/INSTALLATION.md, wheels for PyTorch versions"
 JAX = "docs.jax.dev/en/latest/installation.html"
+JAX_RELEASES = "https://storage.googleapis.com/jax-releases/jax_cuda_releases.html"
 ONNX = "onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html, requirements"
+NUMPY_2 = "tensorflow/tensorflow#91042, #102743: compiled against NumPy 1"
+PROTOBUF = "tensorflow/tensorflow#56266: the import fails with protobuf 4.21 (3.21 of its old numbers) and newer"
 VLLM_GPU = "github.com/vllm-project/vllm @0487d5c2 docs/getting_started/installation/gpu.cuda.inc.md"
 PROJECTS = {
     "torch": Project(unstated=[("0", "numpy<2", "pytorch/pytorch#132179: 2.3.0 is the first that supports NumPy 2"),
@@ -139,7 +143,9 @@ PROJECTS = {
     "jax": Project(extras=r"cuda.*", cuda_extras=["cuda13", "cuda12"],
                    machine_libraries={"cuda12-local": "CUDA 12 and cuDNN 9", "cuda13-local": "CUDA 13 and cuDNN 9"},
                    note="Without an extra it is a CPU build.", source=JAX),
-    "jaxlib": Project(extras=r"cuda.*",
+    "jaxlib": Project(extras=r"cuda.*", elsewhere=JAX_RELEASES,
+                      note="Wheels that have CUDA inside, up to 0.4.29, are on JAX's own page, for pip's -f.",
+                      source="jax-ml/jax README.md of 0.4.25, pip installation: GPU (CUDA, installed via pip)",
                       unstated=[("0", "numpy<2", "numpy/numpy#26191: JAX 0.4.26 is the first built against NumPy 2"),
                                 ("0.4.26", None, None)]),
     "jax-cuda12-plugin": Project(extras=r"with[-_]cuda", gpu=[("0", "5.2", JAX)]),
@@ -235,14 +241,26 @@ PROJECTS = {
                           note="Not on the index: pip install git+https://github.com/NVlabs/tiny-cuda-nn/"
                                "#subdirectory=bindings/torch",
                           source="github.com/NVlabs/tiny-cuda-nn @02919511 README.md"),
-    "tensorflow": Project(extras="and-cuda"),
+    "tensorflow": Project(
+        extras="and-cuda", published="2015-01-01",
+        # Where METADATA has no upper bound; an older one is for Pythons that have neither NumPy 2 nor protobuf 4.
+        unstated=[("1.13", "protobuf<3.21", PROTOBUF), ("2.6.5", None, None),
+                  ("2.7", ["numpy<2", "protobuf<3.21"], f"{NUMPY_2}; {PROTOBUF}"), ("2.7.3", "numpy<2", NUMPY_2),
+                  ("2.8", ["numpy<2", "protobuf<3.21"], f"{NUMPY_2}; {PROTOBUF}"), ("2.8.2", "numpy<2", NUMPY_2),
+                  ("2.9", ["numpy<2", "protobuf<3.21"], f"{NUMPY_2}; {PROTOBUF}"), ("2.9.1", "numpy<2", NUMPY_2),
+                  ("2.12", None, None), ("2.14", "numpy<2", NUMPY_2), ("2.14.1", None, None)]),
     "tensorflow-gpu": Project(note="Wheels end with 2.11.0; 2.12.0 refuses. Use tensorflow, which has been the same "
                                    "package since 2.1.",
                               source="tensorflow-gpu 2.12.0: PKG-INFO; list of files, read 2026-11-24"),
     "keras": Project(every="minor"),
+    **{name: Project(listed=False, other_platform=platform, source=f"{name}: list of files, read 2026-11-25")
+       for name, platform in (("tensorflow-metal", "a plugin for Apple GPUs, on macOS"),
+                              ("tensorflow-macos", "a build for Apple's processors, on macOS"),
+                              ("jax-metal", "a plugin for Apple GPUs, on macOS"),
+                              ("tensorflow-rocm", "a ROCm build, for AMD GPUs"))},
     "onnxruntime-gpu": Project(extras="cuda|cudnn", cuda=[("1.11", "11.4", ONNX), ("1.13", "11.6", ONNX),
                                                           ("1.15", "11.8", ONNX), ("1.19", "12", ONNX)],
-                               cuda_extras=["cuda,cudnn"], without_extras="libraries",
+                               cpu_package="onnxruntime", cuda_extras=["cuda,cudnn"], without_extras="libraries",
                                note="cuDNN 8 up to 1.18, cuDNN 9 from 1.19.", source=ONNX),
     "numba": Project(every="minor"),
     "ml-dtypes": Project(),
@@ -253,7 +271,7 @@ PROJECTS = {
     **{f"{name}-cu{cuda}": Project(**RAPIDS) for name in ("cudf", "cuml", "cugraph", "cuvs") for cuda in (12, 13)},
     **{name: Project(listed=False, wheels=[f"{name}-cu13", f"{name}-cu12"], note=RAPIDS_NAMES,
                      source="docs.rapids.ai/install, pip") for name in ("cudf", "cuml", "cugraph", "cuvs")},
-    "faiss-gpu-cu12": Project(every="minor"),
+    "faiss-gpu-cu12": Project(every="minor", cpu_package="faiss-cpu", source="faiss-gpu-cu12: list of files"),
     "faiss-gpu": Project(listed=False, wheels=["faiss-gpu-cu12"],
                          note="faiss-gpu on the index ended with 1.7.2, of 2022; faiss-gpu-cu12 is its successor.",
                          source="faiss-gpu and faiss-gpu-cu12: lists of files, read 2026-11-25"),
@@ -311,6 +329,8 @@ BUILDS = [
          source="github.com/NVIDIA/apex @6424da3b README.md, Using Environment Variables; requirements.txt"),
     dict(name="detectron2", torch="1.8", requirement="git+https://github.com/facebookresearch/detectron2.git",
          source="github.com/facebookresearch/detectron2 INSTALL.md"),
+    dict(name="pyg-lib", torch="1.12", requirement="git+https://github.com/pyg-team/pyg-lib.git",
+         source="github.com/pyg-team/pyg-lib README.md, From master"),
     dict(name="pytorch3d", torch="2.1", requirement="git+https://github.com/facebookresearch/pytorch3d.git@stable",
          source="github.com/facebookresearch/pytorch3d INSTALL.md"),
     dict(name="tinycudann", torch="1.0",
@@ -599,7 +619,7 @@ def chosen(files, project):
                       if v >= project.since and (not v.is_prerelease or project.facts.get("other_project")))
     if project.facts.get("other_project"):
         return versions[-1:]
-    recent = [v for v in versions if max(date for _, date in files[v]) >= SINCE
+    recent = [v for v in versions if max(date for _, date in files[v]) >= project.published
               or not any(date for _, date in files[v])]
     if project.every == "minor":
         recent = list({v.release[:2]: v for v in recent}.values())

@@ -3,6 +3,7 @@
 #include "check/rules/evidence.hpp"
 #include "check/rules/origin.hpp"
 #include "check/rules/rules.hpp"
+#include "solver/knowledge/packages.hpp"
 
 #include <fmt/format.h>
 
@@ -234,6 +235,12 @@ CheckFinding changed(const CheckContext& context, const Loss& loss) {
     return found;
 }
 
+// onnxruntime-gpu of onnxruntime: whoever has both wants the GPU.
+bool is_gpu_build_of(const Distribution& gpu, const Distribution& cpu) {
+    const auto* const project = knowledge::package_project(gpu.name);
+    return project != nullptr && !project->cpu_package.empty() && project->cpu_package == cpu.name;
+}
+
 } // namespace
 
 CheckFinding wheel_over_wheel(const CheckContext& context, const Loss& loss,
@@ -247,14 +254,15 @@ CheckFinding wheel_over_wheel(const CheckContext& context, const Loss& loss,
     const char* fix = "apart";
     std::string command;
     std::vector<Repair> repairs;
-    if (!own_victim && !is_needed(context, loss.victim)) {
+    const bool gpu_lost = is_gpu_build_of(victim, writer);
+    if (!own_victim && !is_needed(context, loss.victim) && !gpu_lost) {
         fix = "spare_victim";
         repairs = {uninstall(context, loss.victim)};
     } else if (!own_victim && !is_needed(context, *loss.writer) &&
                !is_own_work(context, *loss.writer) && is_of_an_index(victim)) {
         fix = "spare_writer";
         repairs = {uninstall(context, *loss.writer), reinstall(context, loss.victim)};
-    } else if (!own_victim && is_of_an_index(writer)) {
+    } else if (!own_victim && is_of_an_index(writer) && !gpu_lost) {
         fix = "keep_writer";
         command = both_commands(pip_uninstall(context, victim), pip_reinstall(context, writer));
     }

@@ -302,6 +302,14 @@ std::string build_text(const Build& build) {
     return "an unknown CUDA";
 }
 
+std::string other_gpu_text(BuildKind kind) {
+    return kind == BuildKind::Rocm ? "a ROCm build, for AMD GPUs" : "an XPU build, for Intel GPUs";
+}
+
+std::string other_gpu_index(std::string_view label) {
+    return "https://download.pytorch.org/whl/" + std::string(label);
+}
+
 std::string_view public_version(std::string_view version) {
     return version.substr(0, version.find('+'));
 }

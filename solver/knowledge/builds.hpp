@@ -40,8 +40,9 @@ Build build_by_conda(std::string_view build, std::span<const std::string> depend
 // By NVIDIA's libraries that it requires (cuda-toolkit==13.2.2, nvidia-cuda-runtime-cu12==12.6.77).
 Build build_by_requirements(std::span<const std::string> requires_dist);
 
-// The MKL of the pytorch channel's torch. Its libtorch_cpu.so takes iJIT_NotifyEvent from MKL, which
-// 2024.1 removed, and its records ask for any MKL: pytorch/pytorch#123097; NoakLiu/PiKV#2 for 2.5.
+// The MKL of the pytorch channel's torch. Its libtorch_cpu.so takes iJIT_NotifyEvent from MKL,
+// which 2024.1 removed, and its records ask for any MKL: pytorch/pytorch#123097; NoakLiu/PiKV#2
+// for 2.5.
 inline constexpr std::string_view k_mkl_of_pytorch_channel = "mkl<2024.1";
 
 struct BuildEvidence {
@@ -56,6 +57,10 @@ Build build_of(const BuildEvidence& evidence);
 
 // "CUDA 12.6", "ROCm", "CPU", "an unknown CUDA".
 std::string build_text(const Build& build);
+// "a ROCm build, for AMD GPUs"; of a build for other GPUs than NVIDIA's.
+std::string other_gpu_text(BuildKind kind);
+// PyTorch's index of such a label: rocm6.0, xpu.
+std::string other_gpu_index(std::string_view label);
 // "2.8.0" of "2.8.0+cu126".
 std::string_view public_version(std::string_view version);
 // "12.6" of 12.6 and of 12.6.77, "12" of 12.

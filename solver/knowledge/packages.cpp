@@ -69,6 +69,8 @@ PackageProject read_project(const Row& row) {
     PackageProject project;
     project.name = row.text("name");
     project.other_project = row.flag("other_project");
+    project.other_platform = row.find("other_platform").value_or("");
+    project.cpu_package = row.find("cpu_package").value_or("");
     project.build_needs = row.list("needs");
     project.build_tools = row.list("tools");
     project.exact_nvcc = row.flag("exact_nvcc");

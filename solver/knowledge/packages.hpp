@@ -88,6 +88,10 @@ struct PackageProject {
     std::vector<std::string> wheels;
     // What an extra takes from this machine: "cuda12-local" -> "CUDA 12 and cuDNN 9".
     std::vector<std::pair<std::string, std::string>> machine_libraries;
+    // What it is for, where that is no NVIDIA GPU on Linux: "a plugin for Apple GPUs, on macOS".
+    std::string other_platform;
+    // The same package without CUDA, whose files have the same names: "onnxruntime".
+    std::string cpu_package;
     std::string note;
     std::string source;
 };

@@ -277,6 +277,10 @@ void advise_build(const Request& request, const Attempt& attempt, const Records&
     if (!outcome.cuda) {
         return;
     }
+    if (builds.other_minor) {
+        outcome.toolkit.reset(); // the build refuses it
+        outcome.host_compiler.reset();
+    }
     const auto& toolkit = outcome.toolkit ? outcome.toolkit : builds.toolkit;
     if (toolkit && toolkit->version) {
         if (toolkit->version->major_minor() != outcome.cuda->major_minor() && !builds.other_minor) {

@@ -121,6 +121,17 @@ std::vector<std::string> nearest_to(const Item& item, std::span<const Channel* c
             versions.emplace(*std::move(version), record.version);
         }
     }
+    // Of another minor than the wanted one its newest patch alone.
+    const auto minor_of = [](const std::string& version) {
+        return version.substr(0, version.find('.', version.find('.') + 1)) + '.';
+    };
+    for (auto at = versions.begin(); at != versions.end();) {
+        const auto next = std::next(at);
+        const bool patched =
+            next != versions.end() && minor_of(at->second) == minor_of(next->second);
+        const bool own = (wanted->str() + '.').starts_with(minor_of(at->second));
+        at = item.name == "torch" && patched && !own ? versions.erase(at) : next;
+    }
     auto above = versions.lower_bound(*wanted);
     auto below = above;
     const auto is_of_its_minor = [&](const auto& one) {
@@ -233,7 +244,9 @@ Result<Attempt> make_attempt(const Request& request, const facts::Host& host,
             const bool from_conda = installed.name == "torch" &&
                                     installed.manager == Manager::Conda &&
                                     options.manager == Manager::Pip && installed.label != "cpu";
-            if (installed.is_built_torch() || from_conda) {
+            // CUDA that is named does not go with a build for other GPUs.
+            const bool for_other_gpu = installed.is_for_other_gpu() && !attempt.question.cuda_named;
+            if (installed.is_built_torch() || for_other_gpu || from_conda) {
                 attempt.catalogue->add_built_torch(installed);
             }
         }

@@ -370,6 +370,10 @@ void Catalogue::add_tensorflow(World& world, Manager manager) {
             !types.empty()) {
             record.depends.push_back("ml-dtypes" + types); // JAX requires it too
         }
+        if (const auto* const row = knowledge::package_release("tensorflow", record.version)) {
+            add_unstated(
+                *row, [this](std::string_view name) { return has(name); }, record);
+        }
         specs::PackageRecord cpu = record;
         cpu.build = "cpu";
         cpu.depends.emplace_back(World::k_cpu_build);
@@ -420,7 +424,7 @@ void Catalogue::add_built_torch(const Installed& torch) {
             specs::PackageRecord partner;
             partner.name = name;
             partner.version = *version;
-            partner.build = "source";
+            partner.build = torch.is_for_other_gpu() ? torch.label : "source";
             partner.depends = {fmt::format("torch =={} {}", torch.version, torch.label)};
             m_named.push_back(std::move(partner));
         }

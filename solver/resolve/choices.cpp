@@ -138,6 +138,43 @@ Result<std::string> next_best(const Request& request, const facts::Host& host,
 
 } // namespace
 
+Result<std::optional<NewerRelease>> newer_by_minor_compatibility(const Request& request,
+                                                                 const facts::Host& host,
+                                                                 const Outcome& outcome) {
+    const std::string& text = request.specs.front().text;
+    if (!outcome.cuda || text.find_first_of("=<>~!@ ") != std::string::npos ||
+        knowledge::driver_fit(host, *outcome.cuda).fit != knowledge::DriverFit::Full) {
+        return std::optional<NewerRelease>();
+    }
+    const auto ask = specs::Ask::parse(text);
+    const auto chosen = std::ranges::find_if(outcome.packages, [&](const ChosenPackage& package) {
+        return ask && package.asked && package.name == ask->name();
+    });
+    for (const WorldOptions& world : worlds_to_try(request, host, Vocabulary::Catalogue)) {
+        if (world.full_driver || chosen == outcome.packages.end() || chosen->framework) {
+            continue;
+        }
+        CUDAENV_TRY(const auto other, answer_in(world, request, host, {}, chosen->manager));
+        if (!other) {
+            continue;
+        }
+        const auto* const record = first_asked(*other);
+        const auto* const cuda = record_named(other->records, "cuda");
+        if (record == nullptr || cuda == nullptr) {
+            break;
+        }
+        const auto release = DottedVersion::of(cuda->version);
+        const auto newer = knowledge::release_numbers(record->version);
+        const auto taken = knowledge::release_numbers(chosen->version);
+        if (taken < newer && taken.major_minor() != newer.major_minor() &&
+            knowledge::driver_fit(host, release).fit == knowledge::DriverFit::MachineCode) {
+            return std::optional(NewerRelease{record->name, record->version, release});
+        }
+        break;
+    }
+    return std::optional<NewerRelease>();
+}
+
 Result<std::vector<Choice>> choices_of(const Request& request, const facts::Host& host,
                                        std::span<const Channel* const> channels,
                                        const Answer& answer) {

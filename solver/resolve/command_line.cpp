@@ -142,7 +142,21 @@ std::vector<std::string> conda_catalogue_commands(const Request& request, const 
             specs.emplace_back(knowledge::k_mkl_of_pytorch_channel);
         }
         specs.insert(specs.end(), unknown.begin(), unknown.end());
-        return {knowledge::conda_install(target, specs, channels)};
+        const auto* const cuda = record_named(records, "cuda");
+        std::vector<std::string> commands = {knowledge::conda_install(target, specs, channels)};
+        if (attempt.question.nvcc_asked && cuda != nullptr) {
+            knowledge::Target inside = target;
+            if (!request.environment.exists()) {
+                inside.kind = knowledge::Target::Kind::Conda;
+                inside.active = true;
+                commands.push_back(target.conda + " activate " + target.create_name);
+            } else if (is_kept(attempt, *torch) && specs.size() == 1) {
+                commands.clear(); // the pin of what is there already
+            }
+            commands.push_back(
+                knowledge::nvcc_recipe(DottedVersion::of(cuda->version), inside).command);
+        }
+        return commands;
     }
     if (const auto* const cuda = record_named(records, "cuda")) {
         add_libraries();
@@ -283,18 +297,47 @@ void add_source_builds(const SourceBuilds& builds, const knowledge::Target& targ
 }
 
 // What METADATA omits, so that pip would not hold to it: "transformers<4.54.0" of vllm 0.9.
-void add_unstated(const Attempt& attempt, const Records& records,
-                  const specs::PackageRecord& record, std::vector<std::string>& requirements) {
+std::vector<std::string> unstated_of(const Attempt& attempt, const Records& records,
+                                     const specs::PackageRecord& record) {
+    std::vector<std::string> unstated;
     const auto* const release = knowledge::package_release(record.name, record.version);
     if (release == nullptr) {
-        return;
+        return unstated;
     }
     for (const std::string& text : release->unstated) {
         const auto requirement = specs::Requirement::parse(text);
         const std::string name = requirement ? requirement->normalized_name() : std::string();
         if (requirement && knowledge::find_framework(name) == nullptr && !is_asked(attempt, name) &&
             record_named(records, name) == nullptr) {
-            add_once(requirements, text);
+            unstated.push_back(text);
+        }
+    }
+    return unstated;
+}
+
+void add_unstated(const Attempt& attempt, const Records& records,
+                  const specs::PackageRecord& record, std::vector<std::string>& requirements) {
+    for (const std::string& text : unstated_of(attempt, records, record)) {
+        add_once(requirements, text);
+    }
+}
+
+// Where builds are that an extra of the answer requires and the index lacks.
+void add_own_page(const Records& records, const specs::PackageRecord& package,
+                  std::vector<std::string>& options) {
+    const auto* const release = knowledge::package_release(package.name, package.version);
+    for (const specs::PackageRecord* const record : records) {
+        const std::string prefix = extra_name(package.name, "");
+        const auto* const extra = release != nullptr && record->name.starts_with(prefix)
+                                      ? release->extra(record->name.substr(prefix.size()))
+                                      : nullptr;
+        if (extra == nullptr) {
+            continue;
+        }
+        for (const std::string& text : extra->requirements) {
+            if (const auto pin = local_pin(text)) {
+                options = {"-f", knowledge::package_project(pin->first)->elsewhere};
+            }
         }
     }
 }
@@ -329,6 +372,7 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
             cuda && row != nullptr && !row->package.empty() ? row->package : "tensorflow";
         others.requirements.push_back(
             fmt::format("{}{}=={}", package, extra ? "[and-cuda]" : "", tensorflow->version));
+        add_unstated(attempt, records, *tensorflow, others.requirements);
         if (tensorflow_without_libraries(attempt, records) != nullptr) {
             add_conda_libraries(request, records, *row, destination, before);
         }
@@ -349,6 +393,7 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
             others.requirements.push_back(record->name + extras_of(attempt, records, record->name) +
                                           "==" + record->version);
             add_unstated(attempt, records, *record, others.requirements);
+            add_own_page(records, *record, others.options);
         }
     }
     if (std::string pin = cudnn_pin(attempt, records); !pin.empty()) {
@@ -357,8 +402,8 @@ std::vector<std::string> pip_catalogue_commands(const Request& request, const At
     others.requirements.insert(others.requirements.end(), attempt.question.unknown.begin(),
                                attempt.question.unknown.end());
     if (!others.requirements.empty()) {
-        const bool together =
-            !groups.empty() && (!groups.back().index || groups.back().index->extra);
+        const bool together = !groups.empty() && others.options.empty() &&
+                              (!groups.back().index || groups.back().index->extra);
         if (together) {
             auto& all = groups.back().requirements;
             all.insert(all.end(), others.requirements.begin(), others.requirements.end());
@@ -412,6 +457,26 @@ const knowledge::TensorflowRelease* tensorflow_without_libraries(const Attempt& 
     return row != nullptr && row->cuda && !row->and_cuda_extra ? row : nullptr;
 }
 
+std::vector<AddedBound> added_bounds(const Attempt& attempt, const Records& records) {
+    std::vector<AddedBound> bounds;
+    for (const specs::PackageRecord* const record : records) {
+        if (is_kept(attempt, *record)) {
+            continue;
+        }
+        const std::string owner = record->name + ' ' + record->version;
+        if (record->name == "torch") {
+            if (needs_numpy_1(attempt, *record)) {
+                bounds.push_back({owner, "numpy<2"});
+            }
+        } else if (record->name == "tensorflow" || is_asked(attempt, record->name)) {
+            for (std::string& text : unstated_of(attempt, records, *record)) {
+                bounds.push_back({owner, std::move(text)});
+            }
+        }
+    }
+    return bounds;
+}
+
 bool is_wheel_of_asked(const Attempt& attempt, const specs::PackageRecord& wheel,
                        const Records& records) {
     return std::ranges::any_of(records, [&](const specs::PackageRecord* record) {
@@ -453,6 +518,10 @@ TorchSource torch_source(const Request& request, const Attempt& attempt, const R
     if (torch->build == "cpu") {
         return {replaces_same_version(request, *torch) ? "+cpu" : "",
                 knowledge::PipIndex{"https://download.pytorch.org/whl/cpu", false}};
+    }
+    if (knowledge::build_by_label(torch->version + '+' + torch->build).other_gpu()) {
+        return {'+' + torch->build,
+                knowledge::PipIndex{knowledge::other_gpu_index(torch->build), false}};
     }
     const auto* const variant = wheels_of(attempt, *torch);
     const bool stays = is_kept(attempt, *torch);

@@ -43,6 +43,12 @@ bool is_wheel_of_asked(const Attempt& attempt, const specs::PackageRecord& wheel
 const knowledge::TensorflowRelease* tensorflow_without_libraries(const Attempt& attempt,
                                                                  const Records& records);
 
+// Requirements that the commands add, because no METADATA states them: "numpy<2" of torch 2.2.2.
+struct AddedBound {
+    std::string owner; // "torch 2.2.2"
+    std::string requirement;
+};
+std::vector<AddedBound> added_bounds(const Attempt& attempt, const Records& records);
 // "nvidia-cudnn-cu12==9.10.2.21", where the answer's packages leave cuDNN open and the newest does
 // not serve a GPU of this machine; empty where pip's own choice will do.
 std::string cudnn_pin(const Attempt& attempt, const Records& records);

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/fit.hpp"
+#include "solver/knowledge/frameworks.hpp"
 #include "solver/knowledge/recipes.hpp"
 #include "solver/pins/pins.hpp"
 #include "solver/resolve/command_line.hpp"
@@ -32,6 +33,22 @@ struct HostChange {
     std::string command;
     int cost = 4;
 };
+
+// Before a question about a new environment, in the shell of this one.
+std::string deactivation(const knowledge::Target& target) {
+    return !target.active                                 ? ""
+           : target.kind == knowledge::Target::Kind::Venv ? "deactivate && "
+                                                          : target.conda + " deactivate && ";
+}
+
+knowledge::Target target_without_environment(knowledge::Target target) {
+    target.kind = knowledge::Target::Kind::None;
+    target.prefix.clear();
+    target.python.clear();
+    target.project.clear();
+    target.active = false;
+    return target;
+}
 
 // The builds of a conflict's fixes whose list of GPUs nobody has published.
 bool gpu_list_unknown(const Attempt& attempt, const Records& records) {
@@ -123,6 +140,16 @@ public:
     }
 
     void loosen_wishes(const std::set<std::size_t>& wishes) {
+        const std::size_t first = *wishes.begin();
+        for (const std::string& nearest : m_elements[first].item->nearest) {
+            if (!m_search.may_solve()) {
+                return;
+            }
+            if (const auto records = m_search.solve_with(first, nearest, wishes)) {
+                change_wishes(wishes, *records, 2);
+                break;
+            }
+        }
         if (const auto records = m_search.solve_without(wishes)) {
             change_wishes(wishes, *records, 2);
         }
@@ -190,8 +217,9 @@ public:
             texts.push_back(change.text);
             cost = std::max(cost, change.cost);
         }
+        // Before the host has changed, the command has the same conflict.
         add({{{join(texts, "; and ") + ": then " + summary(m_attempt, *records),
-               resolve_command(changed_by(wishes, *records), channels()), cost},
+               cost > 3 ? "" : resolve_command(changed_by(wishes, *records), channels()), cost},
               {},
               {}}});
     }
@@ -221,7 +249,7 @@ public:
     }
 
 private:
-    // The nearest version to the requested one, if it fits: 2.7.0 for 2.6.0.
+    // The nearest version to the requested one, if it fits: 2.7.1 for 2.6.0.
     void take_nearest(std::size_t i) {
         const Item& item = *m_elements[i].item;
         for (const std::string& nearest : item.nearest) {
@@ -253,8 +281,22 @@ private:
             text = "without " + m_elements[*wishes.begin()].item->text;
         }
         Request changed = changed_by(wishes, records);
-        add({{{std::move(text), resolve_command(changed, channels()), cost},
-              {},
+        std::string lead;
+        std::string leave;
+        if (std::ranges::any_of(wishes, [&](std::size_t i) {
+                const Item& item = *m_elements[i].item;
+                return item.kind == Item::Kind::Pin && item.in_environment;
+            })) {
+            // The Python of an environment is not changed: another environment has it.
+            lead = "in a new environment: ";
+            leave = deactivation(target());
+            changed.environment = {};
+            changed.environment.target = target_without_environment(target());
+            changed.kept.clear();
+            cost = 3;
+        }
+        add({{{lead + text, leave + resolve_command(changed, channels()), cost},
+              lead,
               std::move(changed)}});
     }
 
@@ -393,37 +435,84 @@ private:
     std::vector<Candidate> m_found;
 };
 
+RankedFix torch_from_source(const std::string& torch, const std::string& cuda,
+                            ComputeCapability gpu) {
+    return {fmt::format("{} built from source for {}, with nvcc {}: TORCH_CUDA_ARCH_LIST={}", torch,
+                        gpu.sm(), cuda, gpu.str()),
+            {},
+            3};
+}
+
+// Whether what nvcc of that release builds for the GPU runs here.
+bool can_build_for(const facts::Host& host, const DottedVersion& cuda, ComputeCapability gpu) {
+    return knowledge::toolkit_serves(cuda, gpu).runs() == knowledge::Answer::Yes &&
+           knowledge::driver_fit(host, cuda).runs() != knowledge::Answer::No;
+}
+
+// torch's own packages, whose device code a build from source has.
+bool is_of_torch(const std::string& name) {
+    const auto* const row = knowledge::find_framework(name);
+    return name == "cuda" || name == "cudnn" || (row != nullptr && row->table == "torch");
+}
+
 // A GPU that no release serves runs what is built for it here, with the last CUDA that knows it.
+std::optional<RankedFix> build_for_gpu(const ConflictSearch& search, std::size_t element) {
+    const Assumption* const fact = search.elements()[element].fact;
+    if (fact == nullptr || fact->kind != FactKind::Gpu || fact->gpu < 0) {
+        return std::nullopt;
+    }
+    const facts::Host& host = search.attempt().world->host();
+    const auto& gpu = host.gpus[static_cast<std::size_t>(fact->gpu)].compute_capability;
+    std::string last;
+    for (const DottedVersion& release : knowledge::cuda_releases()) {
+        if (gpu && can_build_for(host, release, *gpu)) {
+            last = release.str();
+        }
+    }
+    const auto records = last.empty() ? std::nullopt : search.solve_without({element});
+    if (!records ||
+        !std::ranges::all_of(unmet_needs(search, *records, *fact).owners, is_of_torch)) {
+        return std::nullopt; // what else is in the answer needs another GPU too
+    }
+    return torch_from_source("torch", last, *gpu);
+}
+
+// A release without a build for the CUDA that is wanted.
+std::optional<RankedFix> build_for_cuda(const ConflictSearch& search, const Core& core) {
+    const Item* torch = nullptr;
+    std::optional<DottedVersion> cuda;
+    for (const std::size_t i : core.elements) {
+        const Item* const item = search.elements()[i].item;
+        if (item != nullptr && item->name == "torch" && exact_pin(item->demand)) {
+            torch = item;
+        } else if (item != nullptr && item->name == "cuda") {
+            const bool pin = item->kind == Item::Kind::Pin;
+            const auto wanted =
+                pins::PinConstraint::parse((pin ? item->text : item->demand).substr(4));
+            cuda = wanted ? wanted->single() : std::nullopt;
+        }
+    }
+    const facts::Host& host = search.attempt().world->host();
+    if (torch == nullptr || !cuda || host.gpus.empty() || !host.gpus.front().compute_capability ||
+        !can_build_for(host, *cuda, *host.gpus.front().compute_capability)) {
+        return std::nullopt;
+    }
+    return torch_from_source("torch " + exact_pin(torch->demand)->second, cuda->major_minor(),
+                             *host.gpus.front().compute_capability);
+}
+
 std::optional<RankedFix> build_from_source(const ConflictSearch& search,
                                            const std::vector<Core>& cores) {
-    const auto& items = search.attempt().question.items;
-    const bool torch =
-        std::ranges::any_of(items, [](const Item& item) { return item.name == "torch"; });
+    if (!is_asked(search.attempt(), "torch")) {
+        return std::nullopt;
+    }
     for (const Core& core : cores) {
+        if (auto fix = build_for_cuda(search, core)) {
+            return fix;
+        }
         for (const std::size_t i : core.elements) {
-            const Assumption* const fact = search.elements()[i].fact;
-            if (!torch || fact == nullptr || fact->kind != FactKind::Gpu || fact->gpu < 0) {
-                continue;
-            }
-            const auto& gpu =
-                search.attempt().world->host().gpus[static_cast<std::size_t>(fact->gpu)];
-            std::string last;
-            for (const DottedVersion& release : knowledge::cuda_releases()) {
-                if (gpu.compute_capability &&
-                    knowledge::toolkit_serves(release, *gpu.compute_capability).runs() ==
-                        knowledge::Answer::Yes &&
-                    knowledge::driver_fit(search.attempt().world->host(), release).runs() !=
-                        knowledge::Answer::No) {
-                    last = release.str();
-                }
-            }
-            if (!last.empty()) {
-                return RankedFix{fmt::format("torch built from source for {}, with nvcc {}: "
-                                             "TORCH_CUDA_ARCH_LIST={}",
-                                             gpu.compute_capability->sm(), last,
-                                             gpu.compute_capability->str()),
-                                 {},
-                                 3};
+            if (auto fix = build_for_gpu(search, i)) {
+                return fix;
             }
         }
     }

@@ -63,7 +63,12 @@ std::string need_text(std::string_view dependency) {
 
 // What stands against it, as the user said it or as it is.
 std::string wish_text(const Item& item) {
-    return item.in_environment ? item.text + " is installed" : "you asked for " + item.text;
+    if (!item.in_environment) {
+        return "you asked for " + item.text;
+    }
+    return item.kind == Item::Kind::Pin
+               ? "the environment has Python " + item.text.substr(item.text.find('=') + 1)
+               : item.text + " is installed";
 }
 
 // The wish behind a record: a runtime or toolkit record is brought by something that was asked for.
@@ -96,6 +101,55 @@ std::string as_sentence(std::string need) {
     return need;
 }
 
+// What a spec asks of this host, where it is about that fact and not so here.
+const HostNeed* unmet_need(const ConflictSearch& search, const Assumption& fact,
+                           const std::string& spec) {
+    const HostNeed* const need = search.attempt().world->need(spec);
+    if (need == nullptr || need->kind != fact.kind ||
+        (need->kind == FactKind::Gpu && fact.gpu >= 0 && fact.demand != "__fact_any_gpu" &&
+         need->gpu != fact.gpu)) {
+        return nullptr;
+    }
+    const auto& own = search.attempt().world->records();
+    const bool met_here = std::any_of(own.begin(), own.end(), [&](const auto& record) {
+        return record.build.find("assumed") == std::string::npos &&
+               search.attempt().universe->matches(record, spec);
+    });
+    return met_here ? nullptr : need;
+}
+
+bool needs_otherwise(const ConflictSearch& search, const Assumption& fact,
+                     const specs::PackageRecord& record) {
+    return std::ranges::any_of(record.constrains, [&](const std::string& spec) {
+        return unmet_need(search, fact, spec) != nullptr;
+    });
+}
+
+// Of the packages without code for a GPU those that alone have no answer here either: TensorFlow,
+// and not the torch beside it.
+Records without_blameless(const ConflictSearch& search, const Assumption& fact, Records records) {
+    Records blameless;
+    bool another = false;
+    for (const specs::PackageRecord* const record : records) {
+        if (is_virtual(record->name) || record->name == "cuda" || record->name == "cudnn" ||
+            !needs_otherwise(search, fact, *record)) {
+            continue;
+        }
+        if (search.has_answer_alone(record->name)) {
+            blameless.push_back(record);
+        } else {
+            another = true;
+        }
+    }
+    if (another && !blameless.empty()) {
+        std::erase_if(records, [&](const specs::PackageRecord* record) {
+            return record->name == "cuda" ||
+                   std::ranges::find(blameless, record) != blameless.end();
+        });
+    }
+    return records;
+}
+
 } // namespace
 
 std::string nvcc_release(const specs::PackageRecord& record) {
@@ -110,21 +164,11 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
     std::set<std::string> said;
     const facts::Host& host = search.attempt().world->host();
     const auto tell_need = [&](const specs::PackageRecord& owner, const std::string& spec) {
-        const HostNeed* const need = search.attempt().world->need(spec);
-        if (need == nullptr || need->kind != fact.kind ||
-            (need->kind == FactKind::Gpu && fact.gpu >= 0 && fact.demand != "__fact_any_gpu" &&
-             need->gpu != fact.gpu)) {
+        const HostNeed* const need = unmet_need(search, fact, spec);
+        if (need == nullptr) {
             return;
         }
-        const bool met_here =
-            std::any_of(search.attempt().world->records().begin(),
-                        search.attempt().world->records().end(), [&](const auto& own) {
-                            return own.build.find("assumed") == std::string::npos &&
-                                   search.attempt().universe->matches(own, spec);
-                        });
-        if (met_here) {
-            return;
-        }
+        unmet.owners.insert(owner.name);
         if (need->bound && (!unmet.bound || *unmet.bound < *need->bound)) {
             unmet.bound = need->bound;
             unmet.at_least = need->at_least;
@@ -182,7 +226,8 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
         }
         unmet.reasons.push_back({std::move(text), std::move(facts)});
     };
-    Records libraries_last = records;
+    Records libraries_last =
+        fact.kind == FactKind::Gpu ? without_blameless(search, fact, records) : records;
     std::stable_partition(libraries_last.begin(), libraries_last.end(), [](const auto* record) {
         return record->name != "cuda" && record->name != "cudnn";
     });
@@ -202,9 +247,12 @@ UnmetNeeds unmet_needs(const ConflictSearch& search, const Records& records,
     const auto known = fact.kind == FactKind::Driver ? knowledge::driver_cuda(host) : host.glibc;
     const std::string value = known ? known->str() : "";
     for (const specs::PackageRecord* const record : records) {
+        if (is_virtual(record->name)) {
+            continue; // the host's own
+        }
         for (const auto* const list : {&record->depends, &record->constrains}) {
             for (const std::string& spec : *list) {
-                if (!spec.starts_with(own)) {
+                if (spec.substr(0, spec.find_first_of(" =<>!~[")) != own) {
                     continue;
                 }
                 specs::PackageRecord here;
@@ -340,8 +388,12 @@ void alone(const ConflictSearch& search, const Item& item, std::vector<Reason>& 
         }
         at = next;
     }
+    std::vector<std::string> depends;
+    std::ranges::copy_if(at->depends, std::back_inserter(depends), [](const auto& spec) {
+        return !spec.starts_with("__cudaenv_"); // the world's own
+    });
     reasons.push_back({fmt::format("the requirements of {} do not fit together: {}", item.text,
-                                   join(at->depends, ", ")),
+                                   join(depends, ", ")),
                        {item.text}});
 }
 

@@ -4,13 +4,17 @@
 
 #include "solver/resolve/conflict_search.hpp"
 
+#include <set>
+#include <string>
+
 namespace cudaenv::resolve {
 
 struct UnmetNeeds {
     std::vector<Reason> reasons;
     std::optional<DottedVersion> bound; // the highest driver or compiler version that was wanted
     bool at_least = false;              // that one or newer, for a compiler
-    std::string code; // the device code that the builds have, "code for sm_75, ..."
+    std::string code;             // the device code that the builds have, "code for sm_75, ..."
+    std::set<std::string> owners; // the packages that need it
 };
 
 // What the records of an answer in a world without `fact` ask of this host and do not get.

@@ -46,8 +46,8 @@ std::optional<Records> ConflictSearch::solve_without(const std::set<std::size_t>
     return m_attempt.universe->solve(demands);
 }
 
-std::optional<Records> ConflictSearch::solve_with(std::size_t element,
-                                                  const std::string& demand) const {
+std::optional<Records> ConflictSearch::solve_with(std::size_t element, const std::string& demand,
+                                                  const std::set<std::size_t>& loosened) const {
     std::vector<std::string> demands;
     for (std::size_t i = 0; i < m_elements.size(); ++i) {
         // A package and its extra are one wish.
@@ -55,8 +55,15 @@ std::optional<Records> ConflictSearch::solve_with(std::size_t element,
         const Item* const replaced = m_elements[element].item;
         const bool same_wish = item != nullptr && replaced != nullptr && item != replaced &&
                                item->kind == replaced->kind && item->text == replaced->text;
-        if (!same_wish) {
-            demands.push_back(i == element ? demand : m_elements[i].demand);
+        if (same_wish) {
+            continue;
+        }
+        if (i == element) {
+            demands.push_back(demand);
+        } else if (!loosened.contains(i)) {
+            demands.push_back(m_elements[i].demand);
+        } else if (item != nullptr && !item->relaxed.empty()) {
+            demands.push_back(item->relaxed);
         }
     }
     return m_attempt.universe->solve(demands);
@@ -94,6 +101,19 @@ std::optional<Records> ConflictSearch::solve_around(const Core& core, std::size_
 bool ConflictSearch::has_answer(const std::vector<std::size_t>& elements) const {
     const auto demands = each_of(elements, [this](std::size_t i) { return m_elements[i].demand; });
     return m_attempt.universe->solve(demands).has_value();
+}
+
+bool ConflictSearch::has_answer_alone(std::string_view name) const {
+    std::vector<std::string> demands;
+    bool asked = false;
+    for (const Element& element : m_elements) {
+        const bool spec = element.item != nullptr && element.item->kind == Item::Kind::Spec;
+        asked = asked || (spec && element.item->name == name);
+        if (!spec || element.item->name == name) {
+            demands.push_back(element.demand);
+        }
+    }
+    return asked && may_solve() && m_attempt.universe->solve(demands).has_value();
 }
 
 // Deletion: what can go without giving an answer is not part of the reason. Facts are tried first,

@@ -45,12 +45,17 @@ public:
     // Everything that was asked, with `loosened` left out (facts, pins) or reduced (specs).
     [[nodiscard]] std::optional<Records> solve_without(const std::set<std::size_t>& loosened,
                                                        Loosening how = Loosening::ToItsName) const;
-    // Everything that was asked, with the demand of `element` replaced.
-    [[nodiscard]] std::optional<Records> solve_with(std::size_t element,
-                                                    const std::string& demand) const;
+    // Everything that was asked, with the demand of `element` replaced, and the others of
+    // `loosened` as in solve_without().
+    [[nodiscard]] std::optional<Records>
+    solve_with(std::size_t element, const std::string& demand,
+               const std::set<std::size_t>& loosened = {}) const;
     // Everything but element `out` and the facts of earlier cores; where that has no answer either,
     // only `core` without it.
     [[nodiscard]] std::optional<Records> solve_around(const Core& core, std::size_t out) const;
+    // Whether what was asked of one package has an answer on this host, with every pin and without
+    // the other packages. No: it was not asked for.
+    [[nodiscard]] bool has_answer_alone(std::string_view name) const;
     // Minimal sets of elements that exclude each other, each found after the facts of the ones
     // before were left out: so that a host with two faults hears of both. At most three.
     [[nodiscard]] std::vector<Core> cores() const;

@@ -7,6 +7,8 @@
 #include "solver/knowledge/toolkits.hpp"
 #include "solver/resolve/command_line.hpp"
 #include "solver/resolve/package_records.hpp"
+#include "solver/resolve/source_builds.hpp"
+#include "solver/specs/requirement.hpp"
 
 #include <algorithm>
 
@@ -132,7 +134,11 @@ ChosenPackage chosen_in_catalogue(const Request& request, const Attempt& attempt
                                   const Records& records, const specs::PackageRecord& record) {
     ChosenPackage package = chosen(record, attempt);
     if (record.build == "source" && record.version == "0") {
-        package.version = k_from_source;
+        // Its repository has no releases (apex), or its wheels are on a page of its own (pyg-lib).
+        const SourceBuilds builds = source_builds(request, attempt, records);
+        const bool wheel = std::ranges::find(builds.wheels, record.name, &SourceBuild::name) !=
+                           builds.wheels.end();
+        package.version = wheel ? k_from_page : k_from_source;
     }
     package.asked = package.asked || is_wheel_of_asked(attempt, record, records);
     const auto* const row = knowledge::find_framework(record.name);
@@ -161,6 +167,21 @@ ChosenPackage conda_toolkit_of(const knowledge::TorchVariant& variant) {
     toolkit.version = equals == std::string::npos ? "1.0" : variant.conda_pin.substr(equals + 1);
     toolkit.channel = variant.conda_channels.empty() ? "pytorch" : variant.conda_channels.back();
     return toolkit;
+}
+
+// What the commands replace beside what the solve knows: NumPy 2 under a torch compiled against 1.
+void describe_bounds(const Request& request, const Attempt& attempt, const Records& records,
+                     Outcome& outcome) {
+    for (const AddedBound& bound : added_bounds(attempt, records)) {
+        const auto requirement = specs::Requirement::parse(bound.requirement);
+        for (const Installed& one : request.environment.installed) {
+            if (requirement && requirement->normalized_name() == one.name &&
+                !requirement->specifiers.contains(one.version)) {
+                outcome.changes.push_back({one.name, one.version, requirement->specifiers.str(),
+                                           bound.owner + " requires " + bound.requirement});
+            }
+        }
+    }
 }
 
 } // namespace
@@ -208,8 +229,19 @@ void describe_packages(const Request& request, const Attempt& attempt, const Rec
     if (variant != nullptr && !outcome.cudnn) {
         outcome.cudnn = conda ? variant->conda_cudnn : variant->cudnn;
     }
+    if (attempt.catalogue && attempt.question.nvcc_asked && outcome.cuda) {
+        ChosenPackage nvcc;
+        nvcc.name = "nvcc";
+        nvcc.version = outcome.cuda->major_minor();
+        nvcc.manager = attempt.manager;
+        nvcc.asked = true;
+        outcome.packages.push_back(std::move(nvcc));
+    }
     std::ranges::sort(outcome.packages, {}, &ChosenPackage::name);
     outcome.commands = install_commands(request, attempt, records);
+    if (attempt.catalogue) {
+        describe_bounds(request, attempt, records, outcome);
+    }
 }
 
 } // namespace cudaenv::resolve

@@ -8,6 +8,7 @@
 #include "solver/knowledge/packages.hpp"
 #include "solver/pins/pins.hpp"
 #include "solver/resolve/package_records.hpp"
+#include "solver/resolve/question.hpp"
 #include "solver/specs/ask.hpp"
 
 #include <fmt/format.h>
@@ -157,7 +158,7 @@ Request with_versions_of(const Outcome& answer, const Request& request, const Ke
             return ask && one.asked && one.name == ask->name();
         });
         if (package != answer.packages.end() && package->name != kept.installed.name &&
-            package->version != k_from_source) {
+            package->version != k_from_source && package->version != k_from_page) {
             wanted.text = package->name + "==" + package->version;
         }
     }
@@ -209,7 +210,7 @@ Result<void> take_python(Request& request) {
         }
     }
     std::erase_if(request.pins, [](const pins::Pin& pin) { return pin.name == "python"; });
-    request.pins.push_back({"python", python->major_minor(), "the environment"});
+    request.pins.push_back({"python", python->major_minor(), std::string(k_of_environment)});
     return {};
 }
 

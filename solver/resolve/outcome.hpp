@@ -16,6 +16,8 @@ enum class Manager { Conda, Pip };
 
 // The version of what is built from a repository that has no releases: apex.
 inline constexpr const char* k_from_source = "from source";
+// Likewise of what has wheels on its project's own page alone: pyg-lib.
+inline constexpr const char* k_from_page = "from its project's page";
 
 struct ChosenPackage {
     std::string name; // conda's for conda's, PyPI's for pip's

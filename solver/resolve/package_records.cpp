@@ -1,6 +1,7 @@
 #include "solver/resolve/package_records.hpp"
 
 #include "base/text.hpp"
+#include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/fit.hpp"
 #include "solver/knowledge/frameworks.hpp"
 #include "solver/specs/requirement.hpp"
@@ -54,8 +55,15 @@ void add_specs_of(const std::string& text, const std::function<bool(std::string_
     }
     const std::string name = requirement->normalized_name();
     const std::string spec = conda_spec(*requirement);
+    const auto local = local_pin(text);
     if (const std::string_view library = library_of(name); !library.empty()) {
         specs.push_back(std::string(library) + spec);
+    } else if (local && known(name)) {
+        specs.push_back(fmt::format("{} =={}", name, knowledge::public_version(local->second)));
+        if (const auto build = knowledge::build_by_label(local->second); build.cuda) {
+            specs.push_back(fmt::format("cuda {}.*", build.cuda->str()));
+            specs.emplace_back(World::k_cuda_build);
+        }
     } else if (known(name) && is_listed(*requirement)) {
         specs.push_back(name + spec);
     }
@@ -63,24 +71,6 @@ void add_specs_of(const std::string& text, const std::function<bool(std::string_
         if (const std::string full = extra_name(name, specs::normalize_project_name(extra));
             known(full)) {
             specs.push_back(full + spec);
-        }
-    }
-}
-
-// What the binary needs and METADATA omits. It narrows a requirement that is there; alone it only
-// forbids other versions, since nothing installs the package.
-void add_unstated(const knowledge::PackageRelease& release,
-                  const std::function<bool(std::string_view)>& known,
-                  specs::PackageRecord& record) {
-    for (const std::string& text : release.unstated) {
-        std::vector<std::string> specs;
-        add_specs_of(text, known, specs);
-        for (std::string& spec : specs) {
-            const std::string name = spec.substr(0, spec.find(' '));
-            const bool required = std::ranges::any_of(record.depends, [&](const auto& one) {
-                return one == name || one.starts_with(name + ' ');
-            });
-            (required ? record.depends : record.constrains).push_back(std::move(spec));
         }
     }
 }
@@ -286,6 +276,22 @@ bool has_older_ones(std::string_view name) {
 
 } // namespace
 
+void add_unstated(const knowledge::PackageRelease& release,
+                  const std::function<bool(std::string_view)>& known,
+                  specs::PackageRecord& record) {
+    for (const std::string& text : release.unstated) {
+        std::vector<std::string> specs;
+        add_specs_of(text, known, specs);
+        for (std::string& spec : specs) {
+            const std::string name = spec.substr(0, spec.find(' '));
+            const bool required = std::ranges::any_of(record.depends, [&](const auto& one) {
+                return one == name || one.starts_with(name + ' ');
+            });
+            (required ? record.depends : record.constrains).push_back(std::move(spec));
+        }
+    }
+}
+
 std::string cuda_extra_name(std::string_view package) {
     return extra_name(package, k_any_cuda);
 }
@@ -326,6 +332,15 @@ std::optional<std::pair<std::string, std::string>> exact_pin(std::string_view re
         return std::nullopt;
     }
     return std::pair(parsed->normalized_name(), spec.substr(2));
+}
+
+std::optional<std::pair<std::string, std::string>> local_pin(std::string_view requirement) {
+    auto pin = exact_pin(requirement);
+    const auto* const project = pin ? knowledge::package_project(pin->first) : nullptr;
+    return project != nullptr && !project->elsewhere.empty() &&
+                   pin->second.find('+') != std::string::npos
+               ? pin
+               : std::nullopt;
 }
 
 std::string wheel_pythons(std::string_view name, std::string_view version,

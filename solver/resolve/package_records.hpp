@@ -50,12 +50,21 @@ std::string wheel_pythons(std::string_view name, std::string_view version, const
 // An extra that has the CUDA runtime installed, in a range of releases: pip takes the newest.
 bool draws_newest_cuda(const specs::PackageRecord& record);
 
-// Stands for the older releases of a package, which are not listed; pip chooses among them.
+// What the binary needs and METADATA omits, as specs of the record. It narrows a requirement that
+// is there; alone it only forbids other versions, since nothing installs the package.
+void add_unstated(const knowledge::PackageRelease& release,
+                  const std::function<bool(std::string_view)>& known, specs::PackageRecord& record);
+
 // A chosen wheel whose CUDA libraries nothing here brings: no extra of its release, no framework
 // with libraries beside it, and, where a toolkit is enough, no toolkit of its CUDA.
 bool needs_libraries(const specs::PackageRecord& record, const knowledge::PackageProject& project,
                      const std::vector<const specs::PackageRecord*>& records,
                      const facts::Host& host);
+// The version of an exact requirement on a build that only its project's own page has:
+// "jaxlib==0.4.25+cuda11.cudnn86".
+std::optional<std::pair<std::string, std::string>> local_pin(std::string_view requirement);
+
+// Stands for the older releases of a package, which are not listed; pip chooses among them.
 bool is_unlisted(const specs::PackageRecord& record);
 
 std::string torch_requirement(const DottedVersion& torch, std::string_view name);

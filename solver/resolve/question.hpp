@@ -13,6 +13,9 @@
 
 namespace cudaenv::resolve {
 
+// The origin of a pin that the environment's Python became.
+inline constexpr std::string_view k_of_environment = "the environment";
+
 enum class Vocabulary { Conda, Catalogue }; // pytorch or torch, cudatoolkit or cuda
 
 struct Item {

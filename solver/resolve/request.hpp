@@ -36,10 +36,15 @@ struct Installed {
     [[nodiscard]] std::string shown() const {
         return name + ' ' + version + (label.empty() ? "" : '+' + label);
     }
+    // A released torch for the GPUs of another vendor: "2.4.1+rocm6.0".
+    [[nodiscard]] bool is_for_other_gpu() const {
+        return name == "torch" && knowledge::build_by_label(version + '+' + label).other_gpu() &&
+               knowledge::torch_release(version) != nullptr;
+    }
     // A torch that no index has: built from source, a vendor's, a nightly.
     [[nodiscard]] bool is_built_torch() const {
         return name == "torch" && label != "cpu" && !label.empty() &&
-               knowledge::torch_variant(version, label) == nullptr;
+               knowledge::torch_variant(version, label) == nullptr && !is_for_other_gpu();
     }
 };
 

@@ -218,7 +218,8 @@ void remark_on_torch(const Request& request, const facts::Host& host, Outcome& o
         if (torch.name != "torch" || kept.stays != Stays::Build) {
             continue;
         }
-        if (torch.label == "cpu" && host.driver && !request.cpu) {
+        const auto build = knowledge::build_by_label(torch.version + '+' + torch.label);
+        if ((torch.label == "cpu" || torch.is_for_other_gpu()) && host.driver && !request.cpu) {
             Request with_cuda = request;
             with_cuda.specs = {{"torch", {}}};
             const auto newest = knowledge::newest_cuda_in_full(host);
@@ -226,10 +227,12 @@ void remark_on_torch(const Request& request, const facts::Host& host, Outcome& o
             if (variant != nullptr) {
                 with_cuda.pins = {{"cuda", variant->cuda.major_minor(), {}}};
             }
-            outcome.warnings.push_back(
-                knowledge::finding("CE216", {},
-                                   {{"version", torch.version + '+' + torch.label},
-                                    {"resolve", resolve_command(with_cuda, {})}}));
+            outcome.warnings.push_back(knowledge::finding(
+                "CE216", build.other_gpu() ? "other-gpu" : "",
+                {{"version", torch.version + '+' + torch.label},
+                 {"build",
+                  build.other_gpu() ? knowledge::other_gpu_text(build.kind) : std::string()},
+                 {"resolve", resolve_command(with_cuda, {})}}));
         } else if (torch.is_built_torch()) {
             const auto partner =
                 std::ranges::find_if(outcome.packages, [](const ChosenPackage& package) {
@@ -243,6 +246,18 @@ void remark_on_torch(const Request& request, const facts::Host& host, Outcome& o
             }
         }
     }
+}
+
+Result<void> note_newer_release(const Request& request, const facts::Host& host, Outcome& outcome) {
+    CUDAENV_TRY(const auto newer, newer_by_minor_compatibility(request, host, outcome));
+    if (newer) {
+        outcome.warnings.push_back(knowledge::finding("CE233", {},
+                                                      {{"name", newer->name},
+                                                       {"version", newer->version},
+                                                       {"cuda", newer->cuda.major_minor()},
+                                                       {"driver", knowledge::driver_text(host)}}));
+    }
+    return {};
 }
 
 Result<Outcome> resolve_in_catalogue(Request request, const facts::Host& host, Outcome outcome) {
@@ -294,9 +309,19 @@ Result<Outcome> resolve_in_catalogue(Request request, const facts::Host& host, O
         answered->commands.clear();
         answered->alternatives.clear();
     }
-    if (!answered->cuda && std::ranges::any_of(answered->packages, &ChosenPackage::framework)) {
+    const auto other = std::ranges::find_if(request.kept, [](const Kept& kept) {
+        return kept.installed.is_for_other_gpu() && kept.stays == Stays::Build;
+    });
+    if (other != request.kept.end()) {
+        const auto build = knowledge::build_by_label('+' + other->installed.label);
+        answered->runs.push_back(
+            {"torch is " + knowledge::other_gpu_text(build.kind),
+             host.driver ? knowledge::Answer::No : knowledge::Answer::Unknown});
+    } else if (!answered->cuda &&
+               std::ranges::any_of(answered->packages, &ChosenPackage::framework)) {
         answered->runs.push_back({"CPU build: no GPU is used", knowledge::Answer::Yes});
     }
+    CUDAENV_TRY_VOID(note_newer_release(request, host, *answered));
     const auto& target = request.environment.target;
     if (request.manager == ManagerChoice::Conda && !target.has_conda &&
         !answered->commands.empty()) {

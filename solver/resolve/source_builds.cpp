@@ -184,7 +184,9 @@ SourceBuilds source_builds(const Request& request, const Attempt& attempt, const
                                ? page_of_wheels(*project, torch)
                                : std::string();
         if (!page.empty()) {
-            one.requirement = record->name + "==" + record->version;
+            one.requirement = knowledge::package_releases(record->name).empty()
+                                  ? record->name // the page has its own releases
+                                  : record->name + "==" + record->version;
             one.options = {"-f", std::move(page)};
             builds.wheels.push_back(std::move(one));
             continue;

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "solver/knowledge/builds.hpp"
 #include "solver/knowledge/frameworks.hpp"
+#include "solver/knowledge/packages.hpp"
 #include "solver/pins/pins.hpp"
 #include "solver/resolve/package_records.hpp"
 #include "solver/specs/ask.hpp"
@@ -257,15 +258,13 @@ Result<void> check_is_for_nvidia(std::string_view text) {
     const std::string lower = to_lower_ascii(text);
     const auto plus = lower.find_last_of("+/");
     const auto label = plus == std::string::npos ? std::string() : lower.substr(plus + 1);
-    const bool rocm = label.starts_with("rocm") || label.starts_with("hip");
-    if (rocm || label.starts_with("xpu")) {
-        return bad_input(
-            "other-gpu",
-            fmt::format("{} is {}; cudaenv resolves CUDA builds", text,
-                        rocm ? "a ROCm build, for AMD GPUs" : "an XPU build, for Intel GPUs"),
-            fmt::format("leave it out, or see https://pytorch.org/get-started/locally "
-                        "for {}",
-                        rocm ? "ROCm" : "XPU"));
+    if (const auto build = knowledge::build_by_label('+' + label); build.other_gpu()) {
+        return bad_input("other-gpu",
+                         fmt::format("{} is {}; cudaenv resolves CUDA builds", text,
+                                     knowledge::other_gpu_text(build.kind)),
+                         fmt::format("leave it out, or see https://pytorch.org/get-started/locally "
+                                     "for {}",
+                                     knowledge::build_text(build)));
     }
     if (contains(lower, ".dev") || contains(lower, "/nightly/")) {
         return bad_input("nightly",
@@ -287,6 +286,13 @@ Result<Item> read_spec(const Wanted& wanted, std::span<const Channel* const> cha
         return at_origin(ask.error(), wanted.origin);
     }
     CUDAENV_TRY_VOID(check_is_for_nvidia(text));
+    const auto* const project = knowledge::package_project(ask->name());
+    if (project != nullptr && !project->other_platform.empty()) {
+        return bad_input("other-gpu",
+                         fmt::format("{} is {}; cudaenv resolves CUDA builds", ask->name(),
+                                     project->other_platform),
+                         "leave it out", wanted.origin);
+    }
     if (contains(text, " @ ") || contains(text, "===")) {
         return bad_input("bad-spec",
                          fmt::format("\"{}\" names one file: there is nothing to solve", text),
@@ -336,6 +342,7 @@ Result<Item> read_pin(const pins::Pin& pin, Vocabulary vocabulary) {
     item.origin = pin.origin;
     item.name = pin.name;
     item.demand = "__pin_" + pin.name;
+    item.in_environment = pin.origin == k_of_environment;
     auto constraint = pins::PinConstraint::parse(pin.constraint);
     if (!constraint) {
         return at_origin(constraint.error(), pin.origin);

@@ -27,6 +27,7 @@ std::string gpu_name(std::size_t index) {
 }
 
 constexpr const char* k_x86 = "x86_64";
+constexpr const char* k_any_glibc = "2.99"; // conda's records require ">=2.28,<3.0.a0"
 constexpr const char* k_driver = "__cudaenv_driver";
 constexpr const char* k_driver_cuda = "__cudaenv_driver_cuda";
 constexpr const char* k_runtime = "__cudaenv_runtime";
@@ -84,12 +85,13 @@ void World::add_system() {
     }
     if (m_host.glibc) {
         m_records.push_back(virtual_record("__glibc", m_host.glibc->str(), "0"));
-        m_records.push_back(virtual_record("__glibc", "99", "assumed"));
-        assume({FactKind::Glibc, -1, "__fact_glibc", fmt::format("glibc {}", m_host.glibc->str()),
+        m_records.push_back(virtual_record("__glibc", k_any_glibc, "assumed"));
+        assume({FactKind::Glibc, -1, "__fact_glibc",
+                fmt::format("this machine has glibc {}", m_host.glibc->str()),
                 "the C library here"},
                {fmt::format("__glibc {} 0", m_host.glibc->str())}, {});
     } else {
-        m_records.push_back(virtual_record("__glibc", "99", "assumed"));
+        m_records.push_back(virtual_record("__glibc", k_any_glibc, "assumed"));
     }
 }
 

@@ -383,7 +383,7 @@ TEST_CASE("TensorFlow before 2.14 shares one conda environment with its CUDA lib
     CHECK(outcome->commands[0] == "conda create -n tensorflow -c conda-forge cudatoolkit=11.2 "
                                   "'cudnn>=8.1,<9' python=3.9 pip");
     CHECK(outcome->commands[1] == "conda activate tensorflow");
-    CHECK(outcome->commands[2] == "python -m pip install tensorflow==2.10.0");
+    CHECK(outcome->commands[2] == "python -m pip install tensorflow==2.10.0 'numpy<2'");
     CHECK(std::ranges::count(outcome->warnings, "CE230", &facts::Finding::code) == 1);
 }
 
@@ -418,7 +418,7 @@ TEST_CASE("what people ask of a machine gets a command that holds") {
         // No wheel for the processor, and sources that can be built.
         {arm, {"xformers"}, {"--no-build-isolation xformers=="}},
         // TensorFlow's own cuDNN is conda's, not a wheel's.
-        {gpu("470.256.02", "3.7"), {"tensorflow"}, {"pip install tensorflow==2.11.1\n"}},
+        {gpu("470.256.02", "3.7"), {"tensorflow"}, {"pip install tensorflow==2.11.1 'numpy<2'\n"}},
         {gpu("550.54.15", "9.0"), {"tensorflow-cpu"}, {"pip install tensorflow==2."}},
         {gpu("550.54.15", "9.0"), {"cuda==12.4.1"}, {"==12.4.*"}},
         // A wheel without CUDA's libraries, and nothing that installs them.
@@ -442,6 +442,42 @@ TEST_CASE("what people ask of a machine gets a command that holds") {
         {gpu("580.95.05", "8.6"),
          {"torch==2.13.0", "python==3.15.*"},
          {"torch==2.13.0+cu130 --extra-index-url"}},
+        // vLLM's wheel goes with any build of its torch for that CUDA major.
+        {gpu("550.54.15", "9.0"), {"vllm==0.7.3"}, {"torch==2.5.1 ", " vllm==0.7.3"}},
+        // The newest that the driver runs in full, and that a newer one runs without new PTX.
+        {gpu("535.183.01", "8.9"), {"vllm"}, {"vllm==0.7.3", "CE233 newer: vllm 0.19.1"}},
+        // What METADATA of old TensorFlow leaves open.
+        {gpu("515.105.01", "8.6"),
+         {"tensorflow==2.9.0"},
+         {"tensorflow==2.9.0 'numpy<2' 'protobuf<3.21'"}},
+        {gpu("440.100", "6.1"),
+         {"tensorflow-gpu==1.15", "python==3.7.*"},
+         {"tensorflow-gpu==1.15.0 'protobuf<3.21'"}},
+        // Wheels on a page of the project's own.
+        {gpu("550.54.15", "9.0"),
+         {"torch==2.4.1+cu121", "pyg-lib", "torch-scatter"},
+         {"pip install -f https://data.pyg.org/whl/torch-2.4.0+cu121.html pyg-lib\n",
+          "pyg-lib from its project's page"}},
+        {gpu("515.105.01", "8.6"),
+         {"jax[cuda11_pip]"},
+         {"jax_cuda_releases.html 'jax[cuda11_pip]==0.4.25'", "CUDA 11.8"}},
+        // What serves the GPU of none is to blame, and not what is asked for beside it.
+        {gpu("580.95.05", "10.0"),
+         {"tensorflow", "torch", "jax[cuda12]", "python==3.11.*"},
+         {"because the GPU is sm_100; tensorflow 2.21.0 has CUDA 12.5, whose libraries have no "
+          "code "
+          "for sm_100 (CUDA 12.8 is the first)\nfix 5"}},
+        // Building torch would not help flash-attn.
+        {gpu("580.65.06", "6.1"),
+         {"torch==2.5.1", "flash-attn", "python==3.11.*"},
+         {"flash-attn 2.8.3.post2 has code for sm_80 and newer\nfix 5"}},
+        {gpu("440.100", "3.0"),
+         {"torch==1.0.0", "cuda==9.2"},
+         {"torch 1.0.0 built from source for sm_30, with nvcc 9.2: TORCH_CUDA_ARCH_LIST=3.0"}},
+        // The nearest release of two that are named together.
+        {gpu("550.54.15", "9.0"),
+         {"torch==1.10.0", "torchvision==0.11.1", "numpy==1.21.6"},
+         {"\nfix 2 numpy 1.21.6, torch 2.0.1+cu118, torchvision 0.15.2+cu118 on CUDA 11.8"}},
         // A range of CUDA releases: pip takes the newest.
         {gpu("550.54.15", "9.0"), {"jax[cuda12]"}, {"CE202", "CUDA 12.9"}},
     };

@@ -128,6 +128,80 @@ TEST_CASE("a CPU build gives way to a CUDA that is named") {
     CHECK_FALSE(warns(outcome, "CE216"));
 }
 
+TEST_CASE("a torch for AMD GPUs stays, its partners are of its index, and who it is for is said") {
+    const auto torch = installed("torch", "2.4.1", "rocm6.0");
+    const auto alone = answer(in_venv({torch}, {"torch"}), h100());
+    CHECK(alone.kept == std::vector<std::string>{"torch 2.4.1+rocm6.0"});
+    REQUIRE(alone.runs.size() == 1);
+    CHECK(alone.runs[0].answer == knowledge::Answer::No);
+    const auto warning = std::ranges::find(alone.warnings, "CE216", &facts::Finding::code);
+    REQUIRE(warning != alone.warnings.end());
+    CHECK_THAT(warning->title, ContainsSubstring("a ROCm build, for AMD GPUs"));
+    const auto partner = answer(in_venv({torch}, {"torchvision"}), HostBuilder().host());
+    CHECK_FALSE(warns(partner, "CE217"));
+    CHECK(partner.commands == std::vector<std::string>{"/venvs/v/bin/python -m pip install "
+                                                       "torchvision==0.19.1+rocm6.0 --index-url "
+                                                       "https://download.pytorch.org/whl/rocm6.0"});
+    const auto replaced = answer(in_venv({torch}, {"torch"}, "12.4"), h100());
+    CHECK(change_of(replaced, "torch") == "2.4.1+rocm6.0 -> 2.4.1+cu124: you asked for CUDA 12.4");
+}
+
+TEST_CASE("NumPy 2 gives way to a torch that is compiled against NumPy 1, and that is a change") {
+    const auto old = answer(in_venv({installed("numpy", "2.1.0")}, {"torch==2.2.2"}), h100());
+    CHECK(change_of(old, "numpy") == "2.1.0 -> <2: torch 2.2.2 requires numpy<2");
+    const auto fits = answer(in_venv({installed("numpy", "1.26.4")}, {"torch==2.2.2"}), h100());
+    CHECK(change_of(fits, "numpy") == "none");
+    const auto newer = answer(in_venv({installed("numpy", "2.1.0")}, {"torch==2.4.1"}), h100());
+    CHECK(change_of(newer, "numpy") == "none");
+}
+
+TEST_CASE("nvcc for conda's torch is a whole toolkit of its CUDA") {
+    auto request = in_venv({installed("torch", "2.5.1", "cu124")}, {"cuda-nvcc"});
+    request.environment.target =
+        knowledge::target_of({}, knowledge::Target::Kind::Conda, "/envs/e");
+    request.environment.installed[0].manager = resolve::Manager::Conda;
+    const auto outcome = answer(request, h100());
+    INFO(words_of(outcome));
+    CHECK_THAT(words_of(outcome), ContainsSubstring("package nvcc 12.4"));
+    REQUIRE(outcome.commands.size() == 1);
+    CHECK(outcome.commands[0] ==
+          knowledge::nvcc_recipe(DottedVersion::of("12.4"), request.environment.target).command);
+}
+
+TEST_CASE("a Python that the environment lacks is offered in a new one, which the command makes") {
+    auto request = in_venv({}, {"torch==2.5.1"});
+    request.environment.python = DottedVersion::of("3.8.18");
+    request.environment.target.active = true;
+    const auto outcome = answer(request, h100());
+    REQUIRE(outcome.conflict);
+    const std::string words = words_of(outcome);
+    CHECK_THAT(words, ContainsSubstring("; the environment has Python 3.8\n"));
+    CHECK_THAT(words,
+               ContainsSubstring("in a new environment: torch 2.5.1 on CUDA 12.4 | deactivate "
+                                 "&& cudaenv resolve torch==2.5.1 --python 3.13"));
+}
+
+TEST_CASE("a fix that another GPU is part of has no command for this one") {
+    auto request = in_venv({installed("torch", "0.5.0a0", "6c31e02")}, {"torchvision"});
+    request.environment.python = DottedVersion::of("3.6.9");
+    request.environment.installed[0].cuda = DottedVersion::of("9.2");
+    const auto outcome =
+        answer(request, HostBuilder().driver("396.37").gpu("GeForce GTX 860M", "3.0").host());
+    INFO(words_of(outcome));
+    REQUIRE(outcome.conflict);
+    for (const auto& fix : outcome.conflict->fixes) {
+        CHECK((fix.cost < 4 || fix.command.empty()));
+    }
+}
+
+TEST_CASE("what is for other machines than Linux with an NVIDIA GPU is refused in a line") {
+    for (const char* const name : {"tensorflow-metal", "tensorflow-rocm", "jax-metal"}) {
+        const auto outcome = resolve::resolve(in_venv({}, {name}), h100(), {});
+        REQUIRE_FALSE(outcome);
+        CHECK(outcome.error().code == "other-gpu");
+    }
+}
+
 TEST_CASE("a torch from source stays, and its partner is compiled against it") {
     auto torch = installed("torch", "1.12.0a0", "git664058f");
     torch.cuda = DottedVersion::of("11.8");
@@ -182,7 +256,8 @@ TEST_CASE("the versions next to one that does not fit are proposed first") {
         answer(request, HostBuilder().driver("570.133.20").gpu("NVIDIA B200", "10.0").host());
     REQUIRE_FALSE(outcome.solved());
     REQUIRE_FALSE(outcome.conflict->fixes.empty());
-    CHECK_THAT(outcome.conflict->fixes[0].command, ContainsSubstring("torch==2.7.0"));
+    // Of the next minor its newest patch.
+    CHECK_THAT(outcome.conflict->fixes[0].command, ContainsSubstring("torch==2.7.1"));
 }
 
 TEST_CASE("the same package for an older CUDA is proposed where the driver is too old") {

@@ -65,6 +65,33 @@ TEST_CASE("if only CPU builds are left, a request for CUDA is a conflict that sa
     CHECK_THAT(words, ContainsSubstring("--cpu"));
 }
 
+TEST_CASE(
+    "a channel's own words about driver and glibc are the reason, and no name of the solver's") {
+    ToyChannel channel("toy");
+    channel.add("pytorch", "2.6.0", "cuda126_py311_0", {"__cuda >=12.6"});
+    const auto driver =
+        outcome_of(request_for({"pytorch"}),
+                   HostBuilder().driver("550.54.15").gpu("NVIDIA H100", "9.0").host(), {&channel});
+    REQUIRE(driver);
+    REQUIRE(driver->conflict);
+    REQUIRE(driver->conflict->reasons.size() == 1);
+    CHECK(driver->conflict->reasons[0].text ==
+          "pytorch 2.6.0 (cuda126_py311_0) needs __cuda >=12.6; driver 550.54.15 gives CUDA 12.4");
+
+    ToyChannel newer("toy");
+    newer.add("cuda-version", "11.8");
+    newer.add("pytorch", "2.6.0", "cuda118_py311_0",
+              {"__glibc >=2.28,<3.0.a0", "cuda-version 11.8"});
+    auto host = HostBuilder().driver("550.54.15").gpu("NVIDIA H100", "9.0").host();
+    host.glibc = DottedVersion::of("2.17");
+    const auto glibc = outcome_of(request_for({"pytorch"}), host, {&newer});
+    REQUIRE(glibc);
+    REQUIRE(glibc->conflict);
+    REQUIRE(glibc->conflict->reasons.size() == 1);
+    CHECK_THAT(glibc->conflict->reasons[0].text,
+               ContainsSubstring("__glibc >=2.28,<3.0.a0; this machine has glibc 2.17"));
+}
+
 TEST_CASE("a channel's CUDA runtime needs the family's driver, whatever its own record says") {
     const ToyChannel channel = pytorch_channel();
     const auto outcome = outcome_of(request_for({"pytorch"}, "11.8"),

@@ -331,6 +331,23 @@ TEST_CASE("a wheel over another's files is a finding if the content differs") {
     }
 }
 
+TEST_CASE("of a GPU build and its CPU build the GPU build stays, whichever was installed last") {
+    ContextBuilder env;
+    auto& gpu = env.pip("onnxruntime_gpu", "1.19.2");
+    env.file(gpu, env.site() + "/onnxruntime/capi.so", "of the GPU build");
+    auto& cpu = env.pip("onnxruntime", "1.19.2");
+    env.file(cpu, env.site() + "/onnxruntime/capi.so", "of the CPU build");
+    auto found = env.found("CE108").at(0);
+    CHECK(kinds(found) == kinds_of<UninstallPip, ReinstallPip>());
+    CHECK(repair_at<UninstallPip>(found, 0).distribution == "onnxruntime");
+    CHECK(repair_at<ReinstallPip>(found, 1).distribution == "onnxruntime-gpu");
+
+    env.inventory.distributions[1].requested = true; // nobody's choice is taken away
+    found = env.found("CE108").at(0);
+    CHECK(found.repairs.empty());
+    CHECK(found.finding.fix->command.empty());
+}
+
 TEST_CASE("the records do not say which of the wheels that uv installed at once wrote last") {
     ContextBuilder env;
     auto& one = env.pip("opencv_a", "5.0", "uv");
