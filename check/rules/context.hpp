@@ -3,6 +3,7 @@
 
 #include "check/rules/ownership.hpp"
 #include "solver/facts/claims.hpp"
+#include "solver/facts/earlier_site.hpp"
 #include "solver/facts/environment.hpp"
 #include "solver/facts/examined.hpp"
 #include "solver/facts/extension.hpp"
@@ -57,6 +58,11 @@ struct CheckContext {
     PipConstraints constraints{};
     std::string library_path{};              // LD_LIBRARY_PATH of the shell
     std::vector<SearchedLibrary> searched{}; // what is preloaded, then by its directories
+    std::vector<facts::NumpyModule> numpy_modules{};
+    std::vector<facts::MissingLibrary> missing_libraries{};
+    std::vector<facts::FailingImport> failing_imports{};
+    std::vector<facts::EarlierSite> earlier_sites{}; // in the order of sys.path
+    std::string python_path{};                       // PYTHONPATH of the shell
     // The environment was named on the command line; else it is the active one.
     bool is_named = false;
 };

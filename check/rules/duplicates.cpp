@@ -201,8 +201,8 @@ struct Duplicates {
                     {"imported", printable(imported.version)},
                     {"restored", kept ? printable(kept->version) : std::string()},
                     {"remaining", repairs.empty() ? std::string() : printable(imported.version)},
-                    {"uninstall",
-                     kept || !repairs.empty() ? std::string() : pip_uninstall(context, imported)}});
+                    // Uninstalling one by its name takes the files of the other.
+                    {"by_hand", yes_if(!kept && repairs.empty())}});
         if (kept) {
             repairs.emplace_back(*kept);
         }

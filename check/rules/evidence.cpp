@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "check/rules/origin.hpp"
 #include "check/rules/parties.hpp"
+#include "check/rules/torch_pairing.hpp"
 #include "solver/knowledge/findings.hpp"
 #include "solver/specs/pep440.hpp"
 #include "solver/specs/requirement.hpp"
@@ -38,6 +39,21 @@ bool has_only(std::string_view text, std::string_view others) {
 
 bool is_whole(const std::vector<std::string>& words) {
     return !is_one_of(std::string(), words);
+}
+
+// PyTorch's index of the build: "+cu128" of torch and its partners; empty: it is not one of those.
+std::string index_of_label(const CheckContext& context, const facts::Distribution& distribution) {
+    const auto plus = distribution.version.find('+');
+    const auto partners = torch_partners();
+    const auto torch = find_member(context, "torch");
+    if (origin_of(distribution) != facts::Origin::Wheel || distribution.direct_url || !torch ||
+        plus == std::string::npos ||
+        (distribution.name != "torch" && !is_one_of(distribution.name, partners))) {
+        return {};
+    }
+    const auto* variant =
+        knowledge::torch_variant(torch->version, distribution.version.substr(plus + 1));
+    return variant == nullptr ? std::string() : variant->wheel_index;
 }
 
 } // namespace
@@ -155,7 +171,12 @@ void quote_files(const CheckContext& context, facts::Finding& finding,
 
 std::string pip_uninstall(const CheckContext& context, const facts::Distribution& distribution) {
     const auto name = pip_name(distribution.name); // which no shell reads otherwise
-    if (name.empty()) {
+    // Without its list of files both refuse: what distutils installed, a RECORD that is gone.
+    const bool has_list = distribution.has_record ||
+                          distribution.kind == facts::DistributionKind::EggLink ||
+                          distribution.kind == facts::DistributionKind::EggDirectory ||
+                          distribution.kind == facts::DistributionKind::EggFile;
+    if (name.empty() || !has_list) {
         return {};
     }
     if (is_uv(distribution.installer)) {
@@ -166,9 +187,17 @@ std::string pip_uninstall(const CheckContext& context, const facts::Distribution
 }
 
 std::string pip_reinstall(const CheckContext& context, const facts::Distribution& distribution) {
-    return pip_install(context, &distribution,
-                       {is_uv(distribution.installer) ? "--reinstall" : "--force-reinstall",
-                        "--no-deps", requirement_of(distribution)});
+    std::vector<std::string> words{is_uv(distribution.installer) ? "--reinstall"
+                                                                 : "--force-reinstall",
+                                   "--no-deps", requirement_of(distribution)};
+    if (!is_of_an_index(distribution)) {
+        auto index = index_of_label(context, distribution);
+        if (index.empty()) {
+            return {}; // of what was built here an index has something else, or nothing
+        }
+        words.insert(words.end(), {"--index-url", std::move(index)});
+    }
+    return pip_install(context, &distribution, words);
 }
 
 std::string conda_reinstall(const CheckContext& context, const facts::CondaPackage& package) {

@@ -1,9 +1,11 @@
 #include "check/rules/foreign_modules.hpp"
 
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/shell_word.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/origin.hpp"
+#include "solver/knowledge/packages.hpp"
 
 #include <algorithm>
 #include <set>
@@ -233,6 +235,65 @@ struct Rebuild {
     std::string command;
 };
 
+// The page with wheels for the installed torch, which pip reads by -f; empty: none is known.
+std::string page_of_wheels(const knowledge::PackageProject& project, const FamilyMember& torch) {
+    const auto release = release_of(torch.version);
+    const auto minor = release ? release->str() : std::string();
+    const auto builds = std::ranges::find(project.elsewhere_builds, minor,
+                                          [](const auto& row) { return row.first; });
+    const auto tag = torch.build.cuda && torch.build.cuda->parts().size() > 1
+                         ? "cu" + std::to_string(torch.build.cuda->major()) +
+                               std::to_string(torch.build.cuda->minor())
+                         : std::string();
+    if (tag.empty() || builds == project.elsewhere_builds.end() ||
+        !is_one_of(tag, builds->second)) {
+        return {};
+    }
+    auto page = project.elsewhere;
+    for (const auto& [word, value] :
+         {std::pair<std::string_view, std::string>{"{torch_minor}", minor}, {"{tag}", tag}}) {
+        if (const auto at = page.find(word); at != std::string::npos) {
+            page.replace(at, word.size(), value);
+        }
+    }
+    return page;
+}
+
+// Of a wheel. An index need not have its source: only what the tables know is named.
+Rebuild rebuild_from_elsewhere(const CheckContext& context, const facts::Distribution& distribution,
+                               std::vector<std::string> words) {
+    const auto torch = find_member(context, "torch");
+    const auto release = torch ? release_of(torch->version) : std::nullopt;
+    if (const auto* build = knowledge::package_build(distribution.name, release)) {
+        std::string variables;
+        for (const auto& variable : build->environment) {
+            variables += shell_word(variable) + ' ';
+        }
+        words.insert(words.end(), build->options.begin(), build->options.end());
+        words.push_back(build->requirement);
+        return {"rebuild", variables + pip_install(context, &distribution, words)};
+    }
+    const auto* project = knowledge::package_project(distribution.name);
+    const auto version = std::string(knowledge::public_version(distribution.version));
+    if (project == nullptr || project->other_project) {
+        return {"other_build", {}};
+    }
+    if (const auto page = torch ? page_of_wheels(*project, *torch) : std::string(); !page.empty()) {
+        return {"reinstall_for_torch",
+                pip_install(context, &distribution,
+                            {"--no-deps", "--force-reinstall", "--no-cache-dir",
+                             pip_name(distribution.name), "-f", page})};
+    }
+    if (project->build_needs.empty() ||
+        knowledge::package_release(distribution.name, version) == nullptr) {
+        return {"other_build", {}};
+    }
+    // Without it pip installs the very same wheel again, where an index has one.
+    words.insert(words.end(), {"--no-binary", pip_name(distribution.name),
+                               pip_requirement(distribution.name, version)});
+    return {"rebuild", pip_install(context, &distribution, words)};
+}
+
 Rebuild rebuild_alone(const CheckContext& context, const facts::Distribution& distribution,
                       MadeFor made_for) {
     const auto directory = distribution.direct_url ? distribution.direct_url->local_directory
@@ -254,15 +315,15 @@ Rebuild rebuild_alone(const CheckContext& context, const facts::Distribution& di
             pip_source(url.vcs + '+' + url.url + (url.commit.empty() ? "" : '@' + url.commit)));
     } else if (distribution.direct_url || origin_of(distribution) == facts::Origin::Built) {
         return {"other_build", {}};
-    } else if (made_for == MadeFor::OtherPython) {
+    } else if (const auto* project = knowledge::package_project(distribution.name);
+               made_for == MadeFor::OtherPython && is_of_an_index(distribution) &&
+               (project == nullptr || !project->other_project)) {
         return {"reinstall",
                 pip_install(context, &distribution,
                             {"--no-deps", "--force-reinstall", "--no-cache-dir",
                              pip_requirement(distribution.name, distribution.version)})};
     } else {
-        // Without it pip installs the very same wheel again, where an index has one.
-        words.insert(words.end(), {"--no-binary", pip_name(distribution.name),
-                                   pip_requirement(distribution.name, distribution.version)});
+        return rebuild_from_elsewhere(context, distribution, std::move(words));
     }
     return {"rebuild", pip_install(context, &distribution, words)};
 }

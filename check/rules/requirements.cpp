@@ -77,6 +77,24 @@ std::optional<specs::MarkerEnvironment> marker_environment(const CheckContext& c
     return markers;
 }
 
+std::optional<Requirement> applying(const std::string& text,
+                                    const std::optional<specs::MarkerEnvironment>& markers) {
+    auto requirement = Requirement::parse(text);
+    if (!requirement || !requirement->url.empty()) {
+        return std::nullopt;
+    }
+    if (requirement->marker) {
+        if (!markers) {
+            return std::nullopt;
+        }
+        const auto applies = requirement->marker->evaluate(*markers);
+        if (!applies || !*applies) {
+            return std::nullopt;
+        }
+    }
+    return std::move(*requirement);
+}
+
 const char* name_of(Unmet unmet) {
     constexpr auto k_names = std::to_array<const char*>(
         {"required", "torch", "import-fails", "unstated", "same-version", "excluded", "depends"});
@@ -89,16 +107,12 @@ Requirements::Requirements(const CheckContext& context, specs::MarkerEnvironment
     for (std::uint32_t i = 0; i < inventory.distributions.size(); ++i) {
         const auto& one = inventory.distributions[i];
         const auto owner = context.ownership.of(i).owner;
-        if (one.has_metadata && owner != Owner::System && is_of_cuda_world(one.name)) {
+        if (one.has_metadata && owner != Owner::System) {
             // conda's packages have a dist-info too, whose requirements conda's recipe may have
             // changed: its own `depends` are what holds.
             if (owner == Owner::Pip) {
                 collect(one, "");
-                // Wheels of NVIDIA's are what JAX's plugins load first, whoever installed them
-                // (jax_plugins/cuda/__init__.py).
-                if (one.name.starts_with("jax-cuda") && one.name.ends_with("-plugin")) {
-                    collect(one, "with-cuda");
-                }
+                collect_cuda_extra(one);
             }
             collect_unstated(one, owner == Owner::Conda);
         }
@@ -135,11 +149,22 @@ const Applied* Requirements::rival_of(const Applied& unmet) const {
     return nullptr;
 }
 
-std::string Requirements::wanted_of(const Applied& unmet) const {
+bool Requirements::admits(const facts::Distribution& required, const std::string& version) const {
+    return std::ranges::all_of(m_applied, [&](const Applied& one) {
+        return one.required != &required ||
+               one.specifiers.contains(version, specs::Prereleases::Allowed);
+    });
+}
+
+std::string Requirements::wanted_of(const facts::Distribution& required,
+                                    const std::string& more) const {
     std::vector<std::string> clauses;
+    if (!more.empty()) {
+        clauses.push_back(more);
+    }
     std::set<std::string> exact;
     for (const auto& one : m_applied) {
-        if (one.required != unmet.required) {
+        if (one.required != &required) {
             continue;
         }
         for (const auto& clause : one.specifiers.clauses()) {
@@ -156,13 +181,10 @@ std::string Requirements::wanted_of(const Applied& unmet) const {
     }
     if (exact.size() == 1) {
         const auto& version = *exact.begin();
-        const bool fits = std::ranges::all_of(m_applied, [&](const Applied& one) {
-            return one.required != unmet.required || version.ends_with('*') ||
-                   one.specifiers.contains(version, specs::Prereleases::Allowed);
-        });
-        return fits ? unmet.required->name + "==" + version : std::string();
+        const bool fits = version.ends_with('*') || admits(required, version);
+        return fits ? required.name + "==" + version : std::string();
     }
-    std::string text = unmet.required->name;
+    std::string text = required.name;
     for (const auto& clause : clauses) {
         text += (&clause == clauses.data() ? "" : ",") + clause;
     }
@@ -212,6 +234,39 @@ bool Requirements::holds(const facts::Distribution& required,
            contains(required.version.substr(0, end));
 }
 
+// Installed, but not as one distribution of one version: that is for other rules.
+bool Requirements::is_elsewhere(std::string_view name) const {
+    const auto& inventory = m_context->inventory;
+    const auto is_it = [&](const auto& one) { return one.name == name; };
+    const auto* framework = knowledge::find_framework(name);
+    return std::ranges::any_of(inventory.distributions, is_it) ||
+           std::ranges::any_of(inventory.conda,
+                               [&](const facts::CondaPackage& package) {
+                                   return package.name == name ||
+                                          (framework != nullptr &&
+                                           is_one_of(package.name, framework->conda));
+                               }) ||
+           std::ranges::any_of(inventory.leftovers, is_it) ||
+           std::ranges::any_of(m_context->earlier_sites, [&](const facts::EarlierSite& site) {
+               return std::ranges::any_of(site.distributions, is_it);
+           });
+}
+
+// NVIDIA's wheels are what JAX's plugins and TensorFlow load first, whoever installed them
+// (jax_plugins/cuda/__init__.py). Without half of them the machine's libraries are meant.
+void Requirements::collect_cuda_extra(const facts::Distribution& requirer) {
+    const bool is_jax = requirer.name.starts_with("jax-cuda") && requirer.name.ends_with("-plugin");
+    if (!is_jax && requirer.name != "tensorflow") {
+        return;
+    }
+    const auto applied = m_applied.size();
+    const auto absent = m_absent.size();
+    collect(requirer, is_jax ? "with-cuda" : "and-cuda");
+    if (m_absent.size() - absent > m_applied.size() - applied) {
+        m_absent.resize(absent);
+    }
+}
+
 // `extra`: requirements of it count only where another package here requires that extra.
 void Requirements::collect(const facts::Distribution& requirer, const std::string& extra) {
     if (!m_collected.emplace(&requirer, extra).second) {
@@ -220,22 +275,24 @@ void Requirements::collect(const facts::Distribution& requirer, const std::strin
     auto markers = m_markers;
     markers.extra = extra;
     for (const auto& text : requirer.requires_dist) {
-        auto requirement = Requirement::parse(text);
-        if (!requirement || !requirement->url.empty()) {
+        auto requirement = applying(text, markers);
+        if (!requirement) {
             continue;
         }
-        if (requirement->marker) {
-            const auto applies = requirement->marker->evaluate(markers);
-            if (!applies || !*applies) {
-                continue;
-            }
-        }
-        const auto* required = installed(requirement->normalized_name());
+        const auto name = requirement->normalized_name();
+        const auto* required = installed(name);
         if (required == nullptr) {
+            const bool is_known = std::ranges::any_of(m_absent, [&](const Absent& one) {
+                return one.requirer == &requirer && one.name == name;
+            });
+            if (!is_known && !is_elsewhere(name)) {
+                m_absent.push_back({&requirer, name, name + requirement->specifiers.str(),
+                                    extra == "with-cuda" || extra == "and-cuda"});
+            }
             continue;
         }
-        for (const auto& name : requirement->extras) {
-            collect(*required, specs::normalize_project_name(name));
+        for (const auto& other : requirement->extras) {
+            collect(*required, specs::normalize_project_name(other));
         }
         add(requirer, *required, std::move(*requirement), kind_of(requirer, *required));
     }

@@ -25,6 +25,11 @@ const knowledge::PackageRelease* release_row(std::string_view name, std::string_
 // What the markers are evaluated for; none where the Python is not known.
 std::optional<specs::MarkerEnvironment> marker_environment(const CheckContext& context);
 
+// One line of Requires-Dist that applies; none where its marker does not, or cannot be evaluated,
+// and of a URL.
+std::optional<specs::Requirement> applying(const std::string& text,
+                                           const std::optional<specs::MarkerEnvironment>& markers);
+
 // How an unmet requirement is known, and so what is said of it: the cases of CE124.
 enum class Unmet {
     Required,      // the fix replaces the required package
@@ -47,23 +52,38 @@ struct Applied {
     bool holds = true;
 };
 
+// A requirement of something that is not installed.
+struct Absent {
+    const facts::Distribution* requirer = nullptr;
+    std::string name;  // PEP 503
+    std::string words; // as pip takes it: "nvidia-cudnn-cu12<10,>=9.1"
+    bool cuda = false; // of an extra with the CUDA that its plugin loads
+};
+
 // Refers to the context.
 class Requirements {
 public:
     Requirements(const CheckContext& context, specs::MarkerEnvironment markers);
 
     [[nodiscard]] const std::vector<Applied>& all() const { return m_applied; }
+    [[nodiscard]] const std::vector<Absent>& absent() const { return m_absent; }
     // Another package whose requirement of the same thing excludes this one; nullptr: none does.
     [[nodiscard]] const Applied* rival_of(const Applied& unmet) const;
     // All that is required of it, as pip takes it: "numpy<2,>=1.26"; empty where no version of it
-    // can meet that.
-    [[nodiscard]] std::string wanted_of(const Applied& unmet) const;
+    // can meet that. `more`: a clause beside them.
+    [[nodiscard]] std::string wanted_of(const facts::Distribution& required,
+                                        const std::string& more = {}) const;
+    // Whether all that is required of it admits that version.
+    [[nodiscard]] bool admits(const facts::Distribution& required,
+                              const std::string& version) const;
 
 private:
     [[nodiscard]] const facts::Distribution* installed(std::string_view name) const;
     [[nodiscard]] bool holds(const facts::Distribution& required,
                              const specs::SpecifierSet& specifiers) const;
     void collect(const facts::Distribution& requirer, const std::string& extra);
+    void collect_cuda_extra(const facts::Distribution& requirer);
+    [[nodiscard]] bool is_elsewhere(std::string_view name) const;
     void collect_unstated(const facts::Distribution& requirer, bool of_conda);
     void add(const facts::Distribution& requirer, const facts::Distribution& required,
              specs::Requirement requirement, Unmet kind, std::string source = {});
@@ -72,6 +92,7 @@ private:
     specs::MarkerEnvironment m_markers;
     std::set<std::pair<const facts::Distribution*, std::string>> m_collected;
     std::vector<Applied> m_applied;
+    std::vector<Absent> m_absent;
 };
 
 // unmet_requirements.cpp: the same of conda's records, as findings.

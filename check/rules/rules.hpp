@@ -17,10 +17,16 @@ void find_duplicates(const CheckContext& context, std::vector<CheckFinding>& fin
 void find_leftovers(const CheckContext& context, std::vector<CheckFinding>& findings);
 // leftovers.cpp: CE106 of an interrupted conda.
 void find_conda_leftovers(const CheckContext& context, std::vector<CheckFinding>& findings);
+// conda_clobbers.cpp: CE116 two conda packages that own one path.
+void find_conda_clobbers(const CheckContext& context, std::vector<CheckFinding>& findings);
 // replaced.cpp: CE104 a source-built or editable distribution replaced by a wheel.
 void find_replaced(const CheckContext& context, std::vector<CheckFinding>& findings);
 // extensions.cpp: CE110 another torch or C++ ABI, CE111 another CUDA, CE112 another Python.
 void find_foreign_extensions(const CheckContext& context, std::vector<CheckFinding>& findings);
+// numpy_modules.cpp: CE113 of modules that the installed NumPy refuses.
+void find_foreign_numpy_modules(const CheckContext& context, std::vector<CheckFinding>& findings);
+// earlier_copies.cpp: CE115 another version on PYTHONPATH or in the user's site-packages.
+void find_earlier_copies(const CheckContext& context, std::vector<CheckFinding>& findings);
 // extensions.cpp: CE114 of modules for another torch that the next build would install.
 void find_stale_builds(const CheckContext& context, std::vector<CheckFinding>& findings);
 // torch_family.cpp: CE120 partners of another release, CE121 of another CUDA, CE122 a CPU build
@@ -29,6 +35,8 @@ void find_torch_family(const CheckContext& context, std::vector<CheckFinding>& f
 // unmet_requirements.cpp: CE124 what a package of the CUDA world requires and is not met. After
 // find_foreign_extensions, which reports the same of compiled modules.
 void find_unmet_requirements(const CheckContext& context, std::vector<CheckFinding>& findings);
+// absent_requirements.cpp: CE125 what is required and not installed. After find_missing_libraries.
+void find_absent_requirements(const CheckContext& context, std::vector<CheckFinding>& findings);
 // cuda_copies.cpp: CE130 several CUDA runtimes, CE131 cuDNNs, CE132 NCCLs.
 void find_cuda_copies(const CheckContext& context, std::vector<CheckFinding>& findings);
 // cudnn_parts.cpp: CE133, for find_cuda_copies: libcudnn.so.9 and the parts that it opens
@@ -38,6 +46,8 @@ void find_cudnn_parts(const CheckContext& context, std::vector<CheckFinding>& fi
 void find_nvcc_parts(const CheckContext& context, std::vector<CheckFinding>& findings);
 // shadowed_libraries.cpp: CE135 another cuDNN or CUDA library on LD_LIBRARY_PATH or LD_PRELOAD.
 void find_shadowed_libraries(const CheckContext& context, std::vector<CheckFinding>& findings);
+// missing_libraries.cpp: CE136 a CUDA library that a framework needs and that is not there.
+void find_missing_libraries(const CheckContext& context, std::vector<CheckFinding>& findings);
 // cuda_fit.cpp: CE140 framework and toolkit, CE141 to CE143 driver and runtime.
 void find_cuda_misfits(const CheckContext& context, std::vector<CheckFinding>& findings);
 // nvcc.cpp: CE150, for find_cuda_misfits: something has to be compiled with CUDA and no

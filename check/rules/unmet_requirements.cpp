@@ -4,6 +4,7 @@
 #include "base/ranges.hpp"
 #include "base/shell_word.hpp"
 #include "check/rules/evidence.hpp"
+#include "check/rules/missing_libraries.hpp"
 #include "check/rules/requirements.hpp"
 #include "check/rules/rules.hpp"
 #include "check/rules/torch_pairing.hpp"
@@ -107,7 +108,7 @@ void add_word(std::vector<std::string>& words, std::string word) {
 // The required package, in a version that all who require it accept.
 void change_required(const CheckContext& context, const Requirements& requirements,
                      const Applied& unmet, Change& change) {
-    auto wanted = requirements.wanted_of(unmet);
+    auto wanted = requirements.wanted_of(*unmet.required);
     if (wanted.empty()) {
         change.known = false;
         return;
@@ -175,13 +176,35 @@ std::string command_of(const CheckContext& context, Change change) {
     return pip_install(context, change.like, change.pip);
 }
 
-// CE110, CE111: its compiled modules are seen not to fit torch, and are the proof of it.
-bool is_reported(const std::vector<CheckFinding>& findings, const Applied& unmet) {
+// Its files prove the same: compiled modules that do not fit torch (CE110, CE111), a library of
+// another version (CE136).
+bool is_reported(const CheckContext& context, const std::vector<CheckFinding>& findings,
+                 const Applied& unmet) {
+    if (lacks_library_of(context, *unmet.requirer, unmet.required->name)) {
+        return true;
+    }
     return unmet.required->name == "torch" &&
            std::ranges::any_of(findings, [&](const CheckFinding& found) {
                return found.subject == unmet.requirer->name &&
                       (found.finding.code == "CE110" || found.finding.code == "CE111");
            });
+}
+
+// Of packages that have nothing to do with CUDA it is only noted.
+std::optional<facts::Severity> severity_of(const facts::Distribution& requirer) {
+    return is_of_cuda_world(requirer.name) ? std::nullopt : std::optional(facts::Severity::Note);
+}
+
+// ", by pip, 2026-11-25 13:43 UTC": an install after the requirer's own that brought the version.
+std::string later_install(const facts::Distribution& required,
+                          const facts::Distribution& requirer) {
+    constexpr std::int64_t k_one_install_ns = 60'000'000'000;
+    return requirer.installed_ns > 0 &&
+                   required.installed_ns > requirer.installed_ns + k_one_install_ns
+               ? fmt::format(", by {}, {}, after {}",
+                             required.installer.empty() ? "an install" : required.installer,
+                             utc(required.installed_ns), requirer.name)
+               : std::string();
 }
 
 // One finding for a package, whatever number of its requirements are not met in the same way.
@@ -223,14 +246,16 @@ void report_unmet(const CheckContext& context, const Requirements& requirements,
                          {"more", more == 0 ? std::string() : std::to_string(more)},
                          {"rival", rival == nullptr ? "" : title_of(*rival->requirer)},
                          {"needed", rival == nullptr ? "" : rival->name + rival->specifiers.str()},
-                         {"command", command}});
+                         {"command", command}},
+                        severity_of(*first.requirer));
     found.finding.evidence.push_back(
         {absolute_path(context, first.requirer->metadata), 0, title_of(*first.requirer)});
     for (const auto* one : unmet) {
         const auto required = one->name + one->specifiers.str();
-        found.finding.evidence.push_back(
-            {absolute_path(context, one->required->metadata), 0,
-             one->required->version + " is installed; required: " + required});
+        found.finding.evidence.push_back({absolute_path(context, one->required->metadata), 0,
+                                          one->required->version + " is installed" +
+                                              later_install(*one->required, *one->requirer) +
+                                              "; required: " + required});
         if (!one->source.empty()) {
             found.finding.evidence.push_back({one->source, 0, required});
         }
@@ -264,7 +289,7 @@ void find_unmet_requirements(const CheckContext& context, std::vector<CheckFindi
     const Requirements requirements(context, *markers);
     std::vector<std::vector<const Applied*>> groups;
     for (const auto& one : requirements.all()) {
-        if (one.holds || is_reported(findings, one)) {
+        if (one.holds || is_reported(context, findings, one)) {
             continue;
         }
         const auto same = std::ranges::find_if(groups, [&](const auto& group) {

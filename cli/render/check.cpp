@@ -138,6 +138,21 @@ std::string size_text(long long bytes) {
                               : std::to_string((bytes + 1023) >> 10) + " KiB";
 }
 
+// A command that several findings have is shown with the first of them.
+nlohmann::json with_new_command(nlohmann::json finding, std::map<std::string, std::string>& shown) {
+    const std::string command = text_at(member(finding, "fix"), "command");
+    if (command.empty()) {
+        return finding;
+    }
+    const auto [first, is_new] = shown.try_emplace(command, text_at(finding, "code"));
+    if (!is_new) {
+        auto& fix = finding["fix"];
+        fix["command"] = nullptr;
+        fix["text"] = text_at(fix, "text") + ", with the command of " + first->second + " above";
+    }
+    return finding;
+}
+
 } // namespace
 
 std::string render_check(const nlohmann::json& check, const Style& style) {
@@ -145,8 +160,10 @@ std::string render_check(const nlohmann::json& check, const Style& style) {
     page.row("env",
              joined({short_path(style, text_at(check, "environment")), extent_of(check)}, " · "));
     std::string findings;
+    std::map<std::string, std::string> commands; // with the code of their first finding
     for (const nlohmann::json& finding : list_at(check, "findings")) {
-        findings += render_finding(within(finding, text_at(check, "environment")), style);
+        findings += render_finding(
+            with_new_command(within(finding, text_at(check, "environment")), commands), style);
         if (style.verbose) {
             Page files(style, 14);
             bool first = true;

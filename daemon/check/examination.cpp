@@ -5,8 +5,12 @@
 #include "base/shell_word.hpp"
 #include "base/state_directory.hpp"
 #include "base/text.hpp"
+#include "check/extensions/cuda_needs.hpp"
+#include "check/extensions/numpy_modules.hpp"
 #include "check/extensions/read_extensions.hpp"
+#include "check/inventory/earlier_sites.hpp"
 #include "check/inventory/examine.hpp"
+#include "check/inventory/failing_imports.hpp"
 #include "check/repair/kept_store.hpp"
 #include "check/repair/restore_kept.hpp"
 #include "check/rules/origin.hpp"
@@ -131,6 +135,22 @@ searched_libraries(std::string preload, std::string_view library_path, const std
         }
     }
     return found;
+}
+
+// Where ld.so looks, and Python before the environment.
+extensions::LoaderPlaces loader_places(std::string_view library_path,
+                                       const std::vector<facts::EarlierSite>& earlier) {
+    extensions::LoaderPlaces places;
+    for (const auto directory : split(library_path, ':')) {
+        places.directories.emplace_back(directory);
+    }
+    for (const char* const directory : {"/lib64", "/usr/lib64", "/lib", "/usr/lib"}) {
+        places.directories.emplace_back(directory);
+    }
+    for (const auto& site : earlier) {
+        places.python_path.push_back(site.path);
+    }
+    return places;
 }
 
 // The directory that closes `path`: itself, or one above it that may not be gone through.
@@ -269,9 +289,18 @@ void Examination::look_at_cuda(const nlohmann::json& params, const protocol::Cal
         m_seen.host = std::move(*host);
     }
     m_seen.extensions = extensions::read_extensions(inventory(), wanted);
+    m_seen.numpy_modules = extensions::read_numpy_modules(inventory(), wanted);
+    m_seen.failing_imports = inventory::failing_imports(inventory(), wanted);
+    const auto variable = [&](const char* name) { return caller.variable(name).value_or(""); };
+    m_seen.python_path = variable("PYTHONPATH");
+    m_seen.earlier_sites =
+        inventory::earlier_sites(inventory(), {m_seen.python_path, variable("PYTHONNOUSERSITE"),
+                                               variable("PYTHONUSERBASE"), variable("HOME")});
     m_seen.library_path = caller.variable("LD_LIBRARY_PATH").value_or("");
     m_seen.searched = searched_libraries(caller.variable("LD_PRELOAD").value_or(""),
                                          m_seen.library_path, inventory().prefix);
+    m_seen.missing_libraries = extensions::missing_cuda_libraries(
+        inventory(), loader_places(m_seen.library_path, m_seen.earlier_sites), wanted);
 }
 
 std::vector<rules::CheckFinding> Examination::findings() const {
@@ -289,6 +318,11 @@ std::vector<rules::CheckFinding> Examination::findings() const {
     }
     if (m_depth == rules::CheckDepth::Everything) {
         context.extensions = m_seen.extensions;
+        context.numpy_modules = m_seen.numpy_modules;
+        context.missing_libraries = m_seen.missing_libraries;
+        context.failing_imports = m_seen.failing_imports;
+        context.earlier_sites = m_seen.earlier_sites;
+        context.python_path = m_seen.python_path;
         context.library_path = m_seen.library_path;
         context.searched = m_seen.searched;
         context.constraints = constraints_of(inventory().prefix);

@@ -22,6 +22,11 @@ struct Seen {
     std::optional<facts::Examined> examined;
     std::optional<facts::Host> host;
     std::vector<facts::ExtensionModule> extensions;
+    std::vector<facts::NumpyModule> numpy_modules;
+    std::vector<facts::MissingLibrary> missing_libraries;
+    std::vector<facts::FailingImport> failing_imports;
+    std::vector<facts::EarlierSite> earlier_sites;
+    std::string python_path;  // PYTHONPATH
     std::string library_path; // LD_LIBRARY_PATH
     std::vector<rules::SearchedLibrary> searched;
 };

@@ -1,5 +1,5 @@
-// What a compiled extension module asks of the framework and the runtime that it is loaded into, as
-// its file says. Pure data.
+// What compiled modules and libraries ask of the framework, the NumPy and the CUDA libraries that
+// they are loaded with, as their files say. Pure data.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,24 @@ struct ExtensionModule {
     // It lies in build/ of the source and no file of that is newer: setuptools takes it from there
     // as it is when it builds next. Nothing imports it.
     bool in_build = false;
+};
+
+// A module that the installed NumPy refuses.
+struct NumpyModule {
+    std::uint32_t distribution = 0; // of Inventory::distributions
+    std::string path;               // relative to the prefix, or absolute
+    bool is_for_numpy_1 = false;    // compiled with the headers of NumPy 1
+    std::string least;              // "2.0": the oldest that it accepts; empty: NumPy 1
+};
+
+// A CUDA library that a framework's files name and that the environment does not have.
+struct MissingLibrary {
+    std::uint32_t distribution = 0; // of Inventory::distributions: whose file names it
+    std::string path;               // of that file, relative to the prefix, or absolute
+    std::string soname;             // "libcublas.so.12"
+    // Where the loader finds it outside of the environment: a toolkit in LD_LIBRARY_PATH or
+    // ld.so.cache. Empty: nowhere.
+    std::string outside;
 };
 
 } // namespace cudaenv::facts

@@ -180,6 +180,15 @@ struct PathFile {
     std::vector<std::string> finders;     // modules of editable installs that it imports
 };
 
+// A package that imports, without a condition, what no distribution of that name is here for.
+struct FailingImport {
+    std::uint32_t distribution = 0; // of Inventory::distributions
+    std::string requirement;        // PEP 503: "python-dateutil"
+    std::string module;             // "dateutil"
+    std::string path;               // of the file that imports it
+    unsigned line = 0;
+};
+
 // What could not be read, whole or in part.
 struct InventoryNote {
     std::string path;

@@ -9,7 +9,10 @@ namespace {
 
 std::vector<Framework> read_frameworks() {
     std::vector<Framework> rows;
-    read_table("frameworks", [&](std::string_view, const Row& row) {
+    read_table("frameworks", [&](std::string_view section, const Row& row) {
+        if (section != "frameworks") {
+            return;
+        }
         Framework framework;
         framework.name = row.text("name");
         framework.conda = row.list("conda");
@@ -31,6 +34,12 @@ std::vector<Framework> read_frameworks() {
     return rows;
 }
 
+LibraryUser::Without without_of(std::string_view text) {
+    return text == "import" ? LibraryUser::Without::ImportFails
+           : text == "cpu"  ? LibraryUser::Without::RunsOnCpu
+                            : LibraryUser::Without::UseFails;
+}
+
 } // namespace
 
 std::span<const Framework> frameworks() {
@@ -42,6 +51,20 @@ const Framework* find_framework(std::string_view name) {
     const auto rows = frameworks();
     return find_pointer_if(
         rows, [&](const Framework& row) { return row.name == name || is_one_of(name, row.conda); });
+}
+
+std::span<const LibraryUser> library_users() {
+    static const std::vector<LibraryUser> rows = [] {
+        std::vector<LibraryUser> read;
+        read_table("frameworks", [&](std::string_view section, const Row& row) {
+            if (section == "library_users") {
+                read.push_back({row.list("names"), row.list("files"),
+                                without_of(row.text("without")), row.source()});
+            }
+        });
+        return read;
+    }();
+    return rows;
 }
 
 std::optional<int> oldest_gcc(const Framework& framework, const DottedVersion& release) {

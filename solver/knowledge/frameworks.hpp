@@ -41,4 +41,16 @@ const Framework* find_framework(std::string_view name);
 // The oldest g++ for extensions of that release; nothing where any will do.
 std::optional<int> oldest_gcc(const Framework& framework, const DottedVersion& release);
 
+// A distribution whose files name CUDA libraries in DT_NEEDED.
+struct LibraryUser {
+    enum class Without { ImportFails, RunsOnCpu, UseFails };
+
+    std::vector<std::string> names; // PyPI's, normalised
+    std::vector<std::string> files; // beginnings of their paths in site-packages
+    Without without = Without::ImportFails; // what happens if a library is not found
+    std::string source;
+};
+// Of one distribution the first row that fits decides of a file.
+std::span<const LibraryUser> library_users();
+
 } // namespace cudaenv::knowledge

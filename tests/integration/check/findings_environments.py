@@ -2,8 +2,10 @@
 
 import json
 import os
+import subprocess
 
-from envs import HomeTest, conda_python_package
+from environments import tools
+from envs import PROGRAMS, HomeTest, Index, conda_python_package
 
 
 def module(text):
@@ -16,6 +18,9 @@ def many(name, version, who):
 
 
 class FindingsTest(HomeTest):
+    reported = None  # the environment of the last finding, and the words of its check
+    commands_need = ""  # a reason why this test's command cannot be carried out here
+
     @classmethod
     def conda_packages(cls):
         return [conda_python_package("other", "1.0", many("other", "1.0", "conda"))]
@@ -44,7 +49,36 @@ class FindingsTest(HomeTest):
         for line in [finding["title"], *(item["text"] for item in finding["evidence"])]:
             self.assertNotIn("\n", line)
         self.assertTrue(finding["fix"] and (finding["fix"]["command"] or finding["fix"]["text"]), text)
+        self.reported = prefix, words
         return finding
+
+    def tearDown(self):
+        """The printed commands of what the test reported last, pasted into a shell, take it away and add nothing."""
+        if not self.reported or self.commands_need:
+            return
+        (prefix, words), self.reported = self.reported, None
+        before = self.home.check(prefix, *words)["findings"]
+        commands = [finding["fix"]["command"] for finding in before
+                    if finding["fix"]["command"] and finding["severity"] != "note"]
+        commands = [command + " --yes" if command.startswith("cudaenv check --fix") else command for command in commands]
+        if any(needed in command for command in commands
+               for needed in ("conda install", "://", "cudaenv resolve", "cudaenv pin", "cudaenv attach")):
+            return  # it needs what is not on this machine, or is the first of several steps
+        if not commands:
+            return
+        self.home.uv(prefix, "install", "--no-deps", "pip==25.3")
+        # In one shell, as they are printed.
+        script = 'cudaenv() { "$CHECK" "$@"; }\n' + "".join(f"{command} || exit 99\n" for command in commands)
+        with Index(self.home.root / "wheels") as index:
+            done = subprocess.run(
+                ["bash", "-c", script + 'echo; echo FINDINGS; exec "$CHECK" check -p "$PREFIX" --json "$@"', "bash", *map(str, words)],
+                capture_output=True, text=True, timeout=300,
+                env={**self.home.environment, "PATH": f"{tools()}:/usr/bin:/bin", "CHECK": PROGRAMS["cudaenv"],
+                     "PREFIX": str(prefix), "PIP_INDEX_URL": index.url, "UV_DEFAULT_INDEX": index.url})
+        said = script + done.stdout + done.stderr
+        self.assertIn(done.returncode, (0, 1), said)
+        left = json.loads(done.stdout.partition("\nFINDINGS\n")[2])["findings"]
+        self.assertEqual([finding["title"] for finding in left], [], said)
 
     def silent(self, prefix, *words):
         findings = self.home.check(prefix, *words)["findings"]

@@ -18,7 +18,7 @@ class CudaFindings(FindingsTest):
     def make_wheels(cls, home):
         for torch, cuda in (("2.8.0", "12.8"), ("2.7.1", "12.8"), ("2.8.0", "11.8"), ("2.8.0", None), ("2.8.0", "12.6")):
             make_family(home, torch, cuda)
-        for cuda, version in (("11", "9.10.2.21"), ("12", "9.12.0.46"), ("13", "9.12.0.46")):
+        for cuda, version in (("11", "9.10.2.21"), ("12", "9.10.2.21"), ("12", "9.12.0.46"), ("13", "9.12.0.46")):
             home.wheel(f"nvidia-cudnn-cu{cuda}", version, cudnn_files(version), tag="py3-none-linux_x86_64")
         home.wheel("nvidia-nccl-cu12", "2.27.3", nccl_files("2.27.3", "12.8"), tag="py3-none-linux_x86_64")
         home.wheel("nvidia-nccl-cu13", "2.27.7", nccl_files("2.27.7", "13.0"), tag="py3-none-linux_x86_64")
@@ -85,6 +85,7 @@ class CudaFindings(FindingsTest):
         self.pip(prefix, "--target", str(prefix / SITE), "--python-version", "3.10", "--platform", "linux_x86_64",
                  "--only-binary", ":all:", "apexpython")
         finding = self.only(prefix, "CE112", severity="error", says=["apexpython", "3.10", VERSION])
+        self.apex("apexpython", "in_2_8_0")  # on the index
         self.assertIn("_C.cpython-310-x86_64-linux-gnu.so", json.dumps(finding["evidence"]))
 
     def test_CE112_a_module_of_another_python_copied_from_another_environment(self):
@@ -97,6 +98,7 @@ class CudaFindings(FindingsTest):
         prefix = self.torch_env()
         quiet(["cp", "-r", f"{maker}/target/.", prefix / SITE])
         self.only(prefix, "CE112", severity="error", says=["apexcopied", "3.10", VERSION])
+        self.apex("apexcopied", "in_2_8_0")  # on the index
 
     def test_CE112_is_silent_where_there_is_one_for_this_python_beside_it(self):
         made = library("", 'extern "C" void* PyInit__x() { return 0; }')
@@ -253,6 +255,7 @@ class CudaFindings(FindingsTest):
         self.pip(prefix, "--no-deps", "xformers==0.0.31")
         finding = self.only(prefix, "CE124", severity="warning", says=["xformers 0.0.31", "torch==2.7.1", "2.8.0+cu128"])
         self.assertIn(" torch==2.8.0+cu128", finding["fix"]["command"])
+        self.home.wheel("xformers", "0.0.32.post2", {"xformers/__init__.py": ""}, ["torch==2.8.0"])
         status = json.loads(self.home.run("status", "-p", str(prefix), "--json").stdout)
         self.assertIn("CE124", [one["code"] for one in status["findings"]])
 

@@ -14,7 +14,7 @@ ABI_MARK = "-D_GLIBCXX_USE_CXX11_ABI="
 
 
 @functools.lru_cache(maxsize=None)
-def library(soname="", source="", needed=(), version_script="", symbol_version=""):
+def library(soname="", source="", needed=(), rpath=""):
     """The bytes of a shared library out of C++ source, whose needs are `needed`."""
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
@@ -24,7 +24,7 @@ def library(soname="", source="", needed=(), version_script="", symbol_version="
             build(stub, "", name)
             stubs.append(str(stub))
         target = root / "made.so"
-        build(target, source, soname, stubs)
+        build(target, source, soname, [*stubs, *([f"-Wl,-rpath,{rpath}"] if rpath else [])])
         return target.read_bytes()
 
 
@@ -63,13 +63,17 @@ __attribute__((visibility("default"))) int THPVariable_Wrap(int x) { return x; }
 """
 
 
+RPATH = ":".join(f"$ORIGIN/../../nvidia/{part}/lib" for part in ("cublas", "cuda_runtime", "cudnn", "nccl"))
+
+
 def cuda_needs(cuda):
     major = cuda.split(".")[0]
     return f"libcudart.so.{'11.0' if major == '11' else major}"
 
 
-def torch_files(version, cuda=None, added="of_this_release"):
-    """`cuda`: "12.8", None of a CPU build. `added`: a function c10::ADDED(int) that other releases lack."""
+def torch_files(version, cuda=None, added="of_this_release", libraries=()):
+    """`cuda`: "12.8", None of a CPU build. `added`: a function c10::ADDED(int) that other releases lack. `libraries`:
+    that libtorch_cuda.so needs beside the runtime."""
     files = {
         "torch/__init__.py": "from .version import __version__\n",
         "torch/version.py": "from typing import Optional\n\n__all__ = ['__version__', 'debug', 'cuda', 'git_version',"
@@ -86,7 +90,8 @@ def torch_files(version, cuda=None, added="of_this_release"):
     if cuda:
         files["torch/lib/libc10_cuda.so"] = library("libc10_cuda.so", CUDA, ("libc10.so", cuda_needs(cuda)))
         files["torch/lib/libtorch_cuda.so"] = library("libtorch_cuda.so", TORCH_CUDA, ("libc10_cuda.so",
-                                                                                       cuda_needs(cuda)))
+                                                                                       cuda_needs(cuda), *libraries),
+                                                        RPATH)
     return files
 
 

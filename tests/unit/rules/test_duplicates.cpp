@@ -96,8 +96,8 @@ TEST_CASE("two records of one name are one finding, and the older is uninstalled
         env.inventory.distributions[0].version = "1.15.0";
         env.inventory.distributions[0].installed_ns = env.inventory.distributions[1].installed_ns;
         CHECK(env.found("CE105").at(0).repairs.empty());
-        CHECK(env.found("CE105")[0].finding.fix->command ==
-              "/env/bin/python -m pip uninstall -y six");
+        // `pip uninstall six` takes the files of the other.
+        CHECK(env.found("CE105")[0].finding.fix->command.empty());
     }
 }
 

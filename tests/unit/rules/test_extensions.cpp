@@ -114,15 +114,27 @@ TEST_CASE("an unresolved symbol of torch's is an error that names it readably") 
     CHECK(found[0].files.size() == 2);
 }
 
-TEST_CASE("what an index has compiled for another torch is compiled here") {
+TEST_CASE("what is compiled for another torch is built from where the tables have it") {
     Apex apex;
     auto& module = apex.module("apex_C");
     module.unresolved = {k_new_abi};
     auto& distribution = apex.env.inventory.distributions[module.distribution];
     distribution.direct_url.reset();
-    CHECK(apex.env.found("CE110").at(0).finding.fix->command ==
-          "/env/bin/python -m pip install --no-deps --no-build-isolation --force-reinstall "
-          "--no-cache-dir --no-binary apex apex==0.1");
+    const auto command = [&] { return apex.env.found("CE110").at(0).finding.fix->command; };
+    const std::string rebuild = "/env/bin/python -m pip install --no-deps --no-build-isolation "
+                                "--force-reinstall --no-cache-dir ";
+    CHECK(command() ==
+          "APEX_CPP_EXT=1 APEX_CUDA_EXT=1 " + rebuild + "git+https://github.com/NVIDIA/apex");
+    distribution.name = "flash-attn"; // the index has its source
+    distribution.version = "2.7.4.post1+cu12torch2.6";
+    CHECK(command() == rebuild + "--no-binary flash-attn flash-attn==2.7.4.post1");
+    distribution.name = "torch-scatter"; // the index has its source, another page its wheels
+    distribution.version = "2.1.2+pt21cu118";
+    CHECK(command() == "/env/bin/python -m pip install --no-deps --force-reinstall --no-cache-dir "
+                       "torch-scatter -f https://data.pyg.org/whl/torch-2.8.0+cu126.html");
+    distribution.name = "ours"; // it may have no source
+    distribution.version = "1.0";
+    CHECK(command().empty());
 
     // for another Python the index has another wheel
     module.unresolved.clear();
@@ -132,7 +144,7 @@ TEST_CASE("what an index has compiled for another torch is compiled here") {
     distribution.tags = {"cp310-cp310-linux_x86_64"};
     const auto fix = *apex.env.found("CE112").at(0).finding.fix;
     CHECK(fix.command == "/env/bin/python -m pip install --no-deps --force-reinstall "
-                         "--no-cache-dir apex==0.1");
+                         "--no-cache-dir ours==1.0");
     CHECK(is_case(apex.env.found("CE112").at(0), "", {{"reinstall", "yes"}}));
 }
 

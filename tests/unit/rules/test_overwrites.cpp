@@ -181,13 +181,6 @@ TEST_CASE("a wheel of another name that wrote over conda's files leaves the choi
         CHECK(same.codes().empty());
         CHECK(same.codes(CheckDepth::Records).empty());
     }
-    SECTION("nor of two conda packages that write one path") {
-        ContextBuilder clobber;
-        clobber.file(clobber.conda("a", "1"), "lib/a.so", "one");
-        clobber.file(clobber.conda("b", "1"), "lib/a.so", "two");
-        CHECK(clobber.codes().empty());
-        CHECK(clobber.codes(CheckDepth::Records).empty());
-    }
     SECTION("nor, by the records alone, where both were written at one time") {
         ContextBuilder copied;
         auto& one = copied.conda("a", "1");
@@ -559,6 +552,31 @@ TEST_CASE("links made by hand and unreadable files are no findings") {
         CheckContext looked = context;
         looked.examined = &examined;
         CHECK(check(looked, CheckDepth::Everything).empty());
+    }
+}
+
+TEST_CASE("two conda packages that own one library with different content are one note") {
+    ContextBuilder env;
+    auto& one = env.conda("libone", "1.0");
+    auto& two = env.conda("libtwo", "2.0");
+    env.file(one, "lib/libshared.so", "of one");
+    SECTION("with different content") {
+        env.file(two, "lib/libshared.so", "of two");
+        const auto found = env.found("CE116");
+        REQUIRE(found.size() == 1);
+        CHECK(env.codes() == Codes{"CE116"});
+        CHECK(found[0].finding.severity == facts::Severity::Note);
+        CHECK(found[0].files == std::vector<std::string>{"lib/libshared.so"});
+        CHECK(is_case(found[0], "", {{"one", "libone 1.0"}, {"other", "libtwo 2.0"}, {"n", "1"}}));
+    }
+    SECTION("silent where the content is the same") {
+        env.file(two, "lib/libshared.so", "of one");
+        CHECK(env.found("CE116").empty());
+    }
+    SECTION("silent of documents") {
+        env.file(one, "share/doc/README", "of one");
+        env.file(two, "share/doc/README", "of two");
+        CHECK(env.found("CE116").empty());
     }
 }
 

@@ -48,6 +48,13 @@ TEST_CASE("another version than torch requires is one warning, with the command 
     }
 }
 
+TEST_CASE("what a package that has nothing to do with CUDA requires is a note") {
+    ContextBuilder env;
+    wheel(env, "numpy", "2.2.0");
+    wheel(env, "my-plots", "1.0", {"numpy<2"});
+    CHECK(only(env).finding.severity == facts::Severity::Note);
+}
+
 TEST_CASE("a requirement that does not apply or is not installed is no finding") {
     ContextBuilder env;
     wheel(env, "numpy", "2.2.0");
@@ -68,9 +75,6 @@ TEST_CASE("a requirement that does not apply or is not installed is no finding")
     }
     SECTION("unreadable") {
         wheel(env, "tensorflow", "2.18.0", {"numpy (of course"});
-    }
-    SECTION("of a package of another world") {
-        wheel(env, "my-plots", "1.0", {"numpy<2"});
     }
     SECTION("of a Python that is not known") {
         env.inventory.sites = {"site-packages"};
