@@ -182,17 +182,6 @@ private:
     Uninstallation m_planned;
 };
 
-Result<void> unlink(const PrefixDirectory& prefix, const std::string& path) {
-    const auto place = prefix.place(path);
-    if (!place) {
-        return place.error().code == "not-found" ? Result<void>() : tl::unexpected(place.error());
-    }
-    if (::unlinkat(place->directory.get(), place->name.c_str(), 0) != 0 && errno != ENOENT) {
-        return failed_on(errno, "cannot remove", path);
-    }
-    return {};
-}
-
 } // namespace
 
 Result<Uninstallation> plan_uninstall(const PrefixDirectory& prefix,
@@ -210,18 +199,18 @@ Result<Uninstallation> plan_uninstall(const PrefixDirectory& prefix,
     return Planning(prefix, inventory, claims, distribution, stays, wanted).make();
 }
 
-Result<void> take_files(const PrefixDirectory& prefix, const facts::Claims& claims,
-                        const Uninstallation& planned) {
+Result<void> take_files(const PrefixDirectory& prefix, Staging& staging,
+                        const facts::Claims& claims, const Uninstallation& planned) {
     for (const std::string& path : planned.files) {
-        CUDAENV_TRY_VOID(unlink(prefix, path));
+        CUDAENV_TRY_VOID(staging.take_away(path));
         remove_compiled(prefix, claims, path);
     }
     return {};
 }
 
-Result<void> take_shared_metadata(const PrefixDirectory& prefix, const Uninstallation& planned) {
+Result<void> take_shared_metadata(Staging& staging, const Uninstallation& planned) {
     for (const std::string& path : planned.metadata_files) {
-        CUDAENV_TRY_VOID(unlink(prefix, path));
+        CUDAENV_TRY_VOID(staging.take_away(path));
     }
     return {};
 }

@@ -46,9 +46,9 @@ std::vector<std::string> unlike_both(const Preparation& with) {
 Result<void> commit(const Uninstallation& planned, Part part, const Preparation& with) {
     switch (part) {
     case Part::Take:
-        return take_files(with.prefix, with.claims, planned);
+        return take_files(with.prefix, with.staging, with.claims, planned);
     case Part::TakeShared:
-        return take_shared_metadata(with.prefix, planned);
+        return take_shared_metadata(with.staging, planned);
     case Part::TakeRecords:
         return take_metadata(with.prefix, with.staging, planned);
     case Part::NewRecords:

@@ -394,11 +394,19 @@ std::string worse_of(std::span<const UnmetRequirement> unmet_before,
             return one.dependent + " would no longer have " + one.requirement;
         }
     }
+    std::set<std::string_view> files; // that something was the matter with
+    for (const auto& before : findings_before) {
+        files.insert(before.files.begin(), before.files.end());
+    }
     for (const auto& found : findings_after) {
+        const bool same_files =
+            !found.files.empty() && std::ranges::all_of(found.files, [&](const auto& file) {
+                return files.contains(file);
+            });
         const bool known = std::ranges::any_of(findings_before, [&](const CheckFinding& before) {
             return before.finding.code == found.finding.code && before.subject == found.subject;
         });
-        if (!known && found.finding.severity != facts::Severity::Note) {
+        if (!known && !same_files && found.finding.severity != facts::Severity::Note) {
             return found.finding.code + ' ' + found.finding.title;
         }
     }

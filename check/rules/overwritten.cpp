@@ -151,6 +151,12 @@ private:
             auto& loss = add_loss(LossKind::Gone, party, {});
             loss.gone = std::exchange(lost.gone, {});
         }
+        if (taker && m_parties.took_over(*taker, party)) {
+            // Said of the distribution that is in its place.
+            std::erase_if(lost.changed, [&](const std::string& path) {
+                return claim_of(*taker, path).hash == facts::ClaimHash::Sha256;
+            });
+        }
         conclude_changed(party, lost);
     }
     // pip's distribution of what the package lays down; of several the one installed last.

@@ -277,6 +277,18 @@ void Examination::look_at_cuda(const nlohmann::json& params, const protocol::Cal
 }
 
 std::vector<rules::CheckFinding> Examination::findings() const {
+    return rules::check(context(), m_depth);
+}
+
+void Examination::withhold_harmful(std::vector<rules::CheckFinding>& findings) const {
+    rules::withhold_harmful_repairs(context(), findings);
+}
+
+std::vector<rules::UnmetRequirement> Examination::unmet() const {
+    return rules::unmet_requirements(context());
+}
+
+rules::CheckContext Examination::context() const {
     rules::CheckContext context{inventory(), m_claims, m_ownership};
     context.examined = m_seen.examined ? &*m_seen.examined : nullptr;
     if (m_depth != rules::CheckDepth::Records) {
@@ -298,7 +310,7 @@ std::vector<rules::CheckFinding> Examination::findings() const {
     context.seen = m_memory.seen;
     context.kept = m_kept;
     context.is_named = m_is_named;
-    return rules::check(context, m_depth);
+    return context;
 }
 
 memory::EnvironmentMemory Examination::memory_now() const {

@@ -4,7 +4,7 @@
 #include "base/goes_on.hpp"
 #include "base/result.hpp"
 #include "check/memory/environment_memory.hpp"
-#include "check/rules/check.hpp"
+#include "check/rules/consequences.hpp"
 #include "daemon/activation/activation.hpp"
 #include "daemon/check/inventories.hpp"
 
@@ -56,6 +56,9 @@ public:
                                                    const GoesOn& wanted = {});
 
     [[nodiscard]] std::vector<rules::CheckFinding> findings() const;
+    // Of some of them: those of their repairs that do no harm without the others'.
+    void withhold_harmful(std::vector<rules::CheckFinding>& findings) const;
+    [[nodiscard]] std::vector<rules::UnmetRequirement> unmet() const;
     [[nodiscard]] const Seen& seen() const { return m_seen; }
     [[nodiscard]] const facts::Inventory& inventory() const { return m_loan.inventory(); }
     [[nodiscard]] const facts::Claims& claims() const { return m_claims; }
@@ -70,6 +73,7 @@ public:
 
 private:
     explicit Examination(Inventories::Loan loan);
+    [[nodiscard]] rules::CheckContext context() const;
     void look_at_files(const protocol::Caller& caller, const GoesOn& wanted);
     void look_at_cuda(const nlohmann::json& params, const protocol::Caller& caller,
                       const GoesOn& wanted, const Earlier& earlier);

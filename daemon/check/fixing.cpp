@@ -57,6 +57,7 @@ Fixing::Fixing(const Examination& examination, const FindingChoice& choice,
             m_findings.push_back(std::move(found));
         }
     }
+    examination.withhold_harmful(m_findings);
     m_steps = repair::steps_of(m_findings);
     std::string whole = examination.inventory().prefix;
     for (const repair::RepairStep& step : m_steps) {
@@ -112,7 +113,7 @@ nlohmann::json Fixing::object() const {
             {"plan", m_fingerprint}};
 }
 
-Result<nlohmann::json> Fixing::carry_out(const GoesOn& wanted) {
+Result<Fixing::Done> Fixing::carry_out(const GoesOn& wanted) {
     const facts::Inventory& inventory = m_examination->inventory();
     if (const auto installer = repair::installer_at_work(inventory.prefix)) {
         return unavailable("installer-at-work",
@@ -126,8 +127,9 @@ Result<nlohmann::json> Fixing::carry_out(const GoesOn& wanted) {
                                                        inventory.prefix),
                                 {.groups = m_examination->config().trusted_groups()}};
     places.trust.add_owner_of(inventory.prefix);
-    CUDAENV_TRY(const auto outcomes,
+    CUDAENV_TRY(auto carried,
                 repair::carry_out(inventory, m_examination->claims(), m_steps, places, wanted));
+    const auto& outcomes = carried.outcomes;
     nlohmann::json done = object();
     std::vector<bool> failed(m_findings.size(), false);
     const auto blocked = [&](const repair::RepairStep& step) {
@@ -155,7 +157,19 @@ Result<nlohmann::json> Fixing::carry_out(const GoesOn& wanted) {
             step["note"] = protocol::bytes_to_json(printable(outcomes[i].note));
         }
     }
-    return done;
+    return Done{std::move(done), std::move(carried)};
+}
+
+void Fixing::undo(Done& done, const std::string& why) {
+    const auto undone = done.carried.take_back();
+    for (nlohmann::json& step : done.object["steps"]) {
+        if (step["done"] == true || !step["command"].is_null()) {
+            step["done"] = false;
+            step["command"] = nullptr;
+            step["error"] = protocol::bytes_to_json(
+                printable(undone ? "undone: " + why : undone.error().message));
+        }
+    }
 }
 
 } // namespace cudaenv::daemon

@@ -30,9 +30,14 @@ public:
     [[nodiscard]] const std::string& fingerprint() const { return m_fingerprint; }
     // That the findings name, relative to the prefix.
     [[nodiscard]] std::set<std::string> files() const;
-    // Does all but what is a command of the client's; the same object, with what was done. Errors:
-    // those of carry_out.
-    Result<nlohmann::json> carry_out(const GoesOn& wanted);
+    struct Done {
+        nlohmann::json object; // with what was done
+        repair::Carried carried;
+    };
+    // Does all but what is a command of the client's. Errors: those of carry_out.
+    Result<Done> carry_out(const GoesOn& wanted);
+    // All of them are undone, and why is said of each.
+    static void undo(Done& done, const std::string& why);
 
 private:
     [[nodiscard]] nlohmann::json step_object(const repair::RepairStep& step) const;

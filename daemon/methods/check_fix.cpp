@@ -78,22 +78,19 @@ Result<protocol::Reply> check_fix(const nlohmann::json& params, const protocol::
         earlier.files_unchanged =
             carries_out && stamp_of(shown->prefix, shown->files) == shown->stamp;
     }
-    CUDAENV_TRY(const auto examination,
+    CUDAENV_TRY(auto examination,
                 Examination::of(params, caller, machine, rules::CheckDepth::Everything,
                                 heartbeat.goes_on(), earlier));
-    const std::string& prefix = examination->inventory().prefix;
+    const std::string prefix = examination->inventory().prefix;
     Fixing fixing(*examination, choice, caller);
-    const auto keep = [&] {
-        auto files = fixing.files();
-        auto stamp = stamp_of(prefix, files);
-        last.keep({prefix, fixing.fingerprint(), std::move(files), std::move(stamp),
-                   examination->seen()});
-    };
+    auto files = fixing.files();
+    Shown now{prefix, fixing.fingerprint(), files, {}, examination->seen()};
     if (!carries_out) {
         repair::clear_interrupted(prefix);
         if (fixing.has_steps()) {
             CUDAENV_TRY_VOID(repair::check_writable(examination->inventory()));
-            keep();
+            now.stamp = stamp_of(prefix, files);
+            last.keep(std::move(now));
         }
         memories_of(caller).write(prefix, examination->memory_now());
         return protocol::Reply{fixing.fails() ? 1 : 0, fixing.object()};
@@ -103,8 +100,20 @@ Result<protocol::Reply> check_fix(const nlohmann::json& params, const protocol::
                            "run the same command again");
     }
     CUDAENV_TRY(auto done, fixing.carry_out(heartbeat.goes_on()));
-    keep();
-    return protocol::Reply{0, std::move(done)};
+    const auto unmet = examination->unmet();
+    const auto findings = examination->findings();
+    examination.reset(); // one examination of an environment at a time
+    const auto after = Examination::of(params, caller, machine, rules::CheckDepth::Everything, {},
+                                       {.seen = &now.seen});
+    const std::string worse =
+        after ? rules::worse_of(unmet, findings, (*after)->unmet(), (*after)->findings())
+              : after.error().message;
+    if (!worse.empty()) {
+        Fixing::undo(done, worse);
+    }
+    now.stamp = stamp_of(prefix, files);
+    last.keep(std::move(now));
+    return protocol::Reply{0, std::move(done.object)};
 }
 
 } // namespace

@@ -253,16 +253,65 @@ class Fixing(unittest.TestCase):
         self.assertEqual((site / "beta/__init__.py").read_text(), "two = 2\n")
         self.assertIn("3 files kept, outside", report["steps"][0]["note"])
 
-    def test_what_was_changed_since_is_left_and_told(self):
+    def test_files_of_two_versions_are_never_mixed_around_what_was_edited(self):
+        """alpha/new.py is the wheel's alone, alpha/__init__.py conda's as well."""
+        for edited in ("alpha/new.py", "alpha/__init__.py"):
+            with self.subTest(edited), Conda(self.home.root) as conda:
+                prefix = self.conda_environment(conda, edited[6:9])
+                wheel_alpha(self.home, "2.0")
+                self.home.pip(prefix, "install", "--quiet", "--no-deps", "alpha==2.0")
+                (prefix / SITE / edited).write_text("mine = 1\n")
+                before = tree(prefix)
+                report = fix(self.home, prefix)
+                self.assertEqual(report["steps"], [])
+                self.assertEqual(tree(prefix), before)
+                [replaced] = [left for left in report["left"] if left["code"] == "CE102"]
+                self.assertIn(edited, replaced["fix"]["text"])
+                self.assertIsNone(replaced["fix"]["command"])
+
+    def test_data_that_was_changed_since_is_left_and_told(self):
         with Conda(self.home.root) as conda:
             prefix = self.conda_environment(conda)
             wheel_alpha(self.home, "2.0")
             self.home.pip(prefix, "install", "--quiet", "--no-deps", "alpha==2.0")
-            (prefix / SITE / "alpha/new.py").write_text("mine = 1\n")
-            report = fix(self.home, prefix, status=0)
+            (prefix / SITE / "alpha-data/part.txt").write_text("mine\n")
+            report = fix(self.home, prefix)
             self.assertEqual(not_as_recorded(prefix), [])
-            self.assertEqual((prefix / SITE / "alpha/new.py").read_text(), "mine = 1\n")
-            self.assertIn("alpha/new.py", " ".join(step["note"] or "" for step in report["steps"]))
+            self.assertEqual((prefix / SITE / "alpha-data/part.txt").read_text(), "mine\n")
+            self.assertIn("alpha-data/part.txt", " ".join(step["note"] or "" for step in report["steps"]))
+
+    def test_a_fix_that_would_break_what_requires_the_package_is_withheld_and_the_dependent_named(self):
+        """Also where all depends on one package, and where two of conda's go back only together."""
+        click = {version: {"click/__init__.py": f"from click.core import only_{version[0]}{version[2]}\n",
+                           "click/core.py": f"only_{version[0]}{version[2]} = 1\n"} for version in ("8.1", "8.2")}
+        pair = {version: {"pair/__init__.py": f"from click import only_{version[0]}{version[2]}\n"}
+                for version in ("8.1", "8.2")}
+        self.home.wheel("click", "8.2", click["8.2"])
+        self.home.wheel("pair", "8.2", pair["8.2"], ["click>=8.2"])
+        self.home.wheel("needy", "1.0", {"needy.py": "from click import only_82\n"}, ["click>=8.2"])
+        with Conda(self.home.root) as conda:
+            channel = conda.channel("channel", [conda_python_package("click", "8.1", click["8.1"]),
+                                                conda_python_package("pair", "8.1", pair["8.1"], ["click <8.2"])])
+            for condas, installed in ((["click"], ["needy"]), (["click", "pair"], ["pair", "needy"]),
+                                      (["click", "pair"], ["pair"])):
+                with self.subTest(installed):
+                    prefix = self.home.conda_env("env-" + "-".join(installed))
+                    conda.install(prefix, channel, *condas)
+                    self.home.pip(prefix, "install", "--quiet", "--upgrade", *installed)
+                    command = [prefix / "bin/python", "-c", "import click, " + ", ".join(installed)]
+                    quiet(command)
+                    before = tree(prefix)
+                    report = fix(self.home, prefix)
+                    quiet(command)
+                    if "needy" in installed:
+                        self.assertEqual(tree(prefix), before)
+                        replaced = {left["subject"]: left for left in report["left"]}["click"]
+                        self.assertEqual((replaced["code"], replaced["severity"], replaced["repairs"]),
+                                         ("CE102", "warning", []))
+                        self.assertIn("needy 1.0, which requires click>=8.2", replaced["fix"]["text"])
+                    else:
+                        self.assertEqual(report["left"], [])
+                        self.assertEqual(not_as_recorded(prefix), [])
 
     def test_where_the_record_does_not_name_what_was_overwritten_nothing_is_changed(self):
         """The code would stay the wheel's while the metadata says conda's."""
