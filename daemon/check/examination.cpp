@@ -7,8 +7,10 @@
 #include "base/text.hpp"
 #include "check/extensions/read_extensions.hpp"
 #include "check/inventory/examine.hpp"
+#include "check/repair/installer_at_work.hpp"
 #include "check/repair/kept_store.hpp"
 #include "check/repair/restore_kept.hpp"
+#include "check/rules/evidence.hpp"
 #include "check/rules/origin.hpp"
 #include "daemon/environment_of_request.hpp"
 #include "daemon/host_of_request.hpp"
@@ -277,7 +279,20 @@ void Examination::look_at_cuda(const nlohmann::json& params, const protocol::Cal
 }
 
 std::vector<rules::CheckFinding> Examination::findings() const {
-    return rules::check(context(), m_depth);
+    auto found = rules::check(context(), m_depth);
+    // What an install has not finished is neither missing nor mixed.
+    const auto is_of_files = [](const rules::CheckFinding& one) {
+        return one.finding.code < "CE110";
+    };
+    if (m_depth == rules::CheckDepth::Everything && std::ranges::any_of(found, is_of_files)) {
+        if (const auto installer = repair::installer_at_work(inventory().prefix)) {
+            std::erase_if(found, is_of_files);
+            found.insert(found.begin(), rules::report(context(), "CE100", {}, installer->name,
+                                                      {{"installer", installer->name},
+                                                       {"process", installer->process}}));
+        }
+    }
+    return found;
 }
 
 void Examination::withhold_harmful(std::vector<rules::CheckFinding>& findings) const {

@@ -55,6 +55,7 @@ public:
                                                    Inventories& inventories,
                                                    const GoesOn& wanted = {});
 
+    // While an installer is at work, CE100 in the place of what it has not finished.
     [[nodiscard]] std::vector<rules::CheckFinding> findings() const;
     // Of some of them: those of their repairs that do no harm without the others'.
     void withhold_harmful(std::vector<rules::CheckFinding>& findings) const;

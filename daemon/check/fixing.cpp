@@ -113,14 +113,19 @@ nlohmann::json Fixing::object() const {
             {"plan", m_fingerprint}};
 }
 
-Result<Fixing::Done> Fixing::carry_out(const GoesOn& wanted) {
-    const facts::Inventory& inventory = m_examination->inventory();
-    if (const auto installer = repair::installer_at_work(inventory.prefix)) {
+Result<void> Fixing::check_nobody_at_work() const {
+    if (const auto installer = repair::installer_at_work(m_examination->inventory().prefix)) {
         return unavailable("installer-at-work",
                            installer->name + " is running in this environment (process " +
                                installer->process + "): nothing was changed",
                            "run `cudaenv check --fix` again when it has ended");
     }
+    return {};
+}
+
+Result<Fixing::Done> Fixing::carry_out(const GoesOn& wanted) {
+    const facts::Inventory& inventory = m_examination->inventory();
+    CUDAENV_TRY_VOID(check_nobody_at_work());
     repair::RepairPlaces places{memories_of(*m_caller).directory(),
                                 repair::package_caches(m_caller->environment,
                                                        m_caller->variable("HOME").value_or(""),

@@ -25,6 +25,8 @@ public:
     // `cudaenv.fix/1`: all steps not done, and the findings as they are.
     [[nodiscard]] nlohmann::json object() const;
     [[nodiscard]] bool has_steps() const { return !m_steps.empty(); }
+    // Error: "installer-at-work".
+    [[nodiscard]] Result<void> check_nobody_at_work() const;
     // Whether a finding is there that was named, that could be fixed, or that the request fails on.
     [[nodiscard]] bool fails() const { return m_fails; }
     [[nodiscard]] const std::string& fingerprint() const { return m_fingerprint; }

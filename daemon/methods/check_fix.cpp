@@ -83,6 +83,7 @@ Result<protocol::Reply> check_fix(const nlohmann::json& params, const protocol::
                                 heartbeat.goes_on(), earlier));
     const std::string prefix = examination->inventory().prefix;
     Fixing fixing(*examination, choice, caller);
+    CUDAENV_TRY_VOID(fixing.check_nobody_at_work());
     auto files = fixing.files();
     Shown now{prefix, fixing.fingerprint(), files, {}, examination->seen()};
     if (!carries_out) {

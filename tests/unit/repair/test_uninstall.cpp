@@ -43,7 +43,7 @@ struct Tree {
         const std::vector<rules::CheckFinding> findings{found};
         const auto outcomes = carry_out(*inventory, claims, steps_of(findings), {});
         REQUIRE(outcomes);
-        return *outcomes;
+        return outcomes->outcomes;
     }
     std::vector<StepOutcome> remove(const std::string& path) const {
         const auto inventory = read_inventory(prefix());
@@ -54,7 +54,7 @@ struct Tree {
         const std::vector<rules::CheckFinding> findings{found};
         const auto outcomes = carry_out(*inventory, claims, steps_of(findings), {});
         REQUIRE(outcomes);
-        return *outcomes;
+        return outcomes->outcomes;
     }
 };
 
@@ -198,9 +198,9 @@ TEST_CASE("two steps of one finding are done together or not at all") {
     const std::vector<rules::CheckFinding> findings{found};
     const auto outcomes = carry_out(*inventory, claims, steps_of(findings), {});
     REQUIRE(outcomes);
-    CHECK_FALSE((*outcomes)[0].done);
-    CHECK((*outcomes)[0].error.empty());
-    CHECK((*outcomes)[1].error == "there is no kept copy of two");
+    CHECK_FALSE(outcomes->outcomes[0].done);
+    CHECK(outcomes->outcomes[0].error.empty());
+    CHECK(outcomes->outcomes[1].error == "there is no kept copy of two");
     CHECK(tree.has(std::string(k_site) + "own.py"));
 }
 
