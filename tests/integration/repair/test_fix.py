@@ -10,6 +10,7 @@ import json
 import os
 import pty
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -150,29 +151,112 @@ class Fixing(unittest.TestCase):
                 report = fix(self.home, prefix, status=3)
                 self.assertTrue(any("bin/alpha" in (step["error"] or "") for step in report["steps"]), report["steps"])
 
-    def test_while_an_installer_is_at_work_nothing_is_changed(self):
+    def environment_with_leftover(self):
         prefix = self.home.venv("env", pip=True)
         site = prefix / SITE
         (site / "~lpha-1.0.dist-info").mkdir()
         (site / "~lpha-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: alpha\nVersion: 1.0\n")
         self.home.wheel("alpha", "1.0", {"alpha.py": ""})
         self.home.pip(prefix, "install", "--quiet", "alpha==1.0")
-        with socket.create_server(("127.0.0.1", 0)) as silent:
-            pip = subprocess.Popen([prefix / "bin/python", "-m", "pip", "install", "--index-url",
-                                    f"http://127.0.0.1:{silent.getsockname()[1]}/", "beta"],
-                                   env=self.home.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            try:
-                asking, _ = silent.accept()  # and will not be answered
-                self.addCleanup(asking.close)
-                before = tree(prefix)
-                report = fix(self.home, prefix, status=3)
-                self.assertEqual(report["code"], "installer-at-work")
-                self.assertIn(f"(process {pip.pid})", report["message"])
-                self.assertEqual(tree(prefix), before)
-            finally:
-                pip.kill()
-                pip.wait()
+        return prefix
+
+    def is_busy(self, prefix, process, name):
+        before = tree(prefix)
+        report = fix(self.home, prefix, status=3)
+        self.assertEqual(report["code"], "installer-at-work")
+        self.assertIn(f"(process {process.pid})", report["message"])
+        self.assertEqual(tree(prefix), before)
+        [finding] = self.home.check(prefix)["findings"]
+        self.assertEqual((finding["code"], finding["title"]), ("CE100", f"{name} is installing (process {process.pid})"))
+
+    def test_while_an_installer_is_at_work_nothing_is_changed(self):
+        prefix = self.environment_with_leftover()
+        project = prefix.parent
+        mounted = self.home.root / "elsewhere"
+        mounted.mkdir()
+        main = "from pip._internal.cli.main import main; main(['install', '--index-url', 'URL', 'beta'])"
+        pip = ["-m", "pip", "install", "--index-url", "URL", "beta"]
+        uv = [envs.tools() / "uv", "pip", "install", "--index-url", "URL", "beta"]
+        namespace = ["unshare", "--user", "--map-root-user", "--mount"]
+        commands = {
+            "absolute": ("pip", [prefix / "bin/python", *pip], "/", {}),
+            "relative": ("pip", ["env/bin/python", *pip], project, {}),
+            "by PATH": ("pip", ["python", *pip], "/", {"PATH": f"{prefix}/bin:/usr/bin:/bin"}),
+            "as code": ("pip", [prefix / "bin/python", "-c", main], "/", {}),
+            "uv of a variable": ("uv", uv, "/", {"VIRTUAL_ENV": str(prefix)}),
+            "uv here": ("uv", uv, prefix, {"VIRTUAL_ENV": "."}),
+            "another mount namespace": ("pip", [
+                *namespace, "sh", "-c",
+                f"mount --bind {prefix} {mounted} && exec {mounted}/bin/python " + " ".join(pip)], "/", {})}
+        if subprocess.run([*namespace, "mount", "--bind", prefix, mounted], capture_output=True).returncode != 0:
+            del commands["another mount namespace"]
+        for label, (name, words, directory, more) in commands.items():
+            with self.subTest(label), socket.create_server(("127.0.0.1", 0)) as silent:
+                silent.settimeout(60)
+                index = f"http://127.0.0.1:{silent.getsockname()[1]}/simple/"
+                environment = {**self.home.environment, **more}
+                process = subprocess.Popen(
+                    [str(word).replace("URL", index) for word in words], env=environment, cwd=directory,
+                    executable=prefix / "bin/python" if words[0] == "python" else None,
+                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                try:
+                    asking, _ = silent.accept()  # and will not be answered
+                    with asking:
+                        self.is_busy(prefix, process, name)
+                finally:
+                    process.kill()
+                    process.wait()
         self.assertEqual(done(fix(self.home, prefix)), [("CE106", True)])
+
+    def test_who_writes_among_the_packages_is_at_work_whatever_it_is_called(self):
+        prefix = self.environment_with_leftover()
+        pixi = self.home.root / "pixi"
+        shutil.copy("/bin/sh", pixi)
+        wait = "echo; sleep 60"
+        for name, words, directory in (
+                ("sh", ["/bin/sh", "-c", f"{wait}; : > /dev/null"], "/"), ("pixi", [pixi, "-c", wait, "add"], prefix.parent),
+                (None, ["/bin/sh", "-c", wait, "add"], prefix)):
+            with self.subTest(name), open(prefix / SITE / "written.py", "w") as written:
+                process = subprocess.Popen(words, cwd=directory, stdout=subprocess.PIPE,
+                                           pass_fds=[written.fileno()] if name == "sh" else [])
+                written.close()
+                try:
+                    process.stdout.readline()
+                    if name is None:  # a shell that has nothing to do with it
+                        self.assertEqual(self.home.codes(prefix), ["CE106"])
+                    else:
+                        program = os.path.basename(os.readlink(f"/proc/{process.pid}/exe"))
+                        self.is_busy(prefix, process, program)
+                finally:
+                    subprocess.run(["kill", "--", *self.children(process.pid), str(process.pid)])
+                    process.stdout.close()
+                    process.wait()
+
+    def children(self, process):
+        with open(f"/proc/{process}/task/{process}/children") as children:
+            return children.read().split()
+
+    def test_what_a_stopped_pip_has_not_written_yet_is_not_missing(self):
+        for version in ("1.0", "2.0"):
+            self.home.wheel("many", version, {f"many/m{number}.py": f"v = {version}\n" for number in range(3000)})
+        prefix = self.home.venv("env", pip=True)
+        self.home.pip(prefix, "install", "--quiet", "many==1.0")
+        process = subprocess.Popen([prefix / "bin/python", "-m", "pip", "install", "--quiet", "--no-index", "--find-links",
+                                    self.home.root / "wheels", "many==2.0"], env=self.home.environment)
+        site = prefix / SITE
+        while process.poll() is None and not (site / "~any").exists():
+            pass
+        while process.poll() is None and not (site / "many/m5.py").exists():
+            pass
+        process.send_signal(signal.SIGSTOP)
+        try:
+            self.assertIsNone(process.poll(), "pip ended before it could be stopped")
+            self.assertFalse((site / "many-2.0.dist-info/RECORD").exists())
+            self.is_busy(prefix, process, "pip")
+        finally:
+            process.send_signal(signal.SIGCONT)
+        self.assertEqual(process.wait(), 0)
+        self.assertEqual(self.home.codes(prefix), [])
 
     def test_without_the_package_in_a_cache_nothing_is_changed_and_the_way_out_is_told(self):
         with Conda(self.home.root) as conda:
