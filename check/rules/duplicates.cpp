@@ -191,8 +191,12 @@ private:
         const auto kept = repairs.empty() ? kept_of(group) : std::nullopt;
         std::vector<std::string> versions;
         std::vector<facts::Evidence> evidence;
+        bool built = false; // what uninstalls one of them could take that one's files
         for (const auto number : group) {
-            versions.insert(versions.begin(), printable(m_all[number].version));
+            const bool own = is_own_work(m_context, party_of(number));
+            built = built || own;
+            versions.insert(versions.begin(),
+                            printable(m_all[number].version) + (own ? " (built here)" : ""));
             evidence.push_back(record_evidence(m_context, party_of(number)));
         }
         auto found =
@@ -203,8 +207,10 @@ private:
                     {"imported", printable(imported.version)},
                     {"restored", kept ? printable(kept->version) : std::string()},
                     {"remaining", repairs.empty() ? std::string() : printable(imported.version)},
-                    {"uninstall", kept || !repairs.empty() ? std::string()
-                                                           : pip_uninstall(m_context, imported)}});
+                    {"built", yes_if(built && !kept && repairs.empty())},
+                    {"uninstall", kept || built || !repairs.empty()
+                                      ? std::string()
+                                      : pip_uninstall(m_context, imported)}});
         if (kept) {
             repairs.emplace_back(*kept);
         }
@@ -217,10 +223,10 @@ private:
 
     // Files that the one installed last claims as well stay; without a RECORD only the metadata
     // goes. Nothing is offered where something made by hand would be lost.
-    [[nodiscard]] std::vector<Repair> uninstalls_of(const std::vector<std::uint32_t>& group) const {
+    [[nodiscard]] std::vector<Repair> uninstalls_of(const std::vector<std::uint32_t>& group) {
         std::vector<Repair> repairs;
         for (std::size_t i = 1; i < group.size(); ++i) {
-            if (is_own_work(m_context, party_of(group[i]))) {
+            if (is_own_work(m_context, party_of(group[i])) && !is_dead(group[i])) {
                 return {};
             }
             const auto& one = m_all[group[i]];
@@ -228,6 +234,22 @@ private:
                                              : Repair(Remove{one.metadata}));
         }
         return repairs;
+    }
+
+    // Nothing is left of it but its record: every file is another's, or missing.
+    [[nodiscard]] bool is_dead(std::uint32_t number) {
+        const auto& one = m_all[number];
+        const auto lost = std::ranges::find_if(losses(), [&](const Loss& loss) {
+            return loss.kind == LossKind::Superseded && loss.victim == party_of(number);
+        });
+        return m_context.examined != nullptr && one.has_record && lost != losses().end() &&
+               lost->changed.empty() &&
+               std::ranges::all_of(one.files, [&](const facts::FileClaim& file) {
+                   const std::string path(one.files.path(file));
+                   return is_ordinary_difference(path) || path.starts_with(one.metadata + '/') ||
+                          file.kind != facts::ClaimKind::File || is_one_of(path, lost->replaced) ||
+                          is_one_of(path, lost->gone);
+               });
     }
 
     // A kept build whose restore was interrupted lies beside what it replaces: only the kept copy

@@ -1,6 +1,8 @@
 #include "daemon/check/examination.hpp"
 
+#include "base/fingerprint.hpp"
 #include "base/percent.hpp"
+#include "base/printable.hpp"
 #include "base/real_path.hpp"
 #include "base/shell_word.hpp"
 #include "base/state_directory.hpp"
@@ -278,8 +280,18 @@ void Examination::look_at_cuda(const nlohmann::json& params, const protocol::Cal
                                          m_seen.library_path, inventory().prefix);
 }
 
-std::vector<rules::CheckFinding> Examination::findings() const {
+std::string key_of(const rules::CheckFinding& found) {
+    return fingerprint(found.finding.code + '\n' + found.subject + '\n' + found.finding.title);
+}
+
+std::vector<rules::CheckFinding> Examination::findings(Accepted accepted) const {
     auto found = rules::check(context(), m_depth);
+    if (accepted == Accepted::LeftOut && !m_memory.accepted.empty()) {
+        std::erase_if(found, [&](const rules::CheckFinding& one) {
+            return std::ranges::find(m_memory.accepted, key_of(one),
+                                     &memory::AcceptedFinding::key) != m_memory.accepted.end();
+        });
+    }
     // What an install has not finished is neither missing nor mixed.
     const auto is_of_files = [](const rules::CheckFinding& one) {
         return one.finding.code < "CE110";
@@ -334,6 +346,37 @@ memory::EnvironmentMemory Examination::memory_now() const {
     memory.seen =
         rules::remember(m_memory.seen, rules::seen_in(inventory(), m_ownership),
                         std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+    return memory;
+}
+
+Result<memory::EnvironmentMemory>
+Examination::memory_accepting(const std::vector<std::string>& words) const {
+    memory::EnvironmentMemory memory = memory_now();
+    const auto all =
+        words.empty() ? std::vector<rules::CheckFinding>() : findings(Accepted::Included);
+    for (const std::string& word : words) {
+        const auto colon = word.find(':');
+        if (colon == std::string::npos || !word.starts_with("CE")) {
+            return bad_input("bad-code", cudaenv::quoted(word) + " does not name a finding",
+                             "--accept takes CODE:NAME, as in CE104:torch");
+        }
+        bool is_there = false;
+        for (const rules::CheckFinding& found : all) {
+            if (found.finding.code == word.substr(0, colon) &&
+                found.subject == word.substr(colon + 1)) {
+                is_there = true;
+                std::erase_if(memory.accepted,
+                              [&](const auto& one) { return one.key == key_of(found); });
+                memory.accepted.push_back({key_of(found), found.finding.code, found.subject});
+            }
+        }
+        if (!is_there) {
+            return bad_input("no-such-finding",
+                             "there is no finding " + cudaenv::quoted(word) + " in " +
+                                 printable(inventory().prefix),
+                             "`cudaenv check` shows the findings");
+        }
+    }
     return memory;
 }
 

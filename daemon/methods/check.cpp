@@ -16,17 +16,32 @@ Result<protocol::Reply> check(const nlohmann::json& params, const protocol::Call
     CUDAENV_TRY(const auto examination,
                 Examination::of(params, caller, machine, rules::CheckDepth::Everything,
                                 heartbeat.goes_on()));
+    CUDAENV_TRY(const auto accepting, protocol::strings_field(params, "accept"));
+    CUDAENV_TRY(const bool all, protocol::bool_field(params, "all", false));
+    CUDAENV_TRY(const auto memory, examination->memory_accepting(accepting));
+    const auto is_accepted = [&](const rules::CheckFinding& found) {
+        return std::ranges::find(memory.accepted, key_of(found), &memory::AcceptedFinding::key) !=
+               memory.accepted.end();
+    };
+    std::size_t accepted = 0;
     nlohmann::json findings = nlohmann::json::array();
     std::size_t left_out = 0;
     ListRoom room;
     bool fails = false;
-    for (const rules::CheckFinding& found : examination->findings()) {
+    for (const rules::CheckFinding& found : examination->findings(Accepted::Included)) {
+        if (is_accepted(found)) {
+            ++accepted;
+            if (!all) {
+                continue;
+            }
+        }
         if (!choice.wants(found.finding.code, examination->config())) {
             left_out += choice.names_codes() ? 0 : 1;
             continue;
         }
-        fails = fails || choice.fails_on(found.finding.severity);
+        fails = fails || (!is_accepted(found) && choice.fails_on(found.finding.severity));
         findings.push_back(to_json(found, examination->inventory(), room));
+        findings.back()["accepted"] = is_accepted(found);
     }
     const facts::Inventory& inventory = examination->inventory();
     std::size_t files = 0;
@@ -44,7 +59,10 @@ Result<protocol::Reply> check(const nlohmann::json& params, const protocol::Call
         unread.push_back({{"path", protocol::bytes_to_json(note.path)},
                           {"reason", protocol::bytes_to_json(note.reason)}});
     }
-    memories_of(caller).write(inventory.prefix, examination->memory_now());
+    if (!memories_of(caller).write(inventory.prefix, memory) && !accepting.empty()) {
+        return unavailable("no-state", "it cannot be remembered that this is accepted",
+                           "set CUDAENV_STATE_DIR or HOME");
+    }
     return protocol::Reply{fails ? 1 : 0,
                            {{"schema", "cudaenv.check/1"},
                             {"environment", protocol::bytes_to_json(inventory.prefix)},
@@ -53,6 +71,7 @@ Result<protocol::Reply> check(const nlohmann::json& params, const protocol::Call
                             {"files", files},
                             {"findings", std::move(findings)},
                             {"ignored", left_out},
+                            {"accepted", accepted},
                             {"unread", std::move(unread)},
                             {"unread_count", inventory.notes.size()}}};
 }
