@@ -6,6 +6,7 @@ usage: test_fix.py --cudaenv FILE --cudaenvd FILE
 
 import base64
 import fcntl
+import hashlib
 import json
 import os
 import pty
@@ -352,6 +353,52 @@ class Fixing(unittest.TestCase):
                 [replaced] = [left for left in report["left"] if left["code"] == "CE102"]
                 self.assertIn(edited, replaced["fix"]["text"])
                 self.assertIsNone(replaced["fix"]["command"])
+
+    def test_where_conda_built_a_package_is_no_source_of_ones_own(self):
+        """pip leaves conda's direct_url.json where it installs the same version again."""
+        package = conda_alpha()
+        package["files"][f"{SITE}/alpha-1.0.dist-info/direct_url.json"] = json.dumps(
+            {"url": "file:///home/conda/feedstock_root/build_artifacts/alpha_1700000000000/work", "dir_info": {}})
+        with Conda(self.home.root) as conda:
+            prefix = self.conda_environment(conda, packages=[package])
+            before = tree(prefix)
+            for version in ("1.0", "2.0"):
+                wheel_alpha(self.home, version)
+                self.home.pip(prefix, "install", "--quiet", "--no-deps", "--force-reinstall", f"alpha=={version}")
+                [finding] = self.home.check(prefix)["findings"]
+                self.assertEqual((finding["code"], len(finding["repairs"])), ("CE102", 2))
+            fix(self.home, prefix)
+            self.assertEqual(tree(prefix), before)
+
+    def test_of_a_build_whose_files_are_all_overwritten_only_the_record_goes(self):
+        built = "2.6.0a0+git1234567"
+        for version in (built, "2.8.0"):
+            self.home.wheel("torch", version, {"torch/__init__.py": f"v = '{version}'\n", "torch/version.py": version})
+        prefix = self.home.venv("env")
+        self.home.pip(prefix, "install", "--quiet", f"torch=={built}")
+        lost = prefix / SITE / "torch/_own.so"
+        for rest in (True, False):
+            with self.subTest(rest=rest):
+                self.home.pip(prefix, "install", "--quiet", "--upgrade", "--target", prefix / SITE, "torch==2.8.0")
+                if rest:  # a file of the build that the wheel does not have
+                    lost.write_bytes(b"own")
+                    digest = base64.urlsafe_b64encode(hashlib.sha256(b"own").digest()).decode().rstrip("=")
+                    with open(prefix / SITE / f"torch-{built}.dist-info/RECORD", "a") as record:
+                        record.write(f"torch/_own.so,sha256={digest},3\n")
+                else:
+                    lost.unlink(missing_ok=True)
+                [finding] = self.home.check(prefix)["findings"]
+                self.assertEqual(finding["code"], "CE105")
+                self.assertIn(f"{built} (built here)", finding["title"])
+                before = tree(prefix)
+                if rest:
+                    self.assertEqual((finding["repairs"], finding["fix"]["command"]), ([], None))
+                    continue
+                fix(self.home, prefix)
+                after = tree(prefix)
+                self.assertEqual({path for path in before if path not in after},
+                                 {path for path in before if path.startswith(f"{SITE}/torch-{built}.dist-info/")})
+                self.assertEqual(quiet([prefix / "bin/python", "-c", "import torch; print(torch.v)"]), "2.8.0\n")
 
     def test_data_that_was_changed_since_is_left_and_told(self):
         with Conda(self.home.root) as conda:
