@@ -226,7 +226,8 @@ private:
     [[nodiscard]] std::vector<Repair> uninstalls_of(const std::vector<std::uint32_t>& group) {
         std::vector<Repair> repairs;
         for (std::size_t i = 1; i < group.size(); ++i) {
-            if (is_own_work(m_context, party_of(group[i])) && !is_dead(group[i])) {
+            if (is_own_work(m_context, party_of(group[i])) &&
+                !is_dead(m_context, losses(), group[i])) {
                 return {};
             }
             const auto& one = m_all[group[i]];
@@ -234,22 +235,6 @@ private:
                                              : Repair(Remove{one.metadata}));
         }
         return repairs;
-    }
-
-    // Nothing is left of it but its record: every file is another's, or missing.
-    [[nodiscard]] bool is_dead(std::uint32_t number) {
-        const auto& one = m_all[number];
-        const auto lost = std::ranges::find_if(losses(), [&](const Loss& loss) {
-            return loss.kind == LossKind::Superseded && loss.victim == party_of(number);
-        });
-        return m_context.examined != nullptr && one.has_record && lost != losses().end() &&
-               lost->changed.empty() &&
-               std::ranges::all_of(one.files, [&](const facts::FileClaim& file) {
-                   const std::string path(one.files.path(file));
-                   return is_ordinary_difference(path) || path.starts_with(one.metadata + '/') ||
-                          file.kind != facts::ClaimKind::File || is_one_of(path, lost->replaced) ||
-                          is_one_of(path, lost->gone);
-               });
     }
 
     // A kept build whose restore was interrupted lies beside what it replaces: only the kept copy

@@ -288,4 +288,21 @@ std::vector<Loss> find_losses(const CheckContext& context) {
     return Losses(context).find();
 }
 
+bool is_dead(const CheckContext& context, const std::vector<Loss>& losses,
+             std::uint32_t distribution) {
+    const auto& one = context.inventory.distributions[distribution];
+    const Party party{Claim::By::Distribution, distribution};
+    const auto lost = std::ranges::find_if(losses, [&](const Loss& loss) {
+        return loss.kind == LossKind::Superseded && loss.victim == party;
+    });
+    const auto is_left = [&](const FileClaim& file) {
+        const std::string path(one.files.path(file));
+        return file.kind == ClaimKind::File && !is_ordinary_difference(path) &&
+               !path.starts_with(one.metadata + '/') && !is_one_of(path, lost->replaced) &&
+               !is_one_of(path, lost->gone);
+    };
+    return context.examined != nullptr && one.has_record && lost != losses.end() &&
+           lost->changed.empty() && std::ranges::none_of(one.files, is_left);
+}
+
 } // namespace cudaenv::rules
