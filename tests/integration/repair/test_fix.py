@@ -354,6 +354,27 @@ class Fixing(unittest.TestCase):
                 self.assertIn(edited, replaced["fix"]["text"])
                 self.assertIsNone(replaced["fix"]["command"])
 
+    def test_what_is_worse_after_a_fix_is_undone_and_said(self):
+        """This torchvision requires no torch by its metadata; that it was compiled for 2.5 shows afterwards."""
+        torch = {version: {"torch/__init__.py": f"v = '{version}'\n", "torch/version.py": f"__version__ = '{version}'\n"}
+                 for version in ("2.4.0", "2.5.1")}
+        self.home.wheel("torch", "2.5.1", {**torch["2.5.1"], "torch/new.py": "x = 1\n"}, tag="py3-none-linux_x86_64")
+        self.home.wheel("torchvision", "0.20.1", {"torchvision/__init__.py": "x = 1\n"}, tag="py3-none-linux_x86_64")
+        with Conda(self.home.root) as conda:
+            channel = conda.channel("channel", [conda_python_package("torch", "2.4.0", torch["2.4.0"])])
+            prefix = self.home.conda_env("env")
+            conda.install(prefix, channel, "torch")
+            self.home.pip(prefix, "install", "--quiet", "torch==2.5.1", "torchvision")
+            self.assertEqual(self.home.codes(prefix), ["CE102"])
+            before = tree(prefix)
+            report = fix(self.home, prefix, status=3)
+            self.assertEqual(tree(prefix), before)
+            self.assertEqual(done(report), [("CE102", False)] * 2)
+            for step in report["steps"]:
+                self.assertTrue(step["error"].startswith("undone: CE120 "), step)
+            self.assertEqual([left["code"] for left in report["left"]], ["CE102"])
+            self.assertEqual(self.home.codes(prefix), ["CE102"])
+
     def test_where_conda_built_a_package_is_no_source_of_ones_own(self):
         """pip leaves conda's direct_url.json where it installs the same version again."""
         package = conda_alpha()

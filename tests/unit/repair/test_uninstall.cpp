@@ -6,6 +6,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <filesystem>
+#include <set>
 
 using namespace cudaenv;
 using namespace cudaenv::inventory;
@@ -112,6 +113,37 @@ TEST_CASE("a file that another distribution claims stays, and so does one that w
     CHECK_FALSE(tree.has(pkg + "__pycache__/same.cpython-311.pyc"));
     CHECK(tree.has(pkg + "__pycache__/samer.cpython-311.pyc"));
     CHECK(tree.has(std::string(k_site) + "two-1.0.dist-info/RECORD"));
+}
+
+TEST_CASE("what was done can be undone: every file is as before, its directory too") {
+    const Tree tree;
+    tree.site("pkg/same.py", "x");
+    tree.site("pkg/deep/other.py", "x");
+    tree.distribution("one", std::string("pkg/same.py,") + k_hash_of_x + ",1\npkg/deep/other.py," +
+                                 k_hash_of_x + ",1\n");
+    const auto names = [&] {
+        std::set<std::string> all;
+        for (const auto& entry : fs::recursive_directory_iterator(tree.prefix())) {
+            all.insert(entry.path().string());
+        }
+        return all;
+    };
+    const auto before = names();
+    const auto inventory = read_inventory(tree.prefix());
+    REQUIRE(inventory);
+    const facts::Claims claims(*inventory);
+    rules::CheckFinding found;
+    found.repairs.push_back(rules::UninstallPip{"", "one", ""});
+    const std::vector<rules::CheckFinding> findings{found};
+    {
+        auto carried = carry_out(*inventory, claims, steps_of(findings), {});
+        REQUIRE(carried);
+        CHECK(carried->outcomes[0].done);
+        CHECK_FALSE(tree.has(std::string(k_site) + "pkg"));
+        CHECK(carried->take_back());
+        CHECK(tree.has(std::string(k_site) + "one-1.0.dist-info/METADATA"));
+    }
+    CHECK(names() == before);
 }
 
 TEST_CASE("the environment's own files stay, and files without a digest in the RECORD") {
