@@ -61,6 +61,41 @@ Change change_by(const facts::Inventory& inventory, std::span<const Repair> repa
     return change;
 }
 
+using Names = std::set<std::string, std::less<>>;
+
+// Whose requirements, and requirements of what, a change may concern.
+Names names_in(const CheckContext& context, const Change& change) {
+    const auto& inventory = context.inventory;
+    Names names;
+    const auto add_conda = [&](std::uint32_t package) {
+        names.insert(inventory.conda[package].name);
+        for (const auto& shipped : context.ownership.shipped()) {
+            if (shipped.conda == package) {
+                names.insert(shipped.name);
+            }
+        }
+    };
+    for (const auto number : change.removed) {
+        names.insert(inventory.distributions[number].name);
+        if (const auto& owned = context.ownership.of(number); owned.conda) {
+            add_conda(*owned.conda);
+        }
+    }
+    std::ranges::for_each(change.restored, add_conda);
+    for (const auto& [name, version] : change.added) {
+        names.insert(name);
+    }
+    return names;
+}
+
+// "click" of "click>=8.2" and "click >=8.2", as a distribution is named. Parsing takes longer.
+std::string name_in(std::string_view requirement) {
+    constexpr std::string_view k_name =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    return specs::normalize_project_name(
+        requirement.substr(0, requirement.find_first_not_of(k_name)));
+}
+
 // What is installed where a change has been made. Refers to the context and the change.
 class Standing {
 public:
@@ -119,7 +154,9 @@ public:
         return m_versions.contains(name) || (conda != m_conda.end() && is_condas(conda->second));
     }
 
-    [[nodiscard]] std::set<UnmetRequirement> unmet() {
+    // `only`: of and for these names; null: all.
+    [[nodiscard]] std::set<UnmetRequirement> unmet(const Names* only = nullptr) {
+        m_only = only;
         for (const auto& [name, one] : m_here) {
             collect(*one, "");
         }
@@ -133,6 +170,12 @@ public:
     }
 
 private:
+    [[nodiscard]] bool counts(const std::string& dependent, std::string_view requirement) const {
+        // conda's names may have other characters than a distribution's: "typing_extensions".
+        return m_only == nullptr || m_only->contains(dependent) ||
+               m_only->contains(name_in(requirement)) ||
+               m_only->contains(requirement.substr(0, requirement.find_first_of(" =<>![")));
+    }
     void add_version(const std::string& name, const std::string& version) {
         m_versions[name].push_back(version);
     }
@@ -149,6 +192,9 @@ private:
             return;
         }
         for (const auto& text : dependent.requires_dist) {
+            if (!counts(dependent.name, text) && text.find('[') == std::string::npos) {
+                continue; // without an extra
+            }
             const auto requirement = Requirement::parse(text);
             if (!requirement) {
                 continue;
@@ -190,6 +236,9 @@ private:
 
     void collect_depends(const facts::CondaPackage& dependent) {
         for (const auto& text : dependent.depends) {
+            if (!counts(dependent.name, text)) {
+                continue;
+            }
             const auto spec = specs::MatchSpec::parse(text);
             if (!spec || spec->name_is_pattern() || spec->name().starts_with("__")) {
                 continue;
@@ -226,6 +275,7 @@ private:
     std::set<std::uint32_t> m_gone;               // conda packages, whose metadata is missing
     std::set<std::pair<const Distribution*, std::string>> m_collected;
     std::set<UnmetRequirement> m_unmet;
+    const Names* m_only = nullptr;
 };
 
 // Of the repairs of a finding, one concerns what has this name.
@@ -351,16 +401,21 @@ void withhold_harmful_repairs(const CheckContext& context, std::vector<CheckFind
     if (plan.empty()) {
         return;
     }
+    std::vector<Repair> all;
+    for (const auto* finding : plan) {
+        all.insert(all.end(), finding->repairs.begin(), finding->repairs.end());
+    }
+    const auto names = names_in(context, change_by(context.inventory, all));
     const Change none;
     Standing before(context, none);
-    const auto unmet_before = before.unmet();
+    const auto unmet_before = before.unmet(&names);
     while (!plan.empty()) {
         std::vector<Repair> repairs;
         for (const auto* finding : plan) {
             repairs.insert(repairs.end(), finding->repairs.begin(), finding->repairs.end());
         }
         const auto change = change_by(context.inventory, repairs);
-        const auto unmet = Standing(context, change).unmet();
+        const auto unmet = Standing(context, change).unmet(&names);
         const auto broken = std::ranges::find_if(unmet, [&](const UnmetRequirement& one) {
             // What was not here before needs nothing that worked.
             return before.has(one.name) && !is_known(unmet_before, one);
