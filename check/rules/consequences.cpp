@@ -4,6 +4,7 @@
 #include "base/ranges.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/install_text.hpp"
+#include "check/rules/lost_files.hpp"
 #include "check/rules/origin.hpp"
 #include "check/rules/overwritten.hpp"
 #include "check/rules/requirements.hpp"
@@ -339,6 +340,32 @@ std::string edited_file(const CheckContext& context, const CheckFinding& finding
     return {};
 }
 
+// An installer that installs the same version again overwrites what was edited, data as well.
+void withhold_reinstalls(const CheckContext& context, std::vector<CheckFinding>& findings) {
+    std::optional<LostFiles> lost;
+    for (auto& finding : findings) {
+        const auto again = std::ranges::find_if(finding.repairs, [](const Repair& repair) {
+            return std::holds_alternative<ReinstallPip>(repair);
+        });
+        if (context.examined == nullptr || again == finding.repairs.end()) {
+            continue;
+        }
+        if (!lost) {
+            lost = find_lost_files(context);
+        }
+        const auto name = std::get<ReinstallPip>(*again).distribution;
+        const auto& all = context.inventory.distributions;
+        for (const auto& [party, files] : lost->by_party) {
+            if (!party.is_conda() && all[party.package].name == name && !files.changed.empty()) {
+                withhold(finding, "overwrites",
+                         {{"path", printable(files.changed.front())},
+                          {"command", pip_reinstall(context, all[party.package])}});
+                break;
+            }
+        }
+    }
+}
+
 // Files that were edited.
 void withhold_edited(const CheckContext& context, std::vector<CheckFinding>& findings) {
     std::optional<std::vector<Loss>> losses;
@@ -391,6 +418,7 @@ std::vector<UnmetRequirement> unmet_requirements(const CheckContext& context,
 
 void withhold_harmful_repairs(const CheckContext& context, std::vector<CheckFinding>& findings) {
     withhold_edited(context, findings);
+    withhold_reinstalls(context, findings);
     std::vector<CheckFinding*> plan;
     for (auto& finding : findings) {
         const auto change = change_by(context.inventory, finding.repairs);

@@ -28,7 +28,8 @@ std::vector<UnmetRequirement> unmet_requirements(const CheckContext& context,
 
 // Takes the repairs of a finding away, and says why in its fix, where all repairs together would
 // leave a requirement unmet that is met now, or files of two versions: a distribution goes, and a
-// file of it was edited by hand. Repairs that hold only together stay together.
+// file of it was edited by hand. Nor is such a file overwritten. Repairs that hold only together
+// stay together.
 void withhold_harmful_repairs(const CheckContext& context, std::vector<CheckFinding>& findings);
 
 // What was met before and is not any more, or was not found and is now; empty: nothing is worse.

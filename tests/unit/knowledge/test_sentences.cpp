@@ -104,7 +104,8 @@ std::string rendered() {
               {{"dependent", "<dependent>"},
                {"requirement", "<requirement>"},
                {"command", "<command>"}}},
-             {"edited", {{"path", "<path>"}}}}) {
+             {"edited", {{"path", "<path>"}}},
+             {"overwrites", {{"path", "<path>"}, {"command", "<command>"}}}}) {
         const auto fix = knowledge::withheld_fix(reason, arguments);
         text += "withheld " + reason + "\n  fix    " + fix.text +
                 (fix.command.empty() ? "" : " | " + fix.command) + "\n\n";

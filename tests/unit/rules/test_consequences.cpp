@@ -109,6 +109,24 @@ TEST_CASE("a file that was edited is not left among those of another version") {
     CHECK(found.repairs.empty());
 }
 
+TEST_CASE("what was edited is not overwritten by installing it again") {
+    ContextBuilder env;
+    auto& wheel = env.pip("tool", "1.0");
+    for (const char* name : {"/tool/a.py", "/tool/b.py", "/tool/c.py", "/tool/d.json"}) {
+        env.file(wheel, env.site() + name, "as installed");
+    }
+    env.disk.erase(env.site() + "/tool/a.py");
+    env.disk.erase(env.site() + "/tool/b.py");
+    env.disk.erase(env.site() + "/tool/c.py");
+    CHECK(kinds(env.found("CE107").at(0)) == kinds_of<ReinstallPip>());
+    env.disk[env.site() + "/tool/d.json"] = "edited";
+    const auto found = env.found("CE107").at(0);
+    CHECK(
+        is_case(found, "pip", {{"withheld", "overwrites"}, {"path", env.site() + "/tool/d.json"}}));
+    CHECK(found.repairs.empty());
+    CHECK(found.finding.fix->command.ends_with("tool==1.0"));
+}
+
 TEST_CASE("worse is what held and does not, and what was not found") {
     const UnmetRequirement old{"needy 1.0", "click>=9", "needy", "click"};
     const UnmetRequirement same{"needy 2.0", "click>=8", "needy", "click"};
