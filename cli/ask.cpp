@@ -3,8 +3,6 @@
 #include "base/text.hpp"
 #include "cli/report.hpp"
 #include "protocol/json_field.hpp"
-#include "protocol/patience.hpp"
-#include "protocol/wanted_variables.hpp"
 
 #include <algorithm>
 #include <array>

@@ -42,4 +42,11 @@ std::string child_daemon_found();
 // output must not go into the socket.
 int above_standard(int fd);
 
+// Connecting to the cudaenvd that listens on this user's socket.
+//
+// Law: connecting never waits, and connects only to this user's own daemon.
+
+// The socket, non-blocking; nothing if no daemon can be reached, with the reason in `why`.
+Fd connect_to_listening_daemon(std::string& why);
+
 } // namespace cudaenv::cli

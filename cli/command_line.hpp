@@ -7,11 +7,13 @@
 
 #include "base/result.hpp"
 #include "cli/command_table.hpp"
+#include "shellhooks/hooks/shell.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -56,5 +58,14 @@ ReportWishes report_wishes(std::span<const char* const> words);
 
 // Bad input with "argument N" as its place; 0: no place.
 Error at_argument(int place, std::string code, std::string message, std::string hint);
+
+// Texts made from the command table: help and completions. Pure.
+
+std::string general_help();
+std::string help_of(const CommandRow& command);
+// Only for a shell that has completions.
+std::string completions_for(const hooks::Shell& shell);
+// "a, b or c" of "a b c".
+std::string listed(std::string_view words);
 
 } // namespace cudaenv::cli

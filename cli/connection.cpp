@@ -1,10 +1,7 @@
 #include "cli/connection.hpp"
 
 #include "cli/child_daemon.hpp"
-#include "cli/listening_daemon.hpp"
 #include "cli/start_rules.hpp"
-#include "protocol/daemon_end.hpp"
-#include "protocol/skew.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,5 @@
 #include "cli/exchange.hpp"
 
-#include "protocol/skew.hpp"
-
 #include <array>
 #include <cerrno>
 #include <cstddef>

@@ -4,7 +4,6 @@
 #include "base/own_limits.hpp"
 #include "cli/command_line.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/output.hpp"
 #include "cli/prompt.hpp"
 #include "cli/report.hpp"
 

@@ -8,9 +8,8 @@
 #include "base/text.hpp"
 #include "base/variables.hpp"
 #include "cli/connection.hpp"
-#include "cli/output.hpp"
-#include "cli/private_script.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/report.hpp"
 #include "cli/this_caller.hpp"
 #include "protocol/json_field.hpp"
 #include "shellhooks/hooks/prompt_watch.hpp"
@@ -38,7 +37,7 @@ constexpr std::chrono::milliseconds k_prompt_deadline{2000};
 constexpr std::chrono::milliseconds k_repeated_deadline{40};
 constexpr std::chrono::milliseconds k_script_deadline{5000};
 // After this silence of the daemon a child is started beside it.
-constexpr std::chrono::milliseconds k_patience{15};
+constexpr std::chrono::milliseconds k_prompt_patience{15};
 // After this the terminal shows that cudaenv is working.
 constexpr std::chrono::milliseconds k_silence{150};
 
@@ -276,7 +275,7 @@ Result<Conversation> ask(nlohmann::json params, const protocol::Caller& caller,
                          ProgressLine& line) {
     ConnectWishes wishes;
     wishes.start = words.say ? StartDaemon::Interactive : StartDaemon::Never;
-    wishes.patience = k_patience;
+    wishes.patience = k_prompt_patience;
     wishes.silent_daemon = SilentDaemon::IsRaced;
     wishes.let_finish = true;
     wishes.slow_after = k_silence;

@@ -1,7 +1,7 @@
 // This process as requests describe it: directory, variables, terminal.
 #pragma once
 
-#include "cli/terminal.hpp"
+#include "cli/progress_line.hpp"
 #include "protocol/caller.hpp"
 
 #include <string>

@@ -1,11 +1,15 @@
 #include "daemon/background.hpp"
 
+#include "protocol/message.hpp"
+
+#include <array>
 #include <csignal>
 #include <cstdlib>
+#include <exception>
 #include <fcntl.h>
 #include <initializer_list>
+#include <new>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -38,6 +42,21 @@ void change_end_signals(int how) {
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
     ::sigprocmask(how, &signals, nullptr);
+}
+
+thread_local bool t_found_no_memory = false;
+std::terminate_handler g_ordinary = nullptr;
+
+void no_memory() {
+    t_found_no_memory = true;
+    throw std::bad_alloc();
+}
+
+void terminated() {
+    if (t_found_no_memory) {
+        ::_exit(protocol::k_ended_without_memory);
+    }
+    g_ordinary();
 }
 
 } // namespace
@@ -87,6 +106,28 @@ int take_standard_streams() {
 
 void forget_environment() {
     ::clearenv();
+}
+
+void end_quietly_without_memory() {
+    std::set_new_handler(no_memory);
+    g_ordinary = std::set_terminate(terminated);
+}
+
+OwnProgram::OwnProgram() {
+    std::array<char, 4096> path{};
+    const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
+    // What /proc shows is what was started, whatever has been put at its path meanwhile.
+    if (size > 0 && ::stat("/proc/self/exe", &m_status) == 0) {
+        m_path.assign(path.data(), static_cast<std::size_t>(size));
+    }
+}
+
+bool OwnProgram::replaced() const {
+    struct stat now {};
+    return !m_path.empty() &&
+           (::stat(m_path.c_str(), &now) != 0 || now.st_ino != m_status.st_ino ||
+            now.st_dev != m_status.st_dev || now.st_mtim.tv_sec != m_status.st_mtim.tv_sec ||
+            now.st_mtim.tv_nsec != m_status.st_mtim.tv_nsec);
 }
 
 } // namespace cudaenv::daemon

@@ -6,7 +6,7 @@
 #include "host/project/project.hpp"
 #include "host/silent_paths.hpp"
 #include "protocol/json_field.hpp"
-#include "protocol/wanted_variables.hpp"
+#include "protocol/message.hpp"
 
 #include <filesystem>
 #include <set>

@@ -24,7 +24,7 @@ struct MeantEnvironment {
 
 // --prefix, or --name as conda, mamba and pixi find it (host/names), or the active one. Errors:
 // "no-such-environment", "ambiguous-environment", "bad-field"; "wants-variables"
-// (protocol/wanted_variables.hpp).
+// (protocol/message.hpp).
 Result<MeantEnvironment> environment_of_request(const nlohmann::json& params,
                                                 const protocol::Caller& caller, Looks& looks);
 // For a caller that reads nothing else.

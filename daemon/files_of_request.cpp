@@ -3,7 +3,6 @@
 #include "base/printable.hpp"
 #include "base/ranges.hpp"
 #include "base/text.hpp"
-#include "daemon/environment_of_request.hpp"
 #include "daemon/host_of_request.hpp"
 #include "host/silent_paths.hpp"
 #include "protocol/json_field.hpp"

@@ -9,8 +9,10 @@
 #include "base/result.hpp"
 #include "base/runtime_directory.hpp"
 
+#include <optional>
 #include <string>
 #include <sys/types.h>
+#include <vector>
 
 namespace cudaenv::daemon {
 
@@ -48,6 +50,27 @@ private:
     ino_t m_socket_inode = 0;
     ino_t m_lock_inode = 0;
     bool m_bound = false; // by us, not by systemd
+};
+
+// Who is at the other end of a connection, as the kernel says it.
+//
+// Law: only this user is served; and only a process that sees what the daemon sees: the same root
+// and mounts (not a container that shares the runtime directory, not a shell with a /usr/local/cuda
+// of its own), and the same groups.
+class Place {
+public:
+    // Of this process.
+    static Place own();
+
+    // Whether the socket's other end is this user's process at all.
+    [[nodiscard]] static bool is_own_user(int socket);
+    // "other-place" where what it sees differs or cannot be known; none where it is the same.
+    [[nodiscard]] std::optional<Error> why_elsewhere(int socket) const;
+
+private:
+    std::optional<ino_t> m_mounts;
+    std::optional<std::pair<dev_t, ino_t>> m_root;
+    std::vector<gid_t> m_groups; // sorted, the effective one among them
 };
 
 } // namespace cudaenv::daemon

@@ -5,10 +5,10 @@
 #include "base/runtime_directory.hpp"
 #include "base/text.hpp"
 
+#include <fmt/chrono.h>
 #include <nlohmann/json.hpp>
 
 #include <array>
-#include <cstdio>
 #include <ctime>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -25,14 +25,8 @@ constexpr auto k_names = std::to_array<std::string_view>({"error", "warn", "info
 std::string now() {
     timespec clock{};
     ::clock_gettime(CLOCK_REALTIME, &clock);
-    std::tm parts{};
-    ::gmtime_r(&clock.tv_sec, &parts);
-    std::array<char, 32> text{};
-    const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
-    std::array<char, 8> fraction{};
-    (void)std::snprintf(fraction.data(), fraction.size(), ".%03ldZ",
-                        clock.tv_nsec / 1'000'000 % 1000);
-    return std::string(text.data(), size) + fraction.data();
+    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(clock.tv_sec),
+                       clock.tv_nsec / 1'000'000);
 }
 
 } // namespace

@@ -2,9 +2,9 @@
 // asks for it. Only for as long as one request.
 #pragma once
 
+#include "host/file_system.hpp"
 #include "host/probe/verdict_store.hpp"
-#include "host/project/config_files.hpp"
-#include "host/remembering_file_system.hpp"
+#include "host/project/project.hpp"
 #include "protocol/caller.hpp"
 
 #include <optional>

@@ -12,12 +12,11 @@
 #include "base/state_directory.hpp"
 #include "base/time_slices.hpp"
 #include "daemon/background.hpp"
-#include "daemon/out_of_memory.hpp"
 #include "daemon/server.hpp"
-#include "host/project/config_files.hpp"
+#include "host/project/project.hpp"
 #include "host/silent_paths.hpp"
 #include "protocol/build_id.hpp"
-#include "protocol/daemon_end.hpp"
+#include "protocol/message.hpp"
 
 #include <charconv>
 #include <csignal>

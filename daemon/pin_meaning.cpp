@@ -2,6 +2,7 @@
 
 #include "shellhooks/activation/host_compiler.hpp"
 #include "shellhooks/activation/toolkit_match.hpp"
+#include "solver/knowledge/cuda_release.hpp"
 #include "solver/knowledge/fit.hpp"
 #include "solver/knowledge/knowledge.hpp"
 #include "solver/pins/pins.hpp"
@@ -200,6 +201,27 @@ Result<PinMeaning> meaning_of(const activation::Situation& situation) {
              "newest torch" + with + " is " + torch->version.substr(0, torch->version.find('+'))});
     }
     return meaning;
+}
+
+Result<void> check_release(const std::string& constraint,
+                           const std::function<std::vector<facts::Toolkit>()>& toolkits) {
+    const auto wanted = pins::PinConstraint::parse(constraint);
+    const auto version = wanted ? wanted->single() : std::nullopt;
+    if (!version) {
+        return {};
+    }
+    const auto release = knowledge::cuda_release(*version);
+    if (release.exists != knowledge::CudaRelease::Exists::No) {
+        return {};
+    }
+    const auto asked = DottedVersion::of(version->major_minor());
+    const auto is_it = [&](const facts::Toolkit& toolkit) {
+        return toolkit.version && toolkit.version->begins_with(asked);
+    };
+    if (std::ranges::any_of(toolkits(), is_it)) {
+        return {};
+    }
+    return bad_input("no-such-cuda", knowledge::no_such_cuda(*version, release.nearest));
 }
 
 } // namespace cudaenv::daemon

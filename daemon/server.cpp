@@ -1,7 +1,7 @@
 #include "daemon/server.hpp"
 
 #include "protocol/build_id.hpp"
-#include "protocol/skew.hpp"
+#include "protocol/message.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>

@@ -9,12 +9,10 @@
 // by that signal, one that listens leaves.
 #pragma once
 
-#include "daemon/control.hpp"
+#include "daemon/background.hpp"
 #include "daemon/lanes.hpp"
 #include "daemon/listener.hpp"
 #include "daemon/log.hpp"
-#include "daemon/own_program.hpp"
-#include "daemon/peer.hpp"
 #include "daemon/probe/background_probe.hpp"
 #include "daemon/service.hpp"
 #include "daemon/session.hpp"

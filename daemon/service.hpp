@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -73,5 +74,32 @@ private:
 // The service of this build: every method of daemon/methods/. `control` answers for the process
 // that offers it, and outlives it; without one there are no methods `daemon.*`.
 Service make_service(Control* control = nullptr);
+
+// What a running cudaenvd answers about itself, and can be ordered to do: on its io thread, but for
+// what says otherwise.
+class BackgroundProbe;
+
+struct DaemonStatus {
+    bool running = false; // listens for others
+    std::string socket;   // its path
+    std::int64_t uptime_seconds = 0;
+    std::int64_t requests = 0; // answered since then, on all connections
+    std::int64_t idle_exit_seconds = 0;
+    std::string why_not; // where it does not listen
+};
+
+class Control {
+public:
+    Control() = default;
+    Control(const Control&) = delete;
+    Control& operator=(const Control&) = delete;
+    virtual ~Control() = default;
+
+    [[nodiscard]] virtual DaemonStatus status() const = 0;
+    // Listens no more at once, and ends when what is being answered is answered.
+    virtual void leave(const std::string& why) = 0;
+    // Lives as long as this; any thread.
+    virtual BackgroundProbe& background_probe() = 0;
+};
 
 } // namespace cudaenv::daemon

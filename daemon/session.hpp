@@ -10,7 +10,7 @@
 
 #include "daemon/lanes.hpp"
 #include "daemon/service.hpp"
-#include "daemon/stop_event.hpp"
+#include "daemon/waiter.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>

@@ -94,41 +94,45 @@ bool is_wrapper(FileSystem& files, const Candidate& candidate) {
 }
 
 // Every compiler program once, whatever its names.
-class Programs {
-public:
-    Programs(FileSystem& files, std::string machine, std::vector<std::string>& notes)
-        : m_files(&files), m_machine(std::move(machine)), m_notes(&notes) {}
+struct Programs {
+    FileSystem& files;
+    std::string machine;
+    std::vector<std::string>& notes;
+    std::map<ProgramKey, Candidate> programs{};
+    std::map<facts::CompilerFamily, ProgramKey> defaults{};
+    std::set<std::string> seen{};
+    std::size_t order = 0;
 
     void look_in(const std::string& place, bool on_path) {
-        const auto real_place = m_files->real_path(place);
-        if (!real_place || !m_seen.insert(*real_place).second) {
+        const auto real_place = files.real_path(place);
+        if (!real_place || !seen.insert(*real_place).second) {
             return; // a place that is not there holds no compiler
         }
-        const auto names = m_files->list_directory(*real_place);
+        const auto names = files.list_directory(*real_place);
         if (!names) {
             if (on_path && names.error().code == k_permission_denied) {
-                m_notes->push_back("compilers in " + place +
-                                   " are skipped: " + reason_of(names.error()));
+                notes.push_back("compilers in " + place +
+                                " are skipped: " + reason_of(names.error()));
             }
             return;
         }
         for (const auto& file_name : *names) {
             const auto name = parse_compiler_name(file_name);
-            if (name && builds_for(*name, m_machine)) {
-                look_at(Candidate{*real_place + '/' + file_name, *name, {}, m_order++}, on_path);
+            if (name && builds_for(*name, machine)) {
+                look_at(Candidate{*real_place + '/' + file_name, *name, {}, order++}, on_path);
             }
         }
     }
 
     [[nodiscard]] bool is_default(const Candidate& candidate) const {
-        const auto found = m_defaults.find(candidate.name.family);
-        return found != m_defaults.end() && found->second == key_of(candidate);
+        const auto found = defaults.find(candidate.name.family);
+        return found != defaults.end() && found->second == key_of(candidate);
     }
 
     // In the order of their discovery.
     [[nodiscard]] std::vector<Candidate> take() {
         std::vector<Candidate> candidates;
-        for (auto& [key, candidate] : m_programs) {
+        for (auto& [key, candidate] : programs) {
             candidates.push_back(std::move(candidate));
         }
         std::ranges::sort(candidates,
@@ -136,41 +140,32 @@ public:
         return candidates;
     }
 
-private:
     static ProgramKey key_of(const Candidate& candidate) {
         return {candidate.status.device, candidate.status.inode};
     }
 
     void look_at(Candidate candidate, bool on_path) {
-        const auto status = m_files->status(candidate.path);
+        const auto status = files.status(candidate.path);
         if (!status) {
-            m_notes->push_back(candidate.path + " is not a compiler: " + reason_of(status.error()));
+            notes.push_back(candidate.path + " is not a compiler: " + reason_of(status.error()));
             return;
         }
         candidate.status = *status;
         if (status->kind != FileKind::Regular || !status->executable ||
-            is_wrapper(*m_files, candidate)) {
+            is_wrapper(files, candidate)) {
             return;
         }
         const bool bare = candidate.name.target.empty() && candidate.name.version.empty();
         if (on_path && bare) {
-            m_defaults.try_emplace(candidate.name.family, key_of(candidate));
+            defaults.try_emplace(candidate.name.family, key_of(candidate));
         }
         // Hard links and symlinks of one inode are one program.
-        const auto [known, added] = m_programs.try_emplace(key_of(candidate), candidate);
+        const auto [known, added] = programs.try_emplace(key_of(candidate), candidate);
         if (!added && rank(candidate.name) < rank(known->second.name)) {
             candidate.order = known->second.order;
             known->second = std::move(candidate);
         }
     }
-
-    FileSystem* m_files;
-    std::string m_machine;
-    std::vector<std::string>* m_notes;
-    std::map<ProgramKey, Candidate> m_programs;
-    std::map<facts::CompilerFamily, ProgramKey> m_defaults;
-    std::set<std::string> m_seen;
-    std::size_t m_order = 0;
 };
 
 } // namespace
@@ -299,7 +294,7 @@ CompilerFindings find_compilers(FileSystem& files, const Environment& environmen
                                 const std::string& machine, const VersionAsker& asker,
                                 CompilerVersions versions) {
     CompilerFindings findings;
-    Programs programs(files, machine, findings.notes);
+    Programs programs{files, machine, findings.notes};
     const auto on_path = directories_of(value_of(environment, "PATH"));
     const auto usual = usual_places(files, environment);
     auto places = on_path;

@@ -3,7 +3,7 @@
 
 #include "host/environment.hpp"
 #include "host/file_system.hpp"
-#include "host/version_question.hpp"
+#include "host/version_cache.hpp"
 #include "solver/facts/host.hpp"
 
 #include <optional>

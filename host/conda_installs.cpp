@@ -22,42 +22,47 @@ constexpr std::array<std::string_view, 7> k_system_roots = {
     "/opt/conda",      "/opt/miniforge3", "/opt/miniconda3",      "/opt/anaconda3",
     "/opt/mambaforge", "/opt/miniconda",  "/usr/local/miniconda3"};
 
-class CondaSearch {
-public:
-    CondaSearch(FileSystem& files, const Environment& environment, std::string home)
-        : m_files(&files), m_environment(&environment), m_home(std::move(home)) {}
+struct CondaSearch {
+    FileSystem& files;
+    const Environment& environment;
+    std::string home;
+    CondaFindings findings{};
+    std::set<std::string> seen_prefixes{};
+    std::set<std::string> seen_roots{};
+    std::set<std::string> seen_executables{};
+    std::vector<std::pair<facts::CondaInstall, FileStatus>> lone{};
 
     void look() {
-        if (const auto active = value_of(*m_environment, "CONDA_PREFIX"); !active.empty()) {
+        if (const auto active = value_of(environment, "CONDA_PREFIX"); !active.empty()) {
             add_prefix(active);
         }
-        if (const auto exe = value_of(*m_environment, "CONDA_EXE"); !exe.empty()) {
+        if (const auto exe = value_of(environment, "CONDA_EXE"); !exe.empty()) {
             add_executable(exe, "CONDA_EXE");
         }
-        if (const auto exe = value_of(*m_environment, "MAMBA_EXE"); !exe.empty()) {
+        if (const auto exe = value_of(environment, "MAMBA_EXE"); !exe.empty()) {
             add_executable(exe, "MAMBA_EXE");
         }
-        const auto directories = directories_of(value_of(*m_environment, "PATH"));
-        const auto silent = m_files->silent(directories);
+        const auto directories = directories_of(value_of(environment, "PATH"));
+        const auto silent = files.silent(directories);
         for (const auto& directory : directories) {
             if (std::ranges::find(silent, directory) != silent.end()) {
                 continue;
             }
             for (const auto* name : {"conda", "mamba", "micromamba", "pixi"}) {
                 const auto path = directory + '/' + name;
-                if (m_files->exists(path)) {
+                if (files.exists(path)) {
                     add_executable(path, "PATH");
                 }
             }
         }
-        for (const auto& root : usual_conda_roots(m_home)) {
+        for (const auto& root : usual_conda_roots(home)) {
             add_root(root, root);
         }
-        if (!m_home.empty()) {
+        if (!home.empty()) {
             for (const auto* path : {"/.local/bin/micromamba", "/bin/micromamba", "/.pixi/bin/pixi",
                                      "/.local/bin/pixi"}) {
-                if (m_files->exists(m_home + path)) {
-                    add_executable(m_home + path, m_home + path);
+                if (files.exists(home + path)) {
+                    add_executable(home + path, home + path);
                 }
             }
         }
@@ -66,44 +71,43 @@ public:
 
     CondaFindings conclude(const VersionAsker& asker) {
         std::vector<VersionQuestion> questions;
-        for (const auto& [install, status] : m_lone) {
+        for (const auto& [install, status] : lone) {
             questions.push_back({install.path, {"--version"}, parse_tool_version, status});
         }
         const auto answers = asker.ask(questions);
-        for (std::size_t i = 0; i < m_lone.size(); ++i) {
-            auto install = m_lone[i].first;
+        for (std::size_t i = 0; i < lone.size(); ++i) {
+            auto install = lone[i].first;
             if (!answers[i].version.empty()) {
                 install.version = answers[i].version;
                 install.source += ", version by --version";
             } else {
-                m_findings.notes.push_back(install.path +
-                                           ": its version is unknown: " + answers[i].reason);
+                findings.notes.push_back(install.path +
+                                         ": its version is unknown: " + answers[i].reason);
             }
-            m_findings.installs.push_back(std::move(install));
+            findings.installs.push_back(std::move(install));
         }
-        std::ranges::sort(m_findings.installs,
+        std::ranges::sort(findings.installs,
                           [](const facts::CondaInstall& a, const facts::CondaInstall& b) {
                               return std::tie(a.kind, a.path) < std::tie(b.kind, b.path);
                           });
-        if (m_findings.installs.empty()) {
-            m_findings.absent = "no conda, mamba, micromamba or pixi: not in CONDA_EXE, MAMBA_EXE, "
-                                "PATH or the usual homes";
+        if (findings.installs.empty()) {
+            findings.absent = "no conda, mamba, micromamba or pixi: not in CONDA_EXE, MAMBA_EXE, "
+                              "PATH or the usual homes";
         }
-        return std::move(m_findings);
+        return std::move(findings);
     }
 
-private:
     void add_prefix(const std::string& path) {
-        const auto real = m_files->real_path(path);
-        if (!real || m_findings.prefixes.size() >= k_prefix_limit ||
-            !m_seen_prefixes.insert(*real).second) {
+        const auto real = files.real_path(path);
+        if (!real || findings.prefixes.size() >= k_prefix_limit ||
+            !seen_prefixes.insert(*real).second) {
             return;
         }
-        m_findings.prefixes.push_back(*real);
+        findings.prefixes.push_back(*real);
     }
 
     void add_environments_in(const std::string& directory) {
-        for (const auto& name : m_files->names_in(directory)) {
+        for (const auto& name : files.names_in(directory)) {
             if (!name.starts_with('.')) {
                 add_prefix(directory + '/' + name);
             }
@@ -112,19 +116,18 @@ private:
 
     // A root prefix, where conda-meta lists conda itself; what lists none is no install.
     bool add_root(const std::string& path, const std::string& source) {
-        const auto real = m_files->real_path(path);
+        const auto real = files.real_path(path);
         if (!real) {
             return false;
         }
-        if (!m_seen_roots.insert(*real).second) {
+        if (!seen_roots.insert(*real).second) {
             return true;
         }
         const auto metadata = *real + "/conda-meta";
-        const auto names = m_files->list_directory(metadata);
+        const auto names = files.list_directory(metadata);
         if (!names) {
             if (names.error().code == k_permission_denied) {
-                m_findings.notes.push_back(metadata +
-                                           " cannot be read: " + reason_of(names.error()));
+                findings.notes.push_back(metadata + " cannot be read: " + reason_of(names.error()));
             }
             return false;
         }
@@ -133,8 +136,8 @@ private:
             const auto package = parse_conda_record(name);
             if (package && (package->name == "conda" || package->name == "mamba")) {
                 found = true;
-                m_findings.installs.push_back({package->name, *real, package->version,
-                                               source + ", version from " + metadata + '/' + name});
+                findings.installs.push_back({package->name, *real, package->version,
+                                             source + ", version from " + metadata + '/' + name});
             }
         }
         if (found) {
@@ -146,10 +149,10 @@ private:
 
     // conda and mamba belong to a root; micromamba and pixi stand alone.
     void add_executable(const std::string& path, const std::string& source) {
-        const auto real = m_files->real_path(path);
-        const auto status = m_files->status(path);
+        const auto real = files.real_path(path);
+        const auto status = files.status(path);
         if (!real || !status || status->kind != FileKind::Regular || !status->executable) {
-            m_findings.notes.push_back(
+            findings.notes.push_back(
                 source + " names " + path + ", which is not a program: " +
                 (real ? std::string("not an executable file") : reason_of(real.error())));
             return;
@@ -160,31 +163,31 @@ private:
             return;
         }
         // condabin/conda and shims such as pyenv's are scripts; mamba 2 stands alone as micromamba.
-        if (name == "conda" || !m_seen_executables.insert(*real).second) {
+        if (name == "conda" || !seen_executables.insert(*real).second) {
             return;
         }
         const std::string kind = name == "pixi" ? "pixi" : name == "mamba" ? "mamba" : "micromamba";
-        m_lone.emplace_back(facts::CondaInstall{kind, *real, std::nullopt, source}, *status);
+        lone.emplace_back(facts::CondaInstall{kind, *real, std::nullopt, source}, *status);
     }
 
     void add_listed_prefixes() {
         for (const auto* name : {"CONDA_ENVS_PATH", "CONDA_ENVS_DIRS"}) {
-            for (const auto& directory : directories_of(value_of(*m_environment, name))) {
+            for (const auto& directory : directories_of(value_of(environment, name))) {
                 add_environments_in(directory);
             }
         }
-        const auto mamba_root = value_of(*m_environment, "MAMBA_ROOT_PREFIX");
+        const auto mamba_root = value_of(environment, "MAMBA_ROOT_PREFIX");
         if (mamba_root.starts_with('/')) {
             add_environments_in(mamba_root + "/envs");
         }
-        if (m_home.empty()) {
+        if (home.empty()) {
             return;
         }
         for (const auto* directory :
              {"/micromamba/envs", "/.local/share/mamba/envs", "/.conda/envs"}) {
-            add_environments_in(m_home + directory);
+            add_environments_in(home + directory);
         }
-        if (const auto list = m_files->read_file(m_home + "/.conda/environments.txt")) {
+        if (const auto list = files.read_file(home + "/.conda/environments.txt")) {
             for (const auto line : split(*list, '\n')) {
                 if (const auto path = std::string(trim(line)); path.starts_with('/')) {
                     add_prefix(path);
@@ -192,15 +195,6 @@ private:
             }
         }
     }
-
-    FileSystem* m_files;
-    const Environment* m_environment;
-    std::string m_home;
-    CondaFindings m_findings;
-    std::set<std::string> m_seen_prefixes;
-    std::set<std::string> m_seen_roots;
-    std::set<std::string> m_seen_executables;
-    std::vector<std::pair<facts::CondaInstall, FileStatus>> m_lone;
 };
 
 } // namespace
@@ -227,7 +221,7 @@ std::vector<std::string> usual_conda_roots(const std::string& home) {
 
 CondaFindings find_conda(FileSystem& files, const Environment& environment, const std::string& home,
                          const VersionAsker& asker) {
-    CondaSearch search(files, environment, home);
+    CondaSearch search{files, environment, home};
     search.look();
     return search.conclude(asker);
 }

@@ -4,7 +4,7 @@
 
 #include "host/environment.hpp"
 #include "host/file_system.hpp"
-#include "host/version_question.hpp"
+#include "host/version_cache.hpp"
 #include "solver/facts/host.hpp"
 
 #include <string>

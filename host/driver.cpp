@@ -1,10 +1,12 @@
 #include "host/driver.hpp"
 
 #include "base/ascii.hpp"
-#include "host/driver_text.hpp"
+#include "base/json_members.hpp"
+#include "base/text.hpp"
 #include "host/gpus.hpp"
-#include "host/probe_facts.hpp"
 #include "solver/knowledge/knowledge.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -168,6 +170,68 @@ std::string devices_missing(FileSystem& files) {
            "yet)";
 }
 
+std::string_view word_at(std::string_view text) {
+    text = text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
+    return text.substr(0, text.find_first_of(" \t\r\n|"));
+}
+
+// A driver's version has two parts at least, the first the branch: 470.199.02, 36.4.
+std::optional<DottedVersion> driver_version(std::string_view word) {
+    auto version = DottedVersion::parse(word);
+    if (!version || version->parts().size() < 2) {
+        return std::nullopt;
+    }
+    return std::move(*version);
+}
+
+// The version behind the first `label` of the text that is followed by one.
+std::optional<DottedVersion> version_behind(std::string_view text, std::string_view label) {
+    for (auto at = text.find(label); at != std::string_view::npos; at = text.find(label, at + 1)) {
+        auto version = DottedVersion::parse(word_at(text.substr(at + label.size())));
+        if (version) {
+            return std::move(*version);
+        }
+    }
+    return std::nullopt;
+}
+
+using nlohmann::json;
+
+std::optional<DottedVersion> version_of(const json& object, const char* key,
+                                        std::vector<std::string>& errors) {
+    const auto text = text_at(object, key);
+    if (text.empty()) {
+        return std::nullopt;
+    }
+    auto version = DottedVersion::parse(text);
+    // A parameter that the driver never wrote reads as zero: no version.
+    if (!version || version->major() == 0) {
+        errors.push_back(std::string(key) + ": \"" + text + "\" is not plausible");
+        return std::nullopt;
+    }
+    return std::move(*version);
+}
+
+facts::Gpu gpu_of(const json& object, int index, std::vector<std::string>& errors) {
+    facts::Gpu gpu;
+    gpu.source = "NVML";
+    gpu.index = number_within(object, "index", 0, 1023).value_or(index);
+    gpu.name = text_at(object, "name");
+    gpu.uuid = text_at(object, "uuid");
+    gpu.pci_device = text_at(object, "pci_device_id");
+    if (const auto text = text_at(object, "cc"); !text.empty()) {
+        const auto capability = ComputeCapability::parse(text);
+        if (capability && capability->major > 0) {
+            gpu.compute_capability = *capability;
+        } else {
+            errors.push_back("cc: \"" + text + "\" is not plausible");
+        }
+    }
+    gpu.memory_bytes = number_within(object, "memory", std::uint64_t{0}, UINT64_MAX);
+    gpu.mig = flag_at(object, "mig");
+    return gpu;
+}
+
 } // namespace
 
 bool has_gpu_device(FileSystem& files) {
@@ -239,6 +303,92 @@ DriverFindings find_driver(FileSystem& files, ProcessRunner& processes,
         findings.driver_absent += "; " + served_by(gpu);
     }
     return findings;
+}
+
+KernelModule parse_proc_version(std::string_view text) {
+    KernelModule module;
+    for (const auto line : split(text, '\n')) {
+        if (!line.starts_with("NVRM version:")) {
+            continue;
+        }
+        // "NVIDIA UNIX x86_64 Kernel Module  470.199.02  Thu May 11 ..."
+        // "NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build ..."
+        module.kind = line.find("Open Kernel Module") != std::string_view::npos
+                          ? facts::DriverKind::Open
+                          : facts::DriverKind::Proprietary;
+        const auto at = line.find("Kernel Module");
+        if (at == std::string_view::npos) {
+            module.kind = std::nullopt;
+            return module;
+        }
+        for (const auto word : split(line.substr(at), ' ')) {
+            if (auto version = driver_version(word)) {
+                module.version = std::move(version);
+                break;
+            }
+        }
+        return module;
+    }
+    return module;
+}
+
+std::optional<DottedVersion> parse_module_version(std::string_view text) {
+    return driver_version(trim(text));
+}
+
+GpuInformation parse_gpu_information(std::string_view text) {
+    GpuInformation information;
+    for (const auto line : split(text, '\n')) {
+        const auto colon = line.find(':');
+        if (colon == std::string_view::npos) {
+            continue;
+        }
+        const auto label = trim(line.substr(0, colon));
+        const auto value = std::string(trim(line.substr(colon + 1)));
+        if (label == "Model") {
+            information.model = value == "Unknown" ? "" : value;
+        } else if (label == "GPU UUID") {
+            // Users without rights on the device read GPU-????????-????-....
+            information.uuid = value.find('?') == std::string::npos ? value : "";
+        } else if (label == "Bus Location") {
+            information.bus_location = value;
+        }
+    }
+    return information;
+}
+
+SmiHeader parse_nvidia_smi(std::string_view text) {
+    SmiHeader header;
+    for (const auto* label : {"KMD Version:", "Driver Version:"}) {
+        if (!header.driver) {
+            header.driver = version_behind(text, label);
+        }
+    }
+    // "CUDA Version: 11.4", "CUDA UMD Version: 13.3"; some 610 and 615 outputs mix the two
+    // wordings.
+    for (const auto* label : {"CUDA Version:", "CUDA UMD Version:", "CUDA KMD Version:"}) {
+        if (!header.cuda) {
+            header.cuda = version_behind(text, label);
+        }
+    }
+    return header;
+}
+
+Result<ProbeFacts> parse_probe_facts(std::string_view line) {
+    const auto document = json::parse(line, nullptr, false);
+    if (!document.is_object()) {
+        return unavailable("bad-probe-answer", "the probe's answer is not a JSON object");
+    }
+    ProbeFacts facts;
+    facts.errors = texts_at(document, "errors");
+    facts.driver_version = version_of(document, "driver_version", facts.errors);
+    facts.cuda = version_of(document, "cuda_driver_version", facts.errors);
+    for (const auto& gpu : list_at(document, "gpus")) {
+        if (gpu.is_object()) {
+            facts.gpus.push_back(gpu_of(gpu, static_cast<int>(facts.gpus.size()), facts.errors));
+        }
+    }
+    return facts;
 }
 
 } // namespace cudaenv::host

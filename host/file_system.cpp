@@ -26,6 +26,12 @@ tl::unexpected<Error> failed(const std::string& path, int error) {
     return failure;
 }
 
+template <typename Key, typename Answer, typename Ask>
+const Answer& once(std::map<Key, Answer>& answers, const Key& key, const Ask& ask) {
+    const auto found = answers.find(key);
+    return found != answers.end() ? found->second : answers.emplace(key, ask()).first->second;
+}
+
 } // namespace
 
 Result<std::string> DiskFileSystem::read_file(const std::string& path, std::size_t limit) {
@@ -107,12 +113,41 @@ std::string_view base_name(std::string_view path) {
     return path.substr(path.rfind('/') + 1);
 }
 
+bool is_in_or_below(std::string_view path, std::string_view directory) {
+    return path.starts_with(directory) &&
+           (path.size() == directory.size() || path[directory.size()] == '/');
+}
+
 std::string_view parent_path(std::string_view path) {
     const auto slash = path.rfind('/');
     if (slash == std::string_view::npos) {
         return {};
     }
     return slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
+}
+
+Result<std::string> RememberingFileSystem::read_file(const std::string& path, std::size_t limit) {
+    return once(m_texts, std::pair(path, limit), [&] { return m_files->read_file(path, limit); });
+}
+
+Result<std::vector<std::string>> RememberingFileSystem::list_directory(const std::string& path) {
+    return once(m_lists, path, [&] { return m_files->list_directory(path); });
+}
+
+Result<std::string> RememberingFileSystem::real_path(const std::string& path) {
+    return once(m_real_paths, path, [&] { return m_files->real_path(path); });
+}
+
+Result<FileStatus> RememberingFileSystem::status(const std::string& path) {
+    return once(m_statuses, path, [&] { return m_files->status(path); });
+}
+
+Result<std::string> RememberingFileSystem::read_link(const std::string& path) {
+    return once(m_links, path, [&] { return m_files->read_link(path); });
+}
+
+std::vector<std::string> RememberingFileSystem::silent(std::span<const std::string> paths) {
+    return m_files->silent(paths);
 }
 
 } // namespace cudaenv::host

@@ -1,7 +1,7 @@
 #include "host/gpus.hpp"
 
 #include "base/text.hpp"
-#include "host/driver_text.hpp"
+#include "host/driver.hpp"
 #include "solver/knowledge/knowledge.hpp"
 
 #include <charconv>

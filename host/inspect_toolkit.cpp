@@ -1,4 +1,3 @@
-#include "host/compiler_bounds.hpp"
 #include "host/file_system.hpp"
 #include "host/package_names.hpp"
 #include "host/toolkit_text.hpp"

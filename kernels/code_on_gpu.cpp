@@ -2,12 +2,26 @@
 
 #include "kernels/rungs/gpu_work.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
+#ifdef CUDAENV_FATBIN
+// The file's bytes as they are. Uncompressed fatbins are read where they lie, aligned.
+asm(".pushsection .rodata\n"
+    ".balign 64\n"
+    "cudaenv_fatbin:\n"
+    ".incbin \"" CUDAENV_FATBIN "\"\n"
+    ".popsection\n");
+extern "C" const unsigned char cudaenv_fatbin[];
+#endif
+
 namespace cudaenv::kernels {
+
+#ifdef CUDAENV_FATBIN
 
 namespace {
 
@@ -27,6 +41,17 @@ MaybeStop run_check(LoadedCode& code, const KernelCheck& check, DeviceBuffer& in
     CUDAENV_STOP_IF(out.from_device(words.data(), bytes(words)));
     auto differs = difference(check, words);
     return differs.empty() ? std::nullopt : MaybeStop(wrong_result(std::move(differs)));
+}
+
+// "7.5,8.0,12.0", rising, as the build lists them.
+std::vector<ComputeCapability> capabilities_of(std::string_view listed) {
+    std::vector<ComputeCapability> capabilities;
+    while (!listed.empty()) {
+        const auto end = std::min(listed.find(','), listed.size());
+        capabilities.push_back(*ComputeCapability::parse(listed.substr(0, end)));
+        listed.remove_prefix(std::min(end + 1, listed.size()));
+    }
+    return capabilities;
 }
 
 } // namespace
@@ -97,6 +122,35 @@ MaybeStop run_checks(const GpuUnderTest& gpu, const void* image,
         passed.push_back(check.name);
     }
     return std::nullopt;
+}
+
+#endif
+
+const DeviceImage& device_image() {
+#ifdef CUDAENV_FATBIN
+    static const DeviceImage image = [] {
+        DeviceImage built;
+        built.fatbin = &cudaenv_fatbin[0];
+        built.machine_code = capabilities_of(CUDAENV_MACHINE_CODE);
+        built.ptx = built.machine_code.front(); // kernels/DeviceCode.cmake: of the lowest
+        built.cuda = DottedVersion::of(CUDAENV_NVCC);
+        return built;
+    }();
+#else
+    static const DeviceImage image;
+#endif
+    return image;
+}
+
+std::optional<ComputeCapability>
+machine_code_for(const std::vector<ComputeCapability>& machine_code, ComputeCapability gpu) {
+    std::optional<ComputeCapability> newest;
+    for (const auto built : machine_code) {
+        if (built.major == gpu.major && built <= gpu && (!newest || built > *newest)) {
+            newest = built;
+        }
+    }
+    return newest;
 }
 
 } // namespace cudaenv::kernels

@@ -2,10 +2,12 @@
 // launched on memory of the environment's runtime, the results compared with the CPU's.
 #pragma once
 
+#include "base/compute_capability.hpp"
 #include "kernels/checks.hpp"
 #include "kernels/gpu_under_test.hpp"
 #include "kernels/rungs/stop.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,5 +49,18 @@ private:
 // the names of the checks that were right, until the first that is not.
 MaybeStop run_checks(const GpuUnderTest& gpu, const void* image,
                      const std::vector<KernelCheck>& checks, std::vector<std::string>& passed);
+
+// The machine code that was built into the probe (kernels/device/), if there was an nvcc.
+struct DeviceImage {
+    const void* fatbin = nullptr;                // null: built without nvcc
+    std::vector<ComputeCapability> machine_code; // rising
+    ComputeCapability ptx;                       // what its PTX is for: newer GPUs than all above
+    DottedVersion cuda;                          // nvcc's
+};
+const DeviceImage& device_image();
+
+// Which of `machine_code` runs on the GPU: the newest of its major that is not newer than it.
+std::optional<ComputeCapability>
+machine_code_for(const std::vector<ComputeCapability>& machine_code, ComputeCapability gpu);
 
 } // namespace cudaenv::kernels

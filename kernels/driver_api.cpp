@@ -1,12 +1,11 @@
 #include "kernels/driver_api.hpp"
 
 #include "kernels/library_files.hpp"
-#include "kernels/rungs/load_first.hpp"
+#include "kernels/rungs/library_numbers.hpp"
 
 #include <array>
 #include <filesystem>
 #include <iterator>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -124,6 +123,15 @@ Stop driver_failed(const DriverApi& api, std::string call, int error, std::strin
             .error = error,
             .error_name = driver_error_name(api, error),
             .message = std::move(message)};
+}
+
+std::optional<DottedVersion> cuda_of_number(int number) {
+    // CUDA 5.0 is the oldest that NVML can be asked about, and the last digit has always been 0.
+    if (number < 5000 || number > 99'990 || number % 10 != 0 || number % 1000 / 10 > 30) {
+        return std::nullopt;
+    }
+    return DottedVersion::of(std::to_string(number / 1000) + '.' +
+                             std::to_string(number % 1000 / 10));
 }
 
 } // namespace cudaenv::kernels

@@ -2,9 +2,11 @@
 // NVIDIA's headers. Names and numbers are cuda.h's.
 #pragma once
 
+#include "base/dotted_version.hpp"
 #include "kernels/rungs/stop.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,5 +63,11 @@ MaybeStop load_driver_api(DriverApi& api);
 std::string driver_error_name(const DriverApi& api, int error);
 // `call` returned `error`, which is not 0.
 Stop driver_failed(const DriverApi& api, std::string call, int error, std::string message = {});
+
+// Version numbers as NVIDIA's libraries give them. Pure; what no library has ever said (an
+// out-parameter left unwritten, garbage) is no version.
+
+// 11040 -> 11.4; from CUDA 5.0 on.
+std::optional<DottedVersion> cuda_of_number(int number);
 
 } // namespace cudaenv::kernels

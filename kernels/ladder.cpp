@@ -1,9 +1,8 @@
 #include "kernels/ladder.hpp"
 
 #include "kernels/gpu_under_test.hpp"
-#include "kernels/loaded_libraries.hpp"
+#include "kernels/library_files.hpp"
 #include "kernels/reporter.hpp"
-#include "kernels/rungs/first_rungs.hpp"
 #include "kernels/rungs/gpu_work.hpp"
 #include "kernels/rungs/rungs.hpp"
 
@@ -55,17 +54,19 @@ struct Climber {
     CurrentGpu current{gpu}; // until the end, so that the driver makes the context once
 };
 
-class Ladder {
-public:
-    explicit Ladder(const LadderRequest& request)
-        : m_request(request), m_loaded(request.libraries) {}
+struct Ladder {
+    const LadderRequest& request;
+    LoadedLibraries libraries{request.libraries};
+    DriverApi driver{};
+    RuntimeApi runtime_api{};
+    std::deque<Climber> climbers{}; // they stay where they are
 
     void climb() {
-        if (!climb_library(m_driver)) {
+        if (!climb_library(driver)) {
             skip_from(ProbeStep::Driver, "the driver's library is not loaded");
             return;
         }
-        const auto answer = climb_driver(m_driver);
+        const auto answer = climb_driver(driver);
         if (!answer) {
             skip_from(ProbeStep::Gpu, "the driver did not start");
             return;
@@ -76,15 +77,14 @@ public:
         }
         find_gpus(*answer);
         const auto* const cudart = facts::probed_library(ProbeStep::Runtime);
-        const auto runtime =
-            climb_runtime(m_request.libraries.of(cudart->word), m_driver, m_runtime);
+        const auto runtime = climb_runtime(request.libraries.of(cudart->word), driver, runtime_api);
         if (runtime == RuntimeFound::Fails) {
-            for (auto& climber : m_climbers) {
+            for (auto& climber : climbers) {
                 climber.out = "the runtime does not answer";
             }
         }
-        for (auto& climber : m_climbers) {
-            climber.gpu.runtime = runtime == RuntimeFound::Answers ? &m_runtime : nullptr;
+        for (auto& climber : climbers) {
+            climber.gpu.runtime = runtime == RuntimeFound::Answers ? &runtime_api : nullptr;
             climb_gpu_rungs(climber);
         }
         for (const facts::RungRow& rung : facts::k_rungs) {
@@ -96,18 +96,17 @@ public:
 
     // While the contexts are still there.
     std::vector<std::string> loaded() {
-        m_loaded.look();
-        return m_loaded.files();
+        libraries.look();
+        return libraries.files();
     }
 
-private:
     static const Climb& climb_of(const facts::RungRow& rung) {
         return k_climbs[static_cast<std::size_t>(rung.step)];
     }
 
     [[nodiscard]] bool is_asked_for(const facts::RungRow& rung) const {
         return rung.depth == facts::RungDepth::Quick ||
-               (rung.depth == facts::RungDepth::Full && m_request.full);
+               (rung.depth == facts::RungDepth::Full && request.full);
     }
 
     // Where no GPU can be named.
@@ -125,15 +124,15 @@ private:
         for (int ordinal = 0; ordinal < answer.devices; ++ordinal) {
             GpuUnderTest unknown;
             unknown.ordinal = ordinal;
-            unknown.driver = &m_driver;
-            const auto gpu = climb_gpu(m_driver, ordinal, nvml);
-            auto& climber = m_climbers.emplace_back(gpu.value_or(unknown));
+            unknown.driver = &driver;
+            const auto gpu = climb_gpu(driver, ordinal, nvml);
+            auto& climber = climbers.emplace_back(gpu.value_or(unknown));
             climber.gpu.driver_cuda = answer.cuda;
             if (!gpu) {
                 climber.out = "the driver does not describe this GPU";
             }
         }
-        m_loaded.look(); // NVML is unloaded here
+        libraries.look(); // NVML is unloaded here
     }
 
     void climb_gpu_rungs(Climber& climber) const {
@@ -163,7 +162,7 @@ private:
             return climber.gpu.left_alone ? "this GPU is left alone"
                                           : "no memory of this GPU can be used";
         }
-        return m_driver.context_synchronize == nullptr || m_driver.context_synchronize() != 0
+        return driver.context_synchronize == nullptr || driver.context_synchronize() != 0
                    ? broke_in(rung)
                    : std::string();
     }
@@ -177,7 +176,7 @@ private:
         const auto is_spared = [&](const Climber& climber) {
             return rung.library.heavy && !climber.gpu.in_use.empty();
         };
-        for (auto& climber : m_climbers) {
+        for (auto& climber : climbers) {
             if (!climber.out.empty()) {
                 skip(rung.step, climber.gpu.ordinal, climber.out);
             } else if (is_spared(climber)) {
@@ -189,26 +188,20 @@ private:
         if (gpus.empty()) {
             return;
         }
-        climb_of(rung).with_library(gpus, m_request.libraries.of(rung.library.word));
-        for (auto& climber : m_climbers) {
+        climb_of(rung).with_library(gpus, request.libraries.of(rung.library.word));
+        for (auto& climber : climbers) {
             if (climber.out.empty() && !is_spared(climber) &&
                 (climber.current.make_current() || climber.current.synchronize())) {
                 climber.out = broke_in(rung);
             }
         }
     }
-
-    const LadderRequest& m_request;
-    LoadedLibraries m_loaded;
-    DriverApi m_driver;
-    RuntimeApi m_runtime;
-    std::deque<Climber> m_climbers; // they stay where they are
 };
 
 } // namespace
 
 std::vector<std::string> climb(const LadderRequest& request) {
-    Ladder ladder(request);
+    Ladder ladder{request};
     ladder.climb();
     return ladder.loaded();
 }

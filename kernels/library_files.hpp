@@ -4,7 +4,10 @@
 // Law: nothing is mapped and no CUDA call is made; only headers of ELF files are read.
 #pragma once
 
+#include "kernels/ladder_request.hpp"
+
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,5 +57,24 @@ std::optional<CutShort> cut_short(const std::string& path);
 // The same of a CUDA library in the same directory, or in another wheel of NVIDIA's: `path` may
 // need it.
 std::optional<CutShort> cut_short_beside(const std::string& path);
+
+// Which files of CUDA's were mapped into this process while the ladder was climbed: what a verdict
+// rests on, also where a library was needed by another one, or opened by it.
+class LoadedLibraries {
+public:
+    explicit LoadedLibraries(const LadderLibraries& asked_for);
+
+    // What is mapped now; again before something is unloaded. Only what the loader holds is read.
+    void look();
+    // Real paths, sorted: what CUDA's libraries are named like, and what lies beside those that
+    // were asked for (not beside the C library: that is the system's directory). At most 64, those
+    // of CUDA's names first.
+    [[nodiscard]] std::vector<std::string> files() const;
+
+private:
+    std::set<std::string> m_directories;
+    std::set<std::string> m_named;
+    std::set<std::string> m_beside;
+};
 
 } // namespace cudaenv::kernels

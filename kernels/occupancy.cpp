@@ -1,7 +1,5 @@
 #include "kernels/occupancy.hpp"
 
-#include "kernels/nvml_processes.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 #include <unistd.h>

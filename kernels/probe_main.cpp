@@ -6,7 +6,6 @@
 //   --ladder REQUEST   the ladder of docs/probe.md, up to kernels that run.
 // Exit status: 0 with an answer (which may be that there is nothing), 2 usage.
 #include "base/json_bytes.hpp"
-#include "kernels/gpu_usage.hpp"
 #include "kernels/ladder.hpp"
 #include "kernels/nvml.hpp"
 #include "kernels/reporter.hpp"

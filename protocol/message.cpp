@@ -1,6 +1,8 @@
 #include "protocol/message.hpp"
 
-#include "protocol/error_json.hpp"
+#include "base/dotted_version.hpp"
+#include "base/text.hpp"
+#include "protocol/build_id.hpp"
 #include "protocol/frame.hpp"
 #include "protocol/json_field.hpp"
 
@@ -52,6 +54,14 @@ constexpr const char* k_part_method = "part";
 bool is_version_two(const nlohmann::json& object) {
     const auto version = string_field(object, "jsonrpc");
     return version && *version == "2.0";
+}
+
+nlohmann::json number_or_null(int number) {
+    return number == 0 ? nlohmann::json() : nlohmann::json(number);
+}
+
+std::string_view version_of(std::string_view build) {
+    return build.substr(0, build.find('+'));
 }
 
 } // namespace
@@ -283,6 +293,67 @@ std::optional<Progress> decode_progress(std::string_view line) {
     }
     return Progress{**std::move(step),
                     *gpu < 0 ? std::nullopt : std::optional(static_cast<int>(*gpu))};
+}
+
+// The door of every error: texts of the user's and of files are in them.
+nlohmann::json error_to_json(const Error& error) {
+    return {{"schema", "cudaenv.error/1"},
+            {"code", error.code},
+            {"message", redact_secrets(error.message)},
+            {"path", text_or_null(redact_secrets(error.path))},
+            {"line", number_or_null(error.line)},
+            {"column", number_or_null(error.column)},
+            {"hint", text_or_null(redact_secrets(error.hint))}};
+}
+
+Error error_from_json(const nlohmann::json& object, ErrorKind kind) {
+    const auto text = [&](std::string_view name) {
+        auto value = string_field(object, name);
+        return value && value->has_value() ? **std::move(value) : std::string();
+    };
+    const auto number = [&](std::string_view name) {
+        const auto value = integer_field(object, name, 0, std::numeric_limits<int>::max(), 0);
+        return value ? static_cast<int>(*value) : 0;
+    };
+    return Error{kind,           text("code"),     text("message"), text("path"),
+                 number("line"), number("column"), text("hint")};
+}
+
+int exit_status(ErrorKind kind) {
+    switch (kind) {
+    case ErrorKind::BadInput:
+        return 2;
+    case ErrorKind::Unavailable:
+        return 3;
+    case ErrorKind::Defect:
+        break;
+    }
+    return 70;
+}
+
+Skew skew_of(const Hello& other, const Hello& mine) {
+    const auto order = [](const auto& theirs, const auto& ours) {
+        return theirs < ours ? Skew::Older : Skew::Newer;
+    };
+    if (other.protocol != mine.protocol) {
+        return order(other.protocol, mine.protocol);
+    }
+    if (other.build == mine.build) {
+        return Skew::Same;
+    }
+    if (other.built != 0 && mine.built != 0 && other.built != mine.built) {
+        return order(other.built, mine.built);
+    }
+    const auto theirs = DottedVersion::parse(version_of(other.build));
+    const auto ours = DottedVersion::parse(version_of(mine.build));
+    if (theirs && ours && *theirs != *ours) {
+        return order(*theirs, *ours);
+    }
+    return Skew::Unknown;
+}
+
+Hello own_hello() {
+    return {k_protocol_number, std::string(build_id()), {}, built(), false, {}};
 }
 
 } // namespace cudaenv::protocol

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -97,5 +98,51 @@ struct Progress {
 std::string encode_progress(const Progress& progress);
 // None where the line is something else.
 std::optional<Progress> decode_progress(std::string_view line);
+
+// An Error as the JSON object `cudaenv.error/1` and back, and the exit status it ends in. Pure.
+
+// {schema, code, message, path, line, column, hint}: null where a place or hint is not known.
+nlohmann::json error_to_json(const Error& error);
+// What is missing or of the wrong kind stays empty. The kind is not part of the object.
+Error error_from_json(const nlohmann::json& object, ErrorKind kind);
+
+// 2 bad input, 3 could not be done, 70 a defect.
+int exit_status(ErrorKind kind);
+
+// Which of two builds is the newer, when client and daemon are not of one build. Pure.
+//
+// Law: of two builds at most one is newer, so that no two clients can make each other's daemon
+// leave in turns.
+enum class Skew {
+    Same,    // one build
+    Older,   // the other is older than this one: it is asked to leave
+    Newer,   // the other is newer: this one does without it
+    Unknown, // other, and nothing says which is newer: this one does without it too
+};
+
+// By protocol number, then by when the revision was made, then by version ("0.1.0" of
+// "0.1.0+g1a2b3c4").
+Skew skew_of(const Hello& other, const Hello& mine);
+
+// This build's hello, without capabilities.
+Hello own_hello();
+
+// The exit statuses of a cudaenvd that ends before it answers, for whoever started it. Pure.
+
+inline constexpr int k_ended_without_descriptors = 4;
+inline constexpr int k_ended_without_memory = 5;
+
+// How long a client waits for what takes long. Pure.
+
+// Longer than the daemon's own deadlines for `probe --full --build` on a machine with 32 GPUs: it
+// is the daemon that ends a driver which never answers, and reports where.
+inline constexpr std::chrono::seconds k_probe_patience{1800};
+
+// A condarc may name any variable ($SCRATCH/envs), and only those of a list travel with a request.
+// So the daemon answers with the error "wants-variables" and their names, separated by spaces, as
+// its hint; the client asks again with "variables" in the params: name to value, null where unset.
+
+inline constexpr const char* k_wants_variables = "wants-variables";
+inline constexpr const char* k_wanted_variables = "variables";
 
 } // namespace cudaenv::protocol

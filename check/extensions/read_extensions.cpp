@@ -1,10 +1,9 @@
 #include "check/extensions/read_extensions.hpp"
 
-#include "check/extensions/cxx_abi.hpp"
 #include "check/extensions/elf_file.hpp"
 #include "check/extensions/source_modules.hpp"
 #include "check/extensions/torch_libraries.hpp"
-#include "check/rules/module_names.hpp"
+#include "check/rules/foreign_modules.hpp"
 #include "check/rules/origin.hpp"
 #include "host/file_system.hpp"
 
@@ -50,49 +49,51 @@ bool requires_torch(const Distribution& distribution) {
     });
 }
 
-class Reader {
-public:
-    Reader(const facts::Inventory& inventory, const GoesOn& wanted)
-        : m_inventory(&inventory), m_wanted(&wanted) {}
+struct Reader {
+    const facts::Inventory& inventory;
+    const GoesOn& going;
+    std::optional<TorchLibraries> of_torch{};
+    std::map<std::string, std::string, std::less<>> libraries{}; // of the distribution, by name
+    bool has_own_python = false; // it has a module for just the environment's Python
+    std::vector<ExtensionModule> modules{};
 
     std::vector<ExtensionModule> read() {
-        for (std::uint32_t i = 0; i < m_inventory->distributions.size(); ++i) {
-            if (m_inventory->distributions[i].name != "torch") {
+        for (std::uint32_t i = 0; i < inventory.distributions.size(); ++i) {
+            if (inventory.distributions[i].name != "torch") {
                 read_distribution(i);
             }
         }
-        return std::move(m_modules);
+        return std::move(modules);
     }
 
-private:
     [[nodiscard]] std::string absolute(const std::string& path) const {
-        return path.starts_with('/') ? path : m_inventory->prefix + '/' + path;
+        return path.starts_with('/') ? path : inventory.prefix + '/' + path;
     }
 
     void read_distribution(std::uint32_t index) {
-        const auto& distribution = m_inventory->distributions[index];
+        const auto& distribution = inventory.distributions[index];
         const auto origin = rules::origin_of(distribution);
         const bool all = origin != facts::Origin::Wheel || requires_torch(distribution);
         std::set<std::string> paths;
-        m_libraries.clear();
+        libraries.clear();
         for (const auto& file : distribution.files) {
             const auto path = distribution.files.path(file);
             const auto name = host::base_name(path);
             if (name.find(".so") == std::string_view::npos) {
                 continue;
             }
-            m_libraries.try_emplace(std::string(name), path);
+            libraries.try_emplace(std::string(name), path);
             if (name.ends_with(".so") && (all || !rules::python_tag_of(name).empty())) {
                 paths.emplace(path);
             }
         }
         if (origin == facts::Origin::Editable ||
             distribution.kind == facts::DistributionKind::EggDirectory) {
-            for (auto& path : modules_of_source(*m_inventory, distribution)) {
+            for (auto& path : modules_of_source(inventory, distribution)) {
                 paths.insert(std::move(path));
             }
         }
-        m_has_own_python = std::ranges::any_of(paths, [&](const std::string& path) {
+        has_own_python = std::ranges::any_of(paths, [&](const std::string& path) {
             const auto made = rules::python_of_tag(rules::python_tag_of(host::base_name(path)));
             return !made.empty() && made == rules::python_of_site(distribution.site);
         });
@@ -109,7 +110,7 @@ private:
     enum class Place { Installed, Build };
 
     void read_module(std::uint32_t index, const std::string& path, Place place) {
-        if (m_modules.size() >= k_most_modules || !goes_on(*m_wanted)) {
+        if (modules.size() >= k_most_modules || !goes_on(going)) {
             return;
         }
         ExtensionModule module;
@@ -118,15 +119,14 @@ private:
         module.in_build = place == Place::Build;
         module.python_tag = rules::python_tag_of(host::base_name(path));
         const auto made = rules::python_of_tag(module.python_tag);
-        const auto here = rules::python_of_site(m_inventory->distributions[index].site);
+        const auto here = rules::python_of_site(inventory.distributions[index].site);
         // Of one source built for several Pythons each finds its own.
-        const bool other_python =
-            !made.empty() && !here.empty() && made != here && !m_has_own_python;
+        const bool other_python = !made.empty() && !here.empty() && made != here && !has_own_python;
 
         auto file = ElfFile::open(absolute(path));
         if (!file) {
             module.problem = host::reason_of(file.error());
-            m_modules.push_back(std::move(module));
+            modules.push_back(std::move(module));
             return;
         }
         module.needed = file->needed();
@@ -137,14 +137,14 @@ private:
         if (links_torch) {
             compare(*file, absolute(path), module);
         }
-        m_modules.push_back(std::move(module));
+        modules.push_back(std::move(module));
     }
 
     TorchLibraries& torch() {
-        if (!m_torch) {
-            m_torch.emplace(*m_inventory);
+        if (!of_torch) {
+            of_torch.emplace(inventory);
         }
-        return *m_torch;
+        return *of_torch;
     }
 
     // What torch does not have of what the module asks for.
@@ -205,7 +205,7 @@ private:
 
     // Some load a library of theirs for all before their modules.
     void leave_out_its_own(std::vector<std::string>& symbols) const {
-        for (const auto& [name, path] : m_libraries) {
+        for (const auto& [name, path] : libraries) {
             if (symbols.empty()) {
                 return;
             }
@@ -240,7 +240,7 @@ private:
             }
             places.push_back(std::move(place));
         }
-        places.push_back(m_inventory->prefix + "/lib");
+        places.push_back(inventory.prefix + "/lib");
         host::DiskFileSystem files;
         for (const auto& place : places) {
             auto found = place + '/' + needed;
@@ -248,25 +248,18 @@ private:
                 return found;
             }
         }
-        if (const auto own = m_libraries.find(needed); own != m_libraries.end()) {
+        if (const auto own = libraries.find(needed); own != libraries.end()) {
             return absolute(own->second);
         }
         return std::nullopt;
     }
-
-    const facts::Inventory* m_inventory;
-    const GoesOn* m_wanted;
-    std::optional<TorchLibraries> m_torch;
-    std::map<std::string, std::string, std::less<>> m_libraries; // of the distribution, by name
-    bool m_has_own_python = false; // it has a module for just the environment's Python
-    std::vector<ExtensionModule> m_modules;
 };
 
 } // namespace
 
 std::vector<ExtensionModule> read_extensions(const facts::Inventory& inventory,
                                              const GoesOn& wanted) {
-    return Reader(inventory, wanted).read();
+    return Reader{inventory, wanted}.read();
 }
 
 } // namespace cudaenv::extensions

@@ -1,6 +1,6 @@
 #include "check/extensions/source_modules.hpp"
 
-#include "check/rules/module_names.hpp"
+#include "check/rules/foreign_modules.hpp"
 #include "host/file_system.hpp"
 #include "solver/specs/requirement.hpp"
 
@@ -20,21 +20,21 @@ constexpr int k_deepest = 6;
 constexpr int k_deepest_source = 12; // headers of others lie deep
 constexpr std::size_t k_most_names = 20'000;
 
-class Walk {
-public:
-    explicit Walk(int deepest = k_deepest) : m_deepest(deepest) {}
+struct Walk {
+    int deepest = k_deepest;
+    std::size_t names = 0;
 
     void into(const fs::path& directory, int depth = 0) {
         std::error_code failed;
         fs::directory_iterator entries(directory, failed);
         for (; !failed && entries != fs::directory_iterator(); entries.increment(failed)) {
-            if (++m_names > k_most_names) {
+            if (++names > k_most_names) {
                 return;
             }
             const auto name = entries->path().filename().string();
             const auto kind = entries->symlink_status(failed).type();
             if (kind == fs::file_type::directory) {
-                if (depth < m_deepest && is_source(entries->path(), name)) {
+                if (depth < deepest && is_source(entries->path(), name)) {
                     into(entries->path(), depth + 1);
                 }
             } else if (kind == fs::file_type::regular && name.ends_with(".so")) {
@@ -49,12 +49,11 @@ public:
         }
     }
 
-    [[nodiscard]] bool is_whole() const { return m_names <= k_most_names; }
+    [[nodiscard]] bool is_whole() const { return names <= k_most_names; }
 
-    std::set<std::string> found;
+    std::set<std::string> found{};
     fs::file_time_type newest_source = fs::file_time_type::min();
 
-private:
     static bool is_compiled_source(std::string_view name) {
         constexpr std::array<std::string_view, 10> k_ends = {".c",   ".cc", ".cpp", ".cxx", ".cu",
                                                              ".cuh", ".h",  ".hpp", ".hh",  ".pyx"};
@@ -70,9 +69,6 @@ private:
         return !fs::exists(directory / "pyvenv.cfg", ignored) &&
                !fs::exists(directory / "conda-meta", ignored);
     }
-
-    int m_deepest;
-    std::size_t m_names = 0;
 };
 
 // "__editable__.apex-0.1.pth", "apex.pth", "apex.egg-link"
@@ -144,7 +140,7 @@ std::vector<std::string> modules_of_build(const facts::Distribution& distributio
     if (built.found.empty()) {
         return {};
     }
-    Walk sources(k_deepest_source);
+    Walk sources{k_deepest_source};
     sources.into(source);
     if (!sources.is_whole()) {
         return {};

@@ -1,5 +1,7 @@
 #include "check/inventory/claimed_path.hpp"
 
+#include "host/file_system.hpp"
+
 namespace cudaenv::inventory {
 
 namespace {
@@ -33,11 +35,6 @@ void append_components(std::string& absolute, std::string_view path) {
     }
 }
 
-bool is_below(std::string_view path, std::string_view prefix) {
-    return !prefix.empty() && path.starts_with(prefix) &&
-           (path.size() == prefix.size() || path[prefix.size()] == '/');
-}
-
 } // namespace
 
 ClaimedPaths::ClaimedPaths(std::string prefix, std::string real_prefix)
@@ -68,7 +65,7 @@ std::string_view ClaimedPaths::resolve(std::string_view base, std::string_view w
     }
     append_components(m_path, written);
     for (const std::string_view prefix : {m_prefix, m_real_prefix}) {
-        if (is_below(m_path, prefix)) {
+        if (!prefix.empty() && host::is_in_or_below(m_path, prefix)) {
             const auto below = std::string_view(m_path).substr(prefix.size());
             return below.empty() ? below : below.substr(1);
         }

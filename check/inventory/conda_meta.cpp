@@ -2,8 +2,8 @@
 
 #include "base/raw_bytes.hpp"
 #include "base/text.hpp"
-#include "check/inventory/hex_digest.hpp"
 #include "check/inventory/record_text.hpp"
+#include "check/inventory/sha256_file.hpp"
 
 #include <simdjson.h>
 

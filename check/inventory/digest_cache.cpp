@@ -3,10 +3,10 @@
 #include "base/fd.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <tuple>
+#include <type_traits>
 
 namespace cudaenv::inventory {
 
@@ -15,7 +15,8 @@ namespace {
 constexpr const char* k_file = "digests";
 constexpr std::string_view k_schema = "cudaenv.digests/1\n";
 // Six numbers and a digest, in this machine's own order of bytes.
-constexpr std::size_t k_entry = std::size_t{6} * 8 + 32;
+constexpr std::size_t k_entry = sizeof(KeptDigest);
+static_assert(k_entry == 6 * 8 + 32 && std::is_trivially_copyable_v<KeptDigest>);
 constexpr std::size_t k_longest_machine = 256;
 constexpr std::size_t k_size_limit =
     k_schema.size() + std::size_t{3} * 8 + k_longest_machine + DigestCache::k_most * k_entry;
@@ -38,19 +39,14 @@ std::uint64_t checksum_of(std::string_view text) {
     return sum;
 }
 
-template <class Number>
-void put(std::string& text, Number number) {
-    static_assert(sizeof number == 8);
-    const auto bytes = std::bit_cast<std::array<char, 8>>(number);
-    text.append(bytes.data(), bytes.size());
+void put(std::string& text, std::uint64_t number) {
+    text.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
-template <class Number>
-Number take(std::string_view& text) {
-    static_assert(sizeof(Number) == 8);
-    Number number{};
-    std::memcpy(&number, text.data(), 8);
-    text.remove_prefix(8);
+std::uint64_t take(std::string_view& text) {
+    std::uint64_t number = 0;
+    std::memcpy(&number, text.data(), sizeof number);
+    text.remove_prefix(sizeof number);
     return number;
 }
 
@@ -64,18 +60,10 @@ std::string write_digests(const std::vector<KeptDigest>& digests, std::string_vi
     machine = machine.substr(0, k_longest_machine);
     std::string body;
     body.reserve(entries_at(machine) + digests.size() * k_entry);
-    put(body, std::uint64_t{machine.size()});
+    put(body, machine.size());
     body += machine;
-    put(body, std::uint64_t{digests.size()});
-    for (const KeptDigest& kept : digests) {
-        put(body, kept.file.device);
-        put(body, kept.file.inode);
-        put(body, kept.file.size);
-        put(body, kept.file.modified_ns);
-        put(body, kept.file.changed_ns);
-        put(body, kept.used_at);
-        body.append(reinterpret_cast<const char*>(kept.sha256.data()), kept.sha256.size());
-    }
+    put(body, digests.size());
+    body.append(reinterpret_cast<const char*>(digests.data()), digests.size() * k_entry);
     std::string text(k_schema);
     put(text, checksum_of(body));
     return text += body;
@@ -88,25 +76,18 @@ std::optional<std::vector<KeptDigest>> read_digests(std::string_view text,
         return std::nullopt;
     }
     text.remove_prefix(k_schema.size());
-    if (take<std::uint64_t>(text) != checksum_of(text) ||
-        take<std::uint64_t>(text) != machine.size() || !text.starts_with(machine)) {
+    if (take(text) != checksum_of(text) || take(text) != machine.size() ||
+        !text.starts_with(machine)) {
         return std::nullopt;
     }
     text.remove_prefix(machine.size());
-    const auto count = take<std::uint64_t>(text);
+    const auto count = take(text);
     if (text.size() % k_entry != 0 || text.size() / k_entry != count) {
         return std::nullopt;
     }
     std::vector<KeptDigest> digests(count);
-    for (KeptDigest& kept : digests) {
-        kept.file.device = take<std::uint64_t>(text);
-        kept.file.inode = take<std::uint64_t>(text);
-        kept.file.size = take<std::uint64_t>(text);
-        kept.file.modified_ns = take<std::int64_t>(text);
-        kept.file.changed_ns = take<std::int64_t>(text);
-        kept.used_at = take<std::int64_t>(text);
-        std::memcpy(kept.sha256.data(), text.data(), kept.sha256.size());
-        text.remove_prefix(kept.sha256.size());
+    if (count != 0) {
+        std::memcpy(digests.data(), text.data(), text.size());
     }
     return digests;
 }

@@ -1,6 +1,7 @@
 #include "check/inventory/directory_walk.hpp"
 
 #include "check/inventory/claimed_path.hpp"
+#include "host/file_system.hpp"
 
 #include <climits>
 
@@ -30,10 +31,6 @@ std::string text_of_link(int above, const char* name) {
     std::array<char, PATH_MAX> text{};
     const ssize_t size = ::readlinkat(above, name, text.data(), text.size());
     return size <= 0 ? std::string() : std::string(text.data(), static_cast<std::size_t>(size));
-}
-
-bool is_at_or_below(std::string_view path, std::string_view above) {
-    return path.starts_with(above) && (path.size() == above.size() || path[above.size()] == '/');
 }
 
 } // namespace
@@ -110,8 +107,8 @@ std::string DirectoryWalk::target_of(int above, const char* link) const {
 }
 
 Way DirectoryWalk::way_to(const std::string& target) const {
-    const bool inside = !m_real_prefix.empty() && (is_at_or_below(target, m_real_prefix) ||
-                                                   is_at_or_below(target, m_steps[0].name));
+    const bool inside = !m_real_prefix.empty() && (host::is_in_or_below(target, m_real_prefix) ||
+                                                   host::is_in_or_below(target, m_steps[0].name));
     return inside ? Way::Inside : Way::Outside;
 }
 

@@ -1,7 +1,6 @@
 #include "check/inventory/examine.hpp"
 
 #include "base/own_limits.hpp"
-#include "check/inventory/claimed_content.hpp"
 #include "check/inventory/directory_walk.hpp"
 #include "check/inventory/in_threads.hpp"
 #include "check/inventory/open_files.hpp"
@@ -11,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <fcntl.h>
+#include <limits>
 #include <optional>
 #include <span>
 #include <sys/stat.h>
@@ -22,11 +22,136 @@ namespace cudaenv::inventory {
 namespace {
 
 using facts::Claim;
+using facts::ClaimHash;
+using facts::ClaimKind;
 using facts::Claims;
 using facts::Examined;
+using facts::FileClaim;
 using facts::Inventory;
 using facts::Lies;
 using facts::PathState;
+
+// What all claims to one path say of its content, beside what lies there: it is asked for only
+// where something speaks against it.
+enum class Agreement {
+    AsClaimed, // nothing is held of it
+    Differs,   // the state is held, without a digest
+    AskDigest, // what is held is for after_digest() to say
+};
+
+bool has_digest(const FileClaim& claim) {
+    return claim.kind == ClaimKind::File && claim.hash == ClaimHash::Sha256;
+}
+
+// Of a file whose prefix was replaced, some records have the size before.
+bool has_other_size(const FileClaim& claim, std::uint64_t size) {
+    return claim.kind == ClaimKind::File && claim.size != FileClaim::k_no_size &&
+           !claim.prefix_replaced && claim.size != size;
+}
+
+std::int64_t laid_down_ns(const facts::Inventory& inventory, const Claim& claim) {
+    return claim.by == Claim::By::Conda ? inventory.conda[claim.package].laid_down_ns
+                                        : inventory.distributions[claim.package].laid_down_ns;
+}
+
+// By when the file has to have been there to be believed. conda's record, where there is one: the
+// directory of a dist-info that conda installed is as old as the last file in it, which is not its
+// package's, and may be touched by others. Of several the earliest, which costs a digest at most.
+std::int64_t laid_down_ns(const facts::Inventory& inventory, const Claims& claims,
+                          std::span<const Claim> of_path) {
+    constexpr auto k_none = std::numeric_limits<std::int64_t>::max();
+    auto by_conda = k_none;
+    auto by_others = k_none;
+    for (const Claim& claim : of_path) {
+        if (has_digest(claims.file(claim))) {
+            auto& earliest = claim.by == Claim::By::Conda ? by_conda : by_others;
+            earliest = std::min(earliest, laid_down_ns(inventory, claim));
+        }
+    }
+    return by_conda != k_none ? by_conda : by_others;
+}
+
+// A claim without a digest, of another package than those that have one: whose file it is can only
+// be seen from the digest.
+bool is_claimed_without_digest(const Claims& claims, std::span<const Claim> of_path) {
+    return std::ranges::any_of(of_path, [&](const Claim& bare) {
+        return !has_digest(claims.file(bare)) &&
+               std::ranges::none_of(of_path, [&](const Claim& other) {
+                   return other.same_owner(bare) && has_digest(claims.file(other));
+               });
+    });
+}
+
+bool is_worth_a_digest(const facts::Inventory& inventory, const Claims& claims,
+                       std::span<const Claim> of_path, const PathState& state) {
+    const Claim* first = nullptr;
+    bool disagree = false;
+    bool may_be_one = false;
+    for (const Claim& claim : of_path) {
+        const FileClaim& file = claims.file(claim);
+        if (!has_digest(file)) {
+            continue;
+        }
+        first = first == nullptr ? &claim : first;
+        disagree = disagree || claims.file(*first).sha256 != file.sha256;
+        may_be_one = may_be_one || !has_other_size(file, state.size);
+    }
+    return may_be_one &&
+           (disagree || state.changed_ns >= laid_down_ns(inventory, claims, of_path) ||
+            is_claimed_without_digest(claims, of_path));
+}
+
+// `state`: what the look gave, without a digest; never Missing of what may be missing. A path whose
+// claims disagree is asked for its digest, one that a package claims without a digest while another
+// has one, and one that was changed when its record was written, or later. Not where its size tells
+// already that no record matches it.
+Agreement compare(const facts::Inventory& inventory, const Claims& claims,
+                  std::span<const Claim> of_path, const PathState& state) {
+    const auto all = [&](const auto& law) {
+        return std::ranges::all_of(of_path,
+                                   [&](const Claim& claim) { return law(claims.file(claim)); });
+    };
+    const auto all_of_kind = [&](ClaimKind kind) {
+        return all([kind](const FileClaim& claim) { return claim.kind == kind; });
+    };
+    bool same = false;
+    switch (state.lies) {
+    case Lies::Link:
+        // No record claims where a link leads: rattler's digest is of the text, others' of what
+        // it leads to.
+        same = all_of_kind(ClaimKind::Softlink);
+        break;
+    case Lies::Directory:
+        same = all_of_kind(ClaimKind::Directory);
+        break;
+    case Lies::File:
+        if (is_worth_a_digest(inventory, claims, of_path, state)) {
+            return Agreement::AskDigest;
+        }
+        same = all([&](const FileClaim& claim) {
+            return claim.kind == ClaimKind::File && !has_other_size(claim, state.size);
+        });
+        break;
+    case Lies::Missing:
+    case Lies::Other:
+    case Lies::Redirected:
+    case Lies::Unreadable:
+        break;
+    }
+    return same ? Agreement::AsClaimed : Agreement::Differs;
+}
+
+// Of a path that was asked for its digest, which is in `state`: AsClaimed or Differs.
+Agreement after_digest(const Claims& claims, std::span<const Claim> of_path,
+                       const PathState& state) {
+    const bool same = std::ranges::all_of(of_path, [&](const Claim& claim) {
+        const FileClaim& file = claims.file(claim);
+        return !has_other_size(file, state.size) && file.kind == ClaimKind::File &&
+               (!has_digest(file) || file.sha256 == state.sha256);
+    });
+    return same && !is_claimed_without_digest(claims, of_path) ? Agreement::AsClaimed
+                                                               : Agreement::Differs;
+}
 
 struct Path {
     std::string_view path;
@@ -208,13 +333,15 @@ private:
     std::string m_name; // with a zero at its end
 };
 
-class Examination {
-public:
-    Examination(const Inventory& inventory, const Claims& claims, DigestCache& cache,
-                unsigned threads, const GoesOn& wanted)
-        : m_inventory(&inventory), m_claims(&claims), m_cache(&cache), m_threads(threads),
-          m_wanted(&wanted), m_plan(plan_of(claims)),
-          m_real_prefix(path_of_open(open_prefix().get())) {}
+struct Examination {
+    const Inventory& inventory;
+    const Claims& claims;
+    DigestCache& cache;
+    unsigned most_threads;
+    const GoesOn& wanted;
+    Plan plan{plan_of(claims)};
+    std::string real_prefix{path_of_open(open_prefix().get())};
+    Examined examined{};
 
     Examined run(ExaminationCost& cost) {
         std::vector<Unread> unread = look(cost);
@@ -224,42 +351,41 @@ public:
             cost.bytes += file.file.size;
         }
         read(std::move(unread));
-        return std::move(m_examined);
+        return std::move(examined);
     }
 
-private:
     [[nodiscard]] Fd open_prefix() const {
-        return Fd(::open(m_inventory->prefix.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+        return Fd(::open(inventory.prefix.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     }
     [[nodiscard]] Looker looker() const {
-        return {*m_inventory, *m_claims, m_plan, {m_inventory->prefix, m_real_prefix}};
+        return {inventory, claims, plan, {inventory.prefix, real_prefix}};
     }
 
     // A walk has a descriptor open for each level of its path.
     [[nodiscard]] unsigned threads_with_room(std::size_t shares) const {
         constexpr unsigned k_of_one_thread = 32;
         const unsigned room = descriptor_limit() / k_of_one_thread;
-        return std::min(threads_for(m_threads, shares), room < 2 ? 1 : room - 1);
+        return std::min(threads_for(most_threads, shares), room < 2 ? 1 : room - 1);
     }
 
     std::vector<Unread> look(ExaminationCost& cost) {
         constexpr std::size_t k_worth_a_thread = 64; // directories
         constexpr std::size_t k_at_once = 16;        // neighbours, whose way is mostly the same
-        const auto& directories = m_plan.directories;
+        const auto& directories = plan.directories;
         const auto threads = threads_with_room(directories.size() / k_worth_a_thread + 1);
         std::vector<Looker> lookers;
         for (unsigned thread = 0; thread < threads; ++thread) {
             lookers.push_back(looker());
         }
         in_threads(threads, directories.size(), k_at_once, [&](unsigned thread, std::size_t job) {
-            if (goes_on(*m_wanted)) {
+            if (goes_on(wanted)) {
                 lookers[thread].look(directories[job]);
             }
         });
         std::vector<Unread> unread;
         for (Looker& looker : lookers) {
             for (auto& [path, state] : looker.seen.held) {
-                m_examined.add(std::string(path), state);
+                examined.add(std::string(path), state);
             }
             unread.insert(unread.end(), looker.seen.unread.begin(), looker.seen.unread.end());
         }
@@ -279,17 +405,17 @@ private:
         state.sha256 = digest;
         if (!digest) {
             state.lies = Lies::Unreadable;
-        } else if (after_digest(*m_claims, m_plan.claims_of(*file.path), state) ==
+        } else if (after_digest(claims, plan.claims_of(*file.path), state) ==
                    Agreement::AsClaimed) {
             return;
         }
-        m_examined.add(std::string(file.path->path), state);
+        examined.add(std::string(file.path->path), state);
     }
 
     std::size_t take_from_cache(std::vector<Unread>& unread) {
         const auto now = now_ns();
         return std::erase_if(unread, [&](const Unread& file) {
-            const auto digest = m_cache->find(file.file, now);
+            const auto digest = cache.find(file.file, now);
             if (digest) {
                 tell(file, digest);
             }
@@ -311,29 +437,20 @@ private:
         }
         std::vector<std::optional<facts::Sha256Digest>> digests(unread.size());
         in_threads(threads, unread.size(), 1, [&](unsigned thread, std::size_t job) {
-            if (!goes_on(*m_wanted)) {
+            if (!goes_on(wanted)) {
                 return;
             }
             const auto begun = now_ns();
             auto& [looker, hasher] = readers[thread];
-            digests[job] = looker.read(unread[job], hasher, *m_wanted);
+            digests[job] = looker.read(unread[job], hasher, wanted);
             if (digests[job]) {
-                m_cache->keep(unread[job].file, *digests[job], begun);
+                cache.keep(unread[job].file, *digests[job], begun);
             }
         });
         for (std::size_t job = 0; job < unread.size(); ++job) {
             tell(unread[job], digests[job]);
         }
     }
-
-    const Inventory* m_inventory;
-    const Claims* m_claims;
-    DigestCache* m_cache;
-    unsigned m_threads;
-    const GoesOn* m_wanted;
-    Plan m_plan;
-    std::string m_real_prefix;
-    Examined m_examined;
 };
 
 } // namespace
@@ -341,8 +458,8 @@ private:
 Examined examine(const Inventory& inventory, const Claims& claims, DigestCache& cache,
                  unsigned threads, ExaminationCost* cost, const GoesOn& wanted) {
     ExaminationCost unasked;
-    return Examination(inventory, claims, cache, threads, wanted)
-        .run(cost == nullptr ? unasked : *cost);
+    return Examination{inventory, claims, cache, threads, wanted}.run(cost == nullptr ? unasked
+                                                                                      : *cost);
 }
 
 } // namespace cudaenv::inventory

@@ -1,7 +1,6 @@
 // Looks at what lies where the records of an environment say that their files lie. Law: every
 // claimed path is looked at once (lstat), and what is read beyond that is read only where something
-// speaks against it (claimed_content.hpp); nothing is written, and nothing that is not a regular
-// file is opened.
+// speaks against it; nothing is written, and nothing that is not a regular file is opened.
 #pragma once
 
 #include "base/goes_on.hpp"

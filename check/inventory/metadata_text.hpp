@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "check/inventory/claimed_path.hpp"
 #include "solver/facts/inventory.hpp"
 
 #include <cstddef>
@@ -44,5 +45,18 @@ std::vector<std::string> parse_requires_txt(std::string_view text);
 // lets it stay where it installs the same version over conda's.
 bool is_of_conda_build(const facts::DirectUrl& direct_url);
 Result<facts::DirectUrl> parse_direct_url(std::string_view text);
+
+// How an environment leads to source elsewhere: .pth files and egg-links. Pure text.
+struct PathFileText {
+    std::vector<std::string> directories; // absolute
+    std::vector<std::string> finders;     // modules imported whose name says "editable"
+};
+
+// As Python's site module reads it: a line is a directory, seen from `site`, or begins with
+// "import" and is run.
+PathFileText parse_path_file(std::string_view text, std::string_view site, ClaimedPaths& paths);
+
+// The directory that an egg-link names, absolute; empty where it names none.
+std::string parse_egg_link(std::string_view text, std::string_view site, ClaimedPaths& paths);
 
 } // namespace cudaenv::inventory

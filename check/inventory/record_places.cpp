@@ -3,7 +3,7 @@
 #include "base/ranges.hpp"
 #include "base/real_path.hpp"
 #include "base/text.hpp"
-#include "check/inventory/source_text.hpp"
+#include "check/inventory/metadata_text.hpp"
 #include "host/environments/packages.hpp"
 #include "host/file_system.hpp"
 
@@ -109,15 +109,9 @@ private:
         }
         std::string home;
         bool sees_base = false;
-        for (const auto line : split(text->text, '\n')) {
-            const auto equals = line.find('=');
-            const auto key = to_lower_ascii(trim(line.substr(0, equals)));
-            // venv's; virtualenv's and uv's
-            if (equals == std::string_view::npos) {
-                continue;
-            }
-            const auto value = trim(line.substr(equals + 1));
-            if (key == "version" || key == "version_info") {
+        for (const auto& [name, value] : assignments_in(text->text)) {
+            const auto key = to_lower_ascii(name);
+            if (key == "version" || key == "version_info") { // venv's; virtualenv's and uv's
                 m_python = major_minor(value);
             } else if (key == "home") {
                 home = value;

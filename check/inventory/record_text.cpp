@@ -1,7 +1,7 @@
 #include "check/inventory/record_text.hpp"
 
 #include "base/text.hpp"
-#include "check/inventory/hex_digest.hpp"
+#include "check/inventory/sha256_file.hpp"
 
 #include <algorithm>
 #include <array>

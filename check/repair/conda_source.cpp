@@ -1,20 +1,23 @@
 #include "check/repair/conda_source.hpp"
 
+#include "base/ascii.hpp"
 #include "base/json_members.hpp"
 #include "base/prefix_directory.hpp"
+#include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
-#include "check/repair/entry_point.hpp"
 #include "check/repair/file_copy.hpp"
-#include "check/repair/placeholder.hpp"
+#include "host/conda_installs.hpp"
 #include "host/file_system.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <span>
 #include <unistd.h>
-#include <vector>
 
 namespace cudaenv::repair {
 
@@ -23,6 +26,57 @@ namespace {
 constexpr std::size_t k_longest_list = std::size_t{64} << 20U;
 constexpr std::size_t k_longest_with_prefix = std::size_t{2} << 30U;
 constexpr std::string_view k_old_placeholder = "/opt/anaconda1anaconda2anaconda3";
+
+constexpr std::size_t k_longest_first_line = 127; // that Linux reads
+
+std::string replaced(std::string_view content, std::string_view from, std::string_view to) {
+    std::string out;
+    out.reserve(content.size());
+    std::size_t at = 0;
+    for (auto found = content.find(from); found != std::string_view::npos;
+         found = content.find(from, at)) {
+        out += content.substr(at, found - at);
+        out += to;
+        at = found + from.size();
+    }
+    out += content.substr(at);
+    return out;
+}
+
+// "#! /a/bin/python -E" as "#!/usr/bin/env python -E".
+std::string by_env(std::string_view line) {
+    std::string_view rest = line.substr(2);
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    if (!rest.starts_with('/')) {
+        return std::string(line);
+    }
+    std::size_t end = 0; // a blank after a backslash belongs to the path
+    while (end < rest.size() && ((rest[end] != ' ' && rest[end] != '\t' && rest[end] != '\r') ||
+                                 (end > 0 && rest[end - 1] == '\\'))) {
+        ++end;
+    }
+    const std::string_view program = rest.substr(0, end);
+    return "#!/usr/bin/env " + std::string(program.substr(program.rfind('/') + 1)) +
+           std::string(rest.substr(end));
+}
+
+// "a.b_c": nothing else belongs into a line of Python.
+bool is_dotted_name(std::string_view text) {
+    const auto parts = split(text, '.');
+    return !parts.empty() && std::ranges::all_of(parts, [](std::string_view part) {
+        return !part.empty() && !is_digit(part.front()) &&
+               std::ranges::all_of(part, [](char c) { return is_alnum(c) || c == '_'; });
+    });
+}
+
+// The kernel takes 127 bytes and no blank; a shell takes the rest, and to Python its line is text.
+std::string first_lines(std::string_view python) {
+    constexpr std::size_t k_longest = 127 - 2;
+    if (python.size() <= k_longest && python.find_first_of(" \t") == std::string_view::npos) {
+        return fmt::format("#!{}\n", python);
+    }
+    return fmt::format("#!/bin/sh\n'''exec' \"{}\" \"$0\" \"$@\" #'''\n", python);
+}
 
 } // namespace
 
@@ -155,6 +209,149 @@ Result<bool> CondaSource::stage(const std::string& path, const std::string& pref
         return true;
     }
     return false;
+}
+
+std::string with_prefix_in_text(std::string_view content, std::string_view placeholder,
+                                std::string_view prefix) {
+    if (placeholder.empty()) {
+        return std::string(content);
+    }
+    std::string text = replaced(content, placeholder, prefix);
+    if (!content.starts_with("#!")) {
+        return text;
+    }
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const bool had_placeholder =
+        content.substr(0, content.find('\n')).find(placeholder) != std::string_view::npos;
+    const bool unreadable =
+        end > k_longest_first_line || prefix.find(' ') != std::string_view::npos;
+    return had_placeholder && unreadable
+               ? by_env(std::string_view(text).substr(0, end)) + text.substr(end)
+               : text;
+}
+
+std::optional<std::string> with_prefix_in_binary(std::string_view content,
+                                                 std::string_view placeholder,
+                                                 std::string_view prefix) {
+    // No path has a NUL in it.
+    if (placeholder.empty() || placeholder.find('\0') != std::string_view::npos ||
+        prefix.size() > placeholder.size()) {
+        return std::nullopt;
+    }
+    std::string out;
+    out.reserve(content.size());
+    std::size_t at = 0;
+    for (auto found = content.find(placeholder); found != std::string_view::npos;
+         found = content.find(placeholder, at)) {
+        const auto end = std::min(content.find('\0', found), content.size());
+        out += content.substr(at, found - at);
+        const std::string text = replaced(content.substr(found, end - found), placeholder, prefix);
+        out += text;
+        out.append(end - found - text.size(), '\0');
+        at = end;
+    }
+    out += content.substr(at);
+    return out;
+}
+
+std::map<std::string, std::string> read_entry_points(const std::string& link_json) {
+    std::map<std::string, std::string> entry_points;
+    const auto document = nlohmann::json::parse(link_json, nullptr, false);
+    const auto pointer = nlohmann::json::json_pointer("/noarch/entry_points");
+    if (!document.is_object() || !document.contains(pointer) || !document[pointer].is_array()) {
+        return entry_points;
+    }
+    for (const auto& entry : document[pointer]) {
+        const auto line = entry.is_string() ? entry.get<std::string>() : std::string();
+        if (const auto equals = line.find('='); equals != std::string::npos) {
+            entry_points[std::string(trim(line.substr(0, equals)))] = trim(line.substr(equals + 1));
+        }
+    }
+    return entry_points;
+}
+
+std::optional<std::string> entry_point_script(std::string_view python, std::string_view target) {
+    const auto colon = target.find(':');
+    if (colon == std::string_view::npos || python.find_first_of("\"\n$`\\") != std::string::npos) {
+        return std::nullopt;
+    }
+    const auto module = trim(target.substr(0, colon));
+    auto function = target.substr(colon + 1);
+    function = trim(function.substr(0, function.find('['))); // extras
+    if (!is_dotted_name(module) || !is_dotted_name(function)) {
+        return std::nullopt;
+    }
+    const auto imported = function.substr(0, function.find('.'));
+    return first_lines(python) +
+           fmt::format(
+               "# -*- coding: utf-8 -*-\n"
+               "import re\n"
+               "import sys\n"
+               "\n"
+               "from {} import {}\n"
+               "\n"
+               "if __name__ == \"__main__\":\n"
+               "    sys.argv[0] = re.sub(r\"(-script\\.pyw?|\\.exe)?$\", \"\", sys.argv[0])\n"
+               "    sys.exit({}())\n",
+               module, imported, function);
+}
+
+std::vector<std::string> package_caches(const host::Environment& environment,
+                                        const std::string& home, const std::string& prefix) {
+    std::vector<std::string> caches;
+    const auto add = [&](std::string directory) {
+        if (directory.starts_with('/') && !is_one_of(directory, caches)) {
+            caches.push_back(std::move(directory));
+        }
+    };
+    const auto add_below = [&](const std::string& base, const char* rest) {
+        if (!base.empty()) {
+            add(base + rest);
+        }
+    };
+    const std::string listed = host::value_of(environment, "CONDA_PKGS_DIRS");
+    for (const char separator : {',', ':'}) { // conda has it either way
+        for (const auto part : split(listed, separator)) {
+            add(std::string(trim(part)));
+        }
+    }
+    add_below(host::value_of(environment, "RATTLER_CACHE_DIR"), "/pkgs");
+    add_below(host::value_of(environment, "MAMBA_ROOT_PREFIX"), "/pkgs");
+    if (const auto envs = prefix.rfind("/envs/"); envs != std::string::npos) {
+        add(prefix.substr(0, envs) + "/pkgs");
+    }
+    add_below(prefix, "/pkgs"); // a root is an environment of its own
+    host::DiskFileSystem files;
+    host::NoProcesses processes; // no version is needed, only the path
+    host::VersionCache nothing("", 0);
+    const auto found =
+        host::find_conda(files, environment, home, {processes, nothing, environment});
+    for (const facts::CondaInstall& install : found.installs) {
+        if (install.kind == "conda" || install.kind == "mamba") {
+            add(install.path + "/pkgs");
+        }
+    }
+    const std::string cache = host::value_of(environment, "XDG_CACHE_HOME");
+    add_below(cache.empty() && !home.empty() ? home + "/.cache" : cache, "/rattler/cache/pkgs");
+    add_below(home, "/.conda/pkgs");
+    add_below(home, "/micromamba/pkgs");
+    add_below(home, "/.local/share/mamba/pkgs");
+    return caches;
+}
+
+std::vector<std::string> extracted_places(const facts::CondaPackage& package,
+                                          const std::vector<std::string>& caches) {
+    std::vector<std::string> places;
+    if (package.extracted.starts_with('/')) {
+        places.push_back(package.extracted);
+    }
+    const std::string name = package.name + '-' + package.version + '-' + package.build;
+    if (name.find('/') == std::string::npos) {
+        for (const std::string& cache : caches) {
+            places.push_back(cache + '/' + name);
+        }
+    }
+    return places;
 }
 
 } // namespace cudaenv::repair

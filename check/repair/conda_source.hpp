@@ -5,6 +5,7 @@
 #include "base/fd.hpp"
 #include "base/goes_on.hpp"
 #include "base/result.hpp"
+#include "host/environment.hpp"
 #include "host/trusted/trusted_file.hpp"
 #include "solver/facts/inventory.hpp"
 
@@ -12,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cudaenv::repair {
 
@@ -52,5 +54,41 @@ private:
     std::map<std::string, PackagedFile> m_files;
     std::map<std::string, std::string> m_entry_points;
 };
+
+// What conda does to files that have the build's prefix in them. Pure text. Law: who uses the
+// result compares its digest with that on record, so a rule that some installer has otherwise costs
+// a file that is not put back, never a wrong one.
+
+// Every `placeholder` becomes `prefix`. A first line that the kernel would not read then (longer
+// than 127 bytes, or a prefix with a blank) becomes `#!/usr/bin/env PROGRAM ARGUMENTS`.
+std::string with_prefix_in_text(std::string_view content, std::string_view placeholder,
+                                std::string_view prefix);
+// In each string that ends in a NUL; what it loses in length is NULs at its end, so that nothing
+// behind it moves. None where the prefix is longer than the placeholder.
+std::optional<std::string> with_prefix_in_binary(std::string_view content,
+                                                 std::string_view placeholder,
+                                                 std::string_view prefix);
+
+// Commands of a noarch Python package, which no file of the package holds: an installer makes them
+// of a line of metadata. Pure text.
+
+// info/link.json: "pip" -> "pip._internal.cli.main:main". Nothing of one that cannot be read.
+std::map<std::string, std::string> read_entry_points(const std::string& link_json);
+
+// A program that calls it. `python`: absolute. None where `target` is no MODULE:FUNCTION.
+std::optional<std::string> entry_point_script(std::string_view python, std::string_view target);
+
+// Where conda, mamba, rattler and pixi keep packages extracted, from which an environment's files
+// were linked.
+
+// Directories that hold NAME-VERSION-BUILD/, in the order to look: those that variables name, those
+// of the installs of this machine and of the environment's own root, those below the home. Whether
+// they are there is not looked at.
+std::vector<std::string> package_caches(const host::Environment& environment,
+                                        const std::string& home, const std::string& prefix);
+
+// Where the package may be, the place on its record first.
+std::vector<std::string> extracted_places(const facts::CondaPackage& package,
+                                          const std::vector<std::string>& caches);
 
 } // namespace cudaenv::repair

@@ -1,12 +1,13 @@
 #include "check/repair/keep.hpp"
 
+#include "base/directory_names.hpp"
 #include "base/prefix_directory.hpp"
 #include "base/printable.hpp"
 #include "base/private_files.hpp"
 #include "base/real_path.hpp"
 #include "base/shell_word.hpp"
-#include "check/inventory/open_files.hpp"
 #include "check/repair/file_copy.hpp"
+#include "check/repair/repair_case.hpp"
 #include "check/repair/staging.hpp"
 #include "check/rules/ownership.hpp"
 
@@ -23,68 +24,58 @@ namespace cudaenv::repair {
 
 namespace {
 
-constexpr std::size_t k_named_in_errors = 3;
-
 std::string bytes_text(std::uint64_t bytes) {
     constexpr std::uint64_t k_mebibyte = std::uint64_t{1} << 20U;
     return bytes < 10 * k_mebibyte ? fmt::format("{} KiB", (bytes + 1023) / 1024)
                                    : fmt::format("{} MiB", (bytes + k_mebibyte - 1) / k_mebibyte);
 }
 
-std::string few_of(const std::vector<std::string>& paths) {
-    std::string text;
-    for (std::size_t i = 0; i < paths.size() && i < k_named_in_errors; ++i) {
-        text += (text.empty() ? "" : ", ") + printable(paths[i]);
-    }
-    return paths.size() > k_named_in_errors
-               ? text + fmt::format(" and {} more", paths.size() - k_named_in_errors)
-               : text;
-}
-
-class Gathering {
-public:
-    Gathering(const PrefixDirectory& prefix, const facts::Distribution& distribution)
-        : m_prefix(&prefix), m_distribution(&distribution) {}
+struct Gathering {
+    const PrefixDirectory& prefix;
+    const facts::Distribution& distribution;
+    std::map<std::string, KeptFile> gathered{};
+    std::map<std::string, const facts::FileClaim*> claims{};
+    std::vector<std::string> missing{};
+    std::vector<std::string> outside{};
 
     Result<void> gather(Keeping& keeping) {
-        const auto& files = m_distribution->files;
+        const auto& files = distribution.files;
         for (const auto& file : files) {
             add(std::string(files.path(file)), &file);
         }
-        add_metadata(m_distribution->metadata, 0);
-        if (!m_missing.empty()) {
+        add_metadata(distribution.metadata, 0);
+        if (!missing.empty()) {
             return unavailable("files-missing",
-                               fmt::format("{} files of {} are missing: {}", m_missing.size(),
-                                           printable(m_distribution->written), few_of(m_missing)),
+                               fmt::format("{} files of {} are missing: {}", missing.size(),
+                                           printable(distribution.written), few_of(missing)),
                                "keep needs a complete install: rebuild or reinstall it first");
         }
-        for (auto& [path, file] : m_files) {
+        for (auto& [path, file] : gathered) {
             keeping.kept.files.push_back(std::move(file));
         }
-        keeping.outside = std::move(m_outside);
+        keeping.outside = std::move(outside);
         return {};
     }
     // The digest on record; null: it has none.
     [[nodiscard]] const facts::FileClaim* claim_of(const std::string& path) const {
-        const auto found = m_claims.find(path);
-        return found == m_claims.end() ? nullptr : found->second;
+        const auto found = claims.find(path);
+        return found == claims.end() ? nullptr : found->second;
     }
 
-private:
     void add(const std::string& path, const facts::FileClaim* claim) {
         if (!is_inner_path(path)) {
-            m_outside.push_back(path);
+            outside.push_back(path);
             return;
         }
-        const auto place = m_prefix->place(path);
+        const auto place = prefix.place(path);
         if (!place && place.error().code == "outside") {
-            m_outside.push_back(path);
+            outside.push_back(path);
             return;
         }
         const auto status = place ? place->status() : std::nullopt;
         if (!status) {
             if (claim != nullptr && !rules::is_ordinary_difference(path)) {
-                m_missing.push_back(path);
+                missing.push_back(path);
             }
             return;
         }
@@ -94,14 +85,14 @@ private:
             const auto text = read_link(place->directory.get(), place->name);
             if (text) {
                 file.link = *text;
-                m_files.insert_or_assign(path, std::move(file));
+                gathered.insert_or_assign(path, std::move(file));
             }
         } else if (S_ISREG(status->st_mode)) {
             file.size = static_cast<std::uint64_t>(status->st_size);
             file.mode = status->st_mode & 0777U;
-            m_files.insert_or_assign(path, std::move(file));
+            gathered.insert_or_assign(path, std::move(file));
             if (claim != nullptr) {
-                m_claims[path] = claim;
+                claims[path] = claim;
             }
         }
     }
@@ -109,7 +100,7 @@ private:
     // What installers put there beside what is on record.
     void add_metadata(const std::string& directory, int depth) {
         constexpr int k_deepest = 40;
-        const auto place = m_prefix->place(directory);
+        const auto place = prefix.place(directory);
         const auto status = place ? place->status() : std::nullopt;
         if (!status || depth > k_deepest) {
             return;
@@ -118,22 +109,14 @@ private:
             add(directory, nullptr);
             return;
         }
-        const auto opened = inventory::OpenDirectory::open(m_prefix->path() + '/' + directory);
-        const auto names = opened ? opened->names() : Result<std::vector<std::string>>();
+        const auto names = names_in(prefix.path() + '/' + directory);
         for (const std::string& name : names.value_or(std::vector<std::string>())) {
             const std::string path = directory + '/' + name;
-            if (!m_files.contains(path)) {
+            if (!gathered.contains(path)) {
                 add_metadata(path, depth + 1);
             }
         }
     }
-
-    const PrefixDirectory* m_prefix;
-    const facts::Distribution* m_distribution;
-    std::map<std::string, KeptFile> m_files;
-    std::map<std::string, const facts::FileClaim*> m_claims;
-    std::vector<std::string> m_missing;
-    std::vector<std::string> m_outside;
 };
 
 Result<Fd> open_private(const std::string& directory) {
@@ -171,12 +154,12 @@ Result<void> check_space(const Fd& directory, const std::string& path, std::uint
                              "shows what is kept");
 }
 
-class Copying {
-public:
-    Copying(const PrefixDirectory& prefix, const Gathering& gathered, Fd tree, std::string where,
-            const GoesOn& wanted)
-        : m_prefix(&prefix), m_gathered(&gathered), m_tree(std::move(tree)),
-          m_where(std::move(where)), m_wanted(&wanted) {}
+struct Copying {
+    const PrefixDirectory& prefix;
+    const Gathering& gathered;
+    Fd tree;
+    std::string where;
+    const GoesOn& wanted;
 
     Result<void> copy(Keeping& keeping) {
         std::uint64_t needed = 0;
@@ -188,17 +171,17 @@ public:
         CUDAENV_TRY_VOID(see_whether_it_fits(keeping, needed));
         for (KeptFile& file : keeping.kept.files) {
             CUDAENV_TRY_VOID(make_directories(file.path));
-            CUDAENV_TRY(const auto place, m_prefix->place(file.path));
+            CUDAENV_TRY(const auto place, prefix.place(file.path));
             if (file.link) {
-                if (::symlinkat(file.link->c_str(), m_tree.get(), file.path.c_str()) != 0) {
+                if (::symlinkat(file.link->c_str(), tree.get(), file.path.c_str()) != 0) {
                     return failed_on(errno, "cannot copy", file.path);
                 }
                 continue;
             }
             CUDAENV_TRY(const auto way, copy_one(place, file.path));
             static_cast<void>(way);
-            CUDAENV_TRY(file.sha256, digest_of(m_tree.get(), file.path, *m_wanted));
-            const auto* claim = m_gathered->claim_of(file.path);
+            CUDAENV_TRY(file.sha256, digest_of(tree.get(), file.path, wanted));
+            const auto* claim = gathered.claim_of(file.path);
             if (claim != nullptr && claim->hash == facts::ClaimHash::Sha256 &&
                 claim->sha256 != file.sha256 && !rules::is_ordinary_difference(file.path)) {
                 keeping.changed.push_back(file.path);
@@ -207,7 +190,6 @@ public:
         return {};
     }
 
-private:
     // By the smallest file: whether copies share their blocks, or need room.
     Result<void> see_whether_it_fits(Keeping& keeping, std::uint64_t needed) {
         const KeptFile* smallest = nullptr;
@@ -219,34 +201,28 @@ private:
         if (smallest == nullptr) {
             return {};
         }
-        CUDAENV_TRY(const auto place, m_prefix->place(smallest->path));
+        CUDAENV_TRY(const auto place, prefix.place(smallest->path));
         const auto way =
-            copy_file(place.directory.get(), place.name, m_tree.get(), "try", 0600, *m_wanted);
-        ::unlinkat(m_tree.get(), "try", 0);
+            copy_file(place.directory.get(), place.name, tree.get(), "try", 0600, wanted);
+        ::unlinkat(tree.get(), "try", 0);
         keeping.shared = way && *way == CopyWay::Shared;
-        return keeping.shared ? Result<void>() : check_space(m_tree, m_where, needed);
+        return keeping.shared ? Result<void>() : check_space(tree, where, needed);
     }
 
     Result<CopyWay> copy_one(const Place& place, const std::string& path) {
-        return copy_file(place.directory.get(), place.name, m_tree.get(), path, 0600, *m_wanted);
+        return copy_file(place.directory.get(), place.name, tree.get(), path, 0600, wanted);
     }
 
     Result<void> make_directories(const std::string& path) {
         for (auto slash = path.find('/'); slash != std::string::npos;
              slash = path.find('/', slash + 1)) {
-            if (::mkdirat(m_tree.get(), path.substr(0, slash).c_str(), 0700) != 0 &&
+            if (::mkdirat(tree.get(), path.substr(0, slash).c_str(), 0700) != 0 &&
                 errno != EEXIST) {
                 return failed_on(errno, "cannot make the directory of", path);
             }
         }
         return {};
     }
-
-    const PrefixDirectory* m_prefix;
-    const Gathering* m_gathered;
-    Fd m_tree;
-    std::string m_where;
-    const GoesOn* m_wanted;
 };
 
 // Puts the new directory in the place of an older one.
@@ -288,9 +264,9 @@ Result<void> write_copy(const KeptStore& store, const PrefixDirectory& prefix,
     if (!tree) {
         return failed_on(errno, "cannot open", whole);
     }
-    CUDAENV_TRY_VOID(
-        Copying(prefix, gathered, std::move(tree), store.directory_of(keeping.kept.prefix), wanted)
-            .copy(keeping));
+    Copying copying{prefix, gathered, std::move(tree), store.directory_of(keeping.kept.prefix),
+                    wanted};
+    CUDAENV_TRY_VOID(copying.copy(keeping));
     const timespec now{0, UTIME_NOW};
     return write_file(directory, made + '/' + KeptStore::k_manifest, write_manifest(keeping.kept),
                       0600, now);
@@ -338,7 +314,7 @@ Result<Keeping> keep(const KeptStore& store, const facts::Inventory& inventory,
         keeping.kept.path_line = develops ? distribution.source_directory
                                           : "./" + distribution.metadata.substr(slash + 1);
     }
-    Gathering gathered(prefix, distribution);
+    Gathering gathered{prefix, distribution};
     CUDAENV_TRY_VOID(gathered.gather(keeping));
     CUDAENV_TRY(const Fd directory, open_private(store.directory_of(inventory.prefix)));
     if (::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) {

@@ -1,6 +1,7 @@
 #include "check/repair/repair.hpp"
 
 #include "base/printable.hpp"
+#include "base/private_files.hpp"
 #include "base/ranges.hpp"
 #include "check/repair/repair_case.hpp"
 #include "check/repair/staging.hpp"
@@ -21,17 +22,20 @@ constexpr auto k_parts =
     std::to_array<Part>({Part::NewRecords, Part::Content, Part::Take, Part::Records,
                          Part::TakeShared, Part::Installer, Part::TakeRecords});
 
-class Carrying {
-public:
-    Carrying(const PrefixDirectory& prefix, Staging& staging, const facts::Inventory& inventory,
-             const facts::Claims& claims, std::span<const RepairStep> steps,
-             const RepairPlaces& places, const GoesOn& wanted)
-        : m_prefix(&prefix), m_staging(&staging), m_inventory(&inventory), m_claims(&claims),
-          m_steps(steps), m_places(&places), m_wanted(&wanted), m_outcomes(steps.size()) {}
+struct Carrying {
+    const PrefixDirectory& prefix;
+    Staging& staging;
+    const facts::Inventory& inventory;
+    const facts::Claims& claims;
+    std::span<const RepairStep> steps;
+    const RepairPlaces& places;
+    const GoesOn& wanted;
+    std::vector<StepOutcome> outcomes{steps.size()};
+    std::set<std::size_t> blocked{}; // findings of which a step failed
 
     Result<std::vector<StepOutcome>> run() {
-        std::vector<Commit> commits(m_steps.size());
-        for (std::size_t i = 0; i < m_steps.size(); ++i) {
+        std::vector<Commit> commits(steps.size());
+        for (std::size_t i = 0; i < steps.size(); ++i) {
             auto prepared = prepare_step(i);
             if (prepared) {
                 commits[i] = std::move(*prepared);
@@ -39,26 +43,24 @@ public:
                 fail(i, prepared.error());
             }
         }
-        if (!goes_on(*m_wanted)) {
+        if (!goes_on(wanted)) {
             return stopped();
         }
         if (const auto failed = commit_all(commits)) {
             undo(*failed);
-            return std::move(m_outcomes);
+            return std::move(outcomes);
         }
-        for (std::size_t i = 0; i < m_steps.size(); ++i) {
-            m_outcomes[i].done =
-                commits[i] && m_outcomes[i].error.empty() && !is_blocked(m_steps[i]);
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            outcomes[i].done = commits[i] && outcomes[i].error.empty() && !is_blocked(steps[i]);
         }
-        return std::move(m_outcomes);
+        return std::move(outcomes);
     }
 
-private:
     // The step that failed; none: all is done.
     std::optional<std::size_t> commit_all(const std::vector<Commit>& commits) {
         for (const Part part : k_parts) {
-            for (std::size_t i = 0; i < m_steps.size(); ++i) {
-                if (commits[i] && !is_blocked(m_steps[i])) {
+            for (std::size_t i = 0; i < steps.size(); ++i) {
+                if (commits[i] && !is_blocked(steps[i])) {
                     if (const auto done = commits[i](part); !done) {
                         fail(i, done.error());
                         return i;
@@ -70,38 +72,45 @@ private:
     }
 
     void undo(std::size_t failed) {
-        const auto undone = m_staging->take_back();
-        m_outcomes[failed].error += undone ? "; what had been done was undone"
-                                           : "; it could not be undone: " + undone.error().message;
+        const auto undone = staging.take_back();
+        outcomes[failed].error += undone ? "; what had been done was undone"
+                                         : "; it could not be undone: " + undone.error().message;
     }
 
     Result<Commit> prepare_step(std::size_t number) {
-        const Preparation with{*m_prefix, *m_staging, *m_inventory,    *m_claims,         *m_places,
-                               *m_wanted, m_steps,    m_steps[number], m_outcomes[number]};
+        const Preparation with{prefix, staging, inventory,     claims,          places,
+                               wanted, steps,   steps[number], outcomes[number]};
         return std::visit([&](const auto& repair) { return prepare(repair, with); },
-                          m_steps[number].repair);
+                          steps[number].repair);
     }
 
     void fail(std::size_t step, const Error& error) {
-        m_outcomes[step].error = error.message;
-        m_blocked.insert(m_steps[step].findings.begin(), m_steps[step].findings.end());
+        outcomes[step].error = error.message;
+        blocked.insert(steps[step].findings.begin(), steps[step].findings.end());
     }
 
     [[nodiscard]] bool is_blocked(const RepairStep& step) const {
-        return std::ranges::any_of(
-            step.findings, [&](std::size_t finding) { return m_blocked.contains(finding); });
+        return std::ranges::any_of(step.findings,
+                                   [&](std::size_t finding) { return blocked.contains(finding); });
     }
-
-    const PrefixDirectory* m_prefix;
-    Staging* m_staging;
-    const facts::Inventory* m_inventory;
-    const facts::Claims* m_claims;
-    std::span<const RepairStep> m_steps;
-    const RepairPlaces* m_places;
-    const GoesOn* m_wanted;
-    std::vector<StepOutcome> m_outcomes;
-    std::set<std::size_t> m_blocked; // findings of which a step failed
 };
+
+// A leftover is a name of its own in a site, or metadata, and no file of conda's is in it.
+bool may_be_removed(const facts::Inventory& inventory, const facts::Claims& claims,
+                    const std::string& path) {
+    const auto slash = path.rfind('/');
+    const std::string above = slash == std::string::npos ? std::string() : path.substr(0, slash);
+    const std::string_view name = std::string_view(path).substr(slash + 1);
+    const bool in_site = is_one_of(above, inventory.sites);
+    const bool is_leftover = name.starts_with('~') || name.ends_with(".dist-info") ||
+                             name.ends_with(".egg-info") || name.ends_with(".egg-link");
+    bool conda_claims = false;
+    claims.for_each_path([&](std::string_view claimed, std::span<const facts::Claim> by) {
+        conda_claims = conda_claims || ((claimed == path || claimed.starts_with(path + '/')) &&
+                                        by.front().by == facts::Claim::By::Conda);
+    });
+    return is_inner_path(path) && in_site && is_leftover && !conda_claims;
+}
 
 } // namespace
 
@@ -235,10 +244,48 @@ Result<Carried> carry_out(const facts::Inventory& inventory, const facts::Claims
     CUDAENV_TRY(auto prefix, PrefixDirectory::open(inventory.prefix));
     Carried carried(std::move(prefix));
     CUDAENV_TRY(carried.m_staging, Staging::begin(*carried.m_prefix));
-    CUDAENV_TRY(carried.outcomes, Carrying(*carried.m_prefix, *carried.m_staging, inventory, claims,
-                                           steps, places, wanted)
-                                      .run());
+    Carrying carrying{
+        *carried.m_prefix, *carried.m_staging, inventory, claims, steps, places, wanted};
+    CUDAENV_TRY(carried.outcomes, carrying.run());
     return carried;
+}
+
+Result<Commit> prepare(const rules::Remove& repair, const Preparation& with) {
+    if (!may_be_removed(with.inventory, with.claims, repair.path)) {
+        return unavailable("no-leftover",
+                           printable(repair.path) + " stays: it is not a leftover of an install");
+    }
+    CUDAENV_TRY(const auto place, with.prefix.place(repair.path));
+    static_cast<void>(place);
+    return Commit([path = repair.path, &staging = with.staging](Part part) {
+        return part == Part::Content ? staging.take_away(path) : Result<void>();
+    });
+}
+
+Result<Commit> prepare(const rules::ReinstallPip& /*repair*/, const Preparation& /*with*/) {
+    return Commit();
+}
+
+// Only pip in the user's own environment knows the user's indexes and proxies.
+ClientCommand command_for(const rules::ReinstallPip& repair, const facts::Inventory& inventory,
+                          const UserPrograms& programs) {
+    const std::string python = inventory.prefix + '/' + inventory.python;
+    const std::string what = repair.distribution + "==" + repair.version;
+    const bool has_pip = std::ranges::any_of(inventory.distributions,
+                                             [](const auto& one) { return one.name == "pip"; });
+    if (is_anothers_place(python)) {
+        return {{},
+                "it runs the Python of another user's environment, which root does not do; its "
+                "owner can"};
+    }
+    if (has_pip) {
+        return {{python, "-m", "pip", "install", "--no-deps", "--force-reinstall", what}, {}};
+    }
+    if (programs.uv.empty()) {
+        return {{}, "the environment has no pip, and uv is not on PATH"};
+    }
+    return {{programs.uv, "pip", "install", "--python", python, "--no-deps", "--reinstall", what},
+            {}};
 }
 
 } // namespace cudaenv::repair

@@ -1,7 +1,6 @@
-// How each case of a repair is carried out: its overload of `prepare`, in a file of its own, and of
-// `command_for` and `way_out_for` where it has them. Law:
-// preparing makes and compares everything aside and changes nothing of the environment; what it
-// returns then does what belongs into one part at a time.
+// How each case of a repair is carried out: its overload of `prepare`, and of `command_for` and
+// `way_out_for` where it has them. Law: preparing makes and compares everything aside and changes
+// nothing of the environment; what it returns then does what belongs into one part at a time.
 #pragma once
 
 #include "check/repair/repair.hpp"

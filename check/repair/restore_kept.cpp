@@ -4,6 +4,7 @@
 #include "base/ranges.hpp"
 #include "base/text.hpp"
 #include "check/repair/file_copy.hpp"
+#include "check/repair/repair_case.hpp"
 #include "check/rules/ownership.hpp"
 
 #include <algorithm>
@@ -56,6 +57,11 @@ Result<std::string> stage_path_file(const PrefixDirectory& prefix, Staging& stag
     ::clock_gettime(CLOCK_REALTIME, &now);
     CUDAENV_TRY_VOID(write_file(staging.fd(), name, text, 0644, now));
     return name;
+}
+
+// All records of a kept copy come back together: those of what replaced it are there until then.
+Part part_of_kept(const StagedFile& file) {
+    return is_metadata(file.path) ? Part::Records : Part::Content;
 }
 
 } // namespace
@@ -136,6 +142,25 @@ Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& stagi
             return !file.path.ends_with("/METADATA") && !file.path.ends_with("/PKG-INFO");
         });
     return restoration;
+}
+
+Result<Commit> prepare(const rules::RestoreKept& repair, const Preparation& with) {
+    CUDAENV_TRY(auto staged,
+                stage_kept(with.prefix, with.staging, KeptStore(with.places.state_directory),
+                           with.inventory, with.claims, repair.distribution, repair.version,
+                           with.wanted));
+    return Commit([staged = std::move(staged), with](Part part) -> Result<void> {
+        for (const StagedFile& file : staged.files) {
+            if (part_of_kept(file) == part) {
+                (void)goes_on(with.wanted); // reports progress; what is begun is ended
+                CUDAENV_TRY_VOID(put_back(with.prefix, with.staging, with.claims, file));
+            }
+        }
+        for (const Uninstallation& planned : staged.replaced) {
+            CUDAENV_TRY_VOID(commit(planned, part, with));
+        }
+        return {};
+    });
 }
 
 } // namespace cudaenv::repair

@@ -3,8 +3,6 @@
 #include "base/printable.hpp"
 #include "base/ranges.hpp"
 #include "check/rules/evidence.hpp"
-#include "check/rules/install_text.hpp"
-#include "check/rules/lost_files.hpp"
 #include "check/rules/origin.hpp"
 #include "check/rules/overwritten.hpp"
 #include "check/rules/requirements.hpp"
@@ -342,7 +340,7 @@ std::string edited_file(const CheckContext& context, const CheckFinding& finding
 
 // An installer that installs the same version again overwrites what was edited, data as well.
 void withhold_reinstalls(const CheckContext& context, std::vector<CheckFinding>& findings) {
-    std::optional<LostFiles> lost;
+    const auto& all = context.inventory.distributions;
     for (auto& finding : findings) {
         const auto again = std::ranges::find_if(finding.repairs, [](const Repair& repair) {
             return std::holds_alternative<ReinstallPip>(repair);
@@ -350,16 +348,14 @@ void withhold_reinstalls(const CheckContext& context, std::vector<CheckFinding>&
         if (context.examined == nullptr || again == finding.repairs.end()) {
             continue;
         }
-        if (!lost) {
-            lost = find_lost_files(context);
-        }
         const auto name = std::get<ReinstallPip>(*again).distribution;
-        const auto& all = context.inventory.distributions;
-        for (const auto& [party, files] : lost->by_party) {
-            if (!party.is_conda() && all[party.package].name == name && !files.changed.empty()) {
+        for (std::uint32_t i = 0; i < all.size(); ++i) {
+            const auto edited =
+                all[i].name == name ? edited_files(context, i) : std::vector<std::string>();
+            if (!edited.empty()) {
                 withhold(finding, "overwrites",
-                         {{"path", printable(files.changed.front())},
-                          {"command", pip_reinstall(context, all[party.package])}});
+                         {{"path", printable(edited.front())},
+                          {"command", pip_reinstall(context, all[i])}});
                 break;
             }
         }

@@ -18,7 +18,6 @@
 #include "base/text.hpp"
 #include "check/rules/cuda_libraries.hpp"
 #include "check/rules/evidence.hpp"
-#include "check/rules/install_text.hpp"
 #include "check/rules/rules.hpp"
 #include "solver/specs/requirement.hpp"
 
@@ -59,16 +58,6 @@ bool has_conda_nvcc(const CheckContext& context) {
                package.name == "cudatoolkit-dev" || package.name == "cuda-toolkit" ||
                package.name == "cuda";
     });
-}
-
-// "9.10.2" of 9.10.2.21: the build number behind it is of the packager.
-std::string packaged_release(std::string_view version) {
-    const auto pieces = split(version, '.');
-    std::string release;
-    for (std::size_t i = 0; i < pieces.size() && i < 3; ++i) {
-        release += (i == 0 ? "" : ".") + std::string(pieces[i]);
-    }
-    return release;
 }
 
 // Paths that both claim and that the records have with other contents.

@@ -4,10 +4,9 @@
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "check/rules/evidence.hpp"
-#include "check/rules/family_member.hpp"
-#include "check/rules/install_text.hpp"
-#include "check/rules/installers.hpp"
+#include "check/rules/parties.hpp"
 #include "check/rules/rules.hpp"
+#include "check/rules/torch_pairing.hpp"
 #include "solver/knowledge/fit.hpp"
 #include "solver/knowledge/packages.hpp"
 #include "solver/knowledge/toolkits.hpp"
@@ -79,59 +78,54 @@ bool refuses_nvcc(const DottedVersion& torch, const DottedVersion& nvcc) {
                : torch.major() != nvcc.major();
 }
 
-// The pin, where no toolkit shows the same.
-void find_other_pin(const CheckContext& context, std::vector<CheckFinding>& findings) {
-    const auto pinned = DottedVersion::parse(context.cuda); // a range names no CUDA
-    if (!pinned) {
-        return;
-    }
-    for (const auto& framework : context.environment->frameworks) {
-        if (framework.name != "torch" || !framework.cuda ||
-            !refuses_nvcc(*framework.cuda, *pinned)) {
-            continue;
-        }
-        const auto cuda = knowledge::short_cuda(*framework.cuda);
-        auto found =
-            report(context, "CE140", "pin", "torch",
-                   {{"torch", framework.version},
-                    {"cuda", cuda},
-                    {"pin", context.cuda},
-                    {"command", framework.cuda->parts().size() > 1 ? pin_command(context, cuda)
-                                                                   : std::string()}});
-        found.finding.evidence = {{framework.source, 0, fmt::format("CUDA {}", cuda)},
-                                  {context.cuda_origin, 0, "cuda " + context.cuda}};
-        findings.push_back(std::move(found));
-        return;
-    }
-}
+// The CUDA of an nvcc, and who says so.
+struct OtherCuda {
+    const char* situation;
+    const char* argument; // its name
+    std::string text;
+    facts::Evidence evidence;
+};
 
-// False where the toolkit shows nothing.
-bool find_other_toolkit(const CheckContext& context, std::vector<CheckFinding>& findings) {
-    const auto* toolkit = context.toolkit;
-    if (toolkit == nullptr || !toolkit->nvcc || !toolkit->problem.empty() || !toolkit->version) {
-        return false;
-    }
+// Only torch builds extensions with nvcc, and compares. False: no torch here `refuses` it.
+template <typename Refuses>
+bool find_refused(const CheckContext& context, const OtherCuda& other, Refuses refuses,
+                  std::vector<CheckFinding>& findings) {
     for (const auto& framework : context.environment->frameworks) {
-        // Only torch builds extensions with it, and compares.
-        if (framework.name != "torch" || !framework.cuda ||
-            framework.cuda->major() == toolkit->version->major()) {
+        if (framework.name != "torch" || !framework.cuda || !refuses(*framework.cuda)) {
             continue;
         }
         const auto cuda = knowledge::short_cuda(*framework.cuda);
         auto found =
-            report(context, "CE140", "", "torch",
+            report(context, "CE140", other.situation, "torch",
                    {{"torch", framework.version},
                     {"cuda", cuda},
-                    {"toolkit", toolkit->version->str()},
+                    {other.argument, other.text},
                     {"command", framework.cuda->parts().size() > 1 ? pin_command(context, cuda)
                                                                    : std::string()}});
-        found.finding.evidence = {
-            {framework.source, 0, fmt::format("CUDA {}", cuda)},
-            {toolkit->path, 0, fmt::format("nvcc {}", toolkit->version->str())}};
+        found.finding.evidence = {{framework.source, 0, "CUDA " + cuda}, other.evidence};
         findings.push_back(std::move(found));
         return true;
     }
     return false;
+}
+
+// The toolkit; the pin, where no toolkit shows the same.
+void find_other_cuda(const CheckContext& context, std::vector<CheckFinding>& findings) {
+    const auto* toolkit = context.toolkit;
+    if (toolkit != nullptr && toolkit->nvcc && toolkit->problem.empty() && toolkit->version) {
+        const auto version = toolkit->version->str();
+        if (find_refused(
+                context, {"", "toolkit", version, {toolkit->path, 0, "nvcc " + version}},
+                [&](const auto& torch) { return torch.major() != toolkit->version->major(); },
+                findings)) {
+            return;
+        }
+    }
+    if (const auto pinned = DottedVersion::parse(context.cuda)) { // a range names no CUDA
+        find_refused(
+            context, {"pin", "pin", context.cuda, {context.cuda_origin, 0, "cuda " + context.cuda}},
+            [&](const auto& torch) { return refuses_nvcc(torch, *pinned); }, findings);
+    }
 }
 
 // --- CE141, CE142 -------------------------------------------------------------------------------
@@ -302,9 +296,7 @@ void find_cuda_misfits(const CheckContext& context, std::vector<CheckFinding>& f
     if (context.environment == nullptr) {
         return;
     }
-    if (!find_other_toolkit(context, findings)) {
-        find_other_pin(context, findings);
-    }
+    find_other_cuda(context, findings);
     find_missing_nvcc(context, findings);
     if (context.host != nullptr) {
         for (const auto& needing : needing_of(context)) {

@@ -1,6 +1,7 @@
 #include "check/rules/cuda_libraries.hpp"
 
 #include "base/ranges.hpp"
+#include "base/text.hpp"
 #include "solver/knowledge/knowledge.hpp"
 
 #include <algorithm>
@@ -63,31 +64,30 @@ unsigned major_of(std::string_view version) {
     return parsed ? parsed->major() : 0;
 }
 
-class Copies {
-public:
-    Copies(const CheckContext& context, CudaLibrary library)
-        : m_context(&context), m_library(library) {}
+struct Copies {
+    const CheckContext& context;
+    CudaLibrary library;
+    std::vector<LibraryCopy> copies{};
 
     std::vector<LibraryCopy> collect() {
-        for (const auto& file : claimed_libraries(*m_context, m_library)) {
+        for (const auto& file : claimed_libraries(context, library)) {
             add(file);
         }
         add_by_name();
-        for (auto& copy : m_copies) {
+        for (auto& copy : copies) {
             std::ranges::sort(copy.files);
         }
-        std::ranges::sort(m_copies, {}, [](const LibraryCopy& copy) {
+        std::ranges::sort(copies, {}, [](const LibraryCopy& copy) {
             return std::tie(copy.from, copy.name, copy.major);
         });
-        return std::move(m_copies);
+        return std::move(copies);
     }
 
-private:
     void add(const ClaimedLibrary& file) {
         LibraryCopy copy;
         copy.major = file.major;
         if (file.claim.by == facts::Claim::By::Conda) {
-            const auto& package = m_context->inventory.conda[file.claim.package];
+            const auto& package = context.inventory.conda[file.claim.package];
             if (file.path.find("site-packages/") != std::string::npos) {
                 return; // in a Python package of its own
             }
@@ -97,10 +97,10 @@ private:
             copy.record = package.record;
         } else {
             // Reported from conda's own record.
-            if (m_context->ownership.of(file.claim.package).owner == Owner::Conda) {
+            if (context.ownership.of(file.claim.package).owner == Owner::Conda) {
                 return;
             }
-            const auto& distribution = m_context->inventory.distributions[file.claim.package];
+            const auto& distribution = context.inventory.distributions[file.claim.package];
             const bool is_wheel = wheel_of(distribution.name) != nullptr;
             if (!is_wheel && distribution.name != "torch") {
                 return; // private to that package: nothing else loads it from there
@@ -115,7 +115,7 @@ private:
     }
 
     void merge(LibraryCopy copy, const std::string& path) {
-        for (auto& known : m_copies) {
+        for (auto& known : copies) {
             // One manager's split packages: cuda-cudart and cuda-cudart_linux-64, libcudnn and
             // libcudnn-jit.
             const bool same = known.from == copy.from && known.major == copy.major &&
@@ -131,53 +131,58 @@ private:
             }
         }
         copy.files.push_back(path);
-        m_copies.push_back(std::move(copy));
+        copies.push_back(std::move(copy));
     }
 
     // A record that claims no file of it, as one that cannot be read.
     void add_by_name() {
         const auto has = [&](CopyFrom from) {
-            return std::ranges::any_of(m_copies,
+            return std::ranges::any_of(copies,
                                        [&](const LibraryCopy& copy) { return copy.from == from; });
         };
         const bool conda_has_files = has(CopyFrom::Conda);
-        for (const auto& package : m_context->inventory.conda) {
-            if (!conda_has_files && is_one_of(package.name, row_of(m_library).conda_names) &&
+        for (const auto& package : context.inventory.conda) {
+            if (!conda_has_files && is_one_of(package.name, row_of(library).conda_names) &&
                 !has(CopyFrom::Conda)) {
-                m_copies.push_back({CopyFrom::Conda,
-                                    package.name,
-                                    package.version,
-                                    package.record,
-                                    major_of(package.version),
-                                    {},
-                                    {}});
+                copies.push_back({CopyFrom::Conda,
+                                  package.name,
+                                  package.version,
+                                  package.record,
+                                  major_of(package.version),
+                                  {},
+                                  {}});
             }
         }
-        const auto& distributions = m_context->inventory.distributions;
+        const auto& distributions = context.inventory.distributions;
         for (std::uint32_t i = 0; i < distributions.size(); ++i) {
             const auto& distribution = distributions[i];
             const auto* row = wheel_of(distribution.name);
-            if (row == nullptr || row->component != row_of(m_library).component ||
+            if (row == nullptr || row->component != row_of(library).component ||
                 !distribution.has_metadata || !distribution.files.empty() ||
-                m_context->ownership.of(i).owner == Owner::Conda) {
+                context.ownership.of(i).owner == Owner::Conda) {
                 continue;
             }
-            m_copies.push_back({CopyFrom::Pip,
-                                distribution.name,
-                                distribution.version,
-                                distribution.metadata,
-                                major_of(distribution.version),
-                                {},
-                                i});
+            copies.push_back({CopyFrom::Pip,
+                              distribution.name,
+                              distribution.version,
+                              distribution.metadata,
+                              major_of(distribution.version),
+                              {},
+                              i});
         }
     }
-
-    const CheckContext* m_context;
-    CudaLibrary m_library;
-    std::vector<LibraryCopy> m_copies;
 };
 
 } // namespace
+
+std::string packaged_release(std::string_view version) {
+    const auto pieces = split(version, '.');
+    std::string release;
+    for (std::size_t i = 0; i < pieces.size() && i < 3; ++i) {
+        release += (i == 0 ? "" : ".") + std::string(pieces[i]);
+    }
+    return release;
+}
 
 std::vector<ClaimedLibrary> claimed_libraries(const CheckContext& context, CudaLibrary library) {
     std::vector<ClaimedLibrary> found;
@@ -205,7 +210,7 @@ std::vector<ClaimedLibrary> claimed_libraries(const CheckContext& context, CudaL
 }
 
 std::vector<LibraryCopy> copies_of(const CheckContext& context, CudaLibrary library) {
-    return Copies(context, library).collect();
+    return Copies{context, library}.collect();
 }
 
 bool are_rival_copies(const CheckContext& context, std::uint32_t one, std::uint32_t other) {

@@ -37,6 +37,9 @@ struct LibraryCopy {
     std::optional<std::uint32_t> distribution{}; // of Inventory::distributions; none: conda's
 };
 
+// "9.10.2" of 9.10.2.21: the build number behind it is of the packager.
+std::string packaged_release(std::string_view version);
+
 // Every claimed file of the library under its own name; symbolic links too.
 std::vector<ClaimedLibrary> claimed_libraries(const CheckContext& context, CudaLibrary library);
 // By manager, then by name. At most one of each name and major.

@@ -7,7 +7,6 @@
 #include "base/ranges.hpp"
 #include "check/rules/cuda_libraries.hpp"
 #include "check/rules/evidence.hpp"
-#include "check/rules/install_text.hpp"
 #include "check/rules/rules.hpp"
 
 #include <algorithm>
@@ -46,17 +45,6 @@ Owning owner_of(const CheckContext& context, const facts::Claim& claim) {
     }
     const auto& distribution = context.inventory.distributions[claim.package];
     return {distribution.name, distribution.version, distribution.metadata};
-}
-
-// 9.10.2 of 9.10.2.21.
-std::string packaged_release(const std::string& version) {
-    std::size_t end = 0;
-    for (int dots = 0; end < version.size(); ++end) {
-        if (version[end] == '.' && ++dots == 3) {
-            break;
-        }
-    }
-    return version.substr(0, end);
 }
 
 using Files = std::vector<const ClaimedLibrary*>;

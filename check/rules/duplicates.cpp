@@ -3,7 +3,6 @@
 #include "check/rules/evidence.hpp"
 #include "check/rules/origin.hpp"
 #include "check/rules/overwritten.hpp"
-#include "check/rules/repairs.hpp"
 #include "check/rules/rules.hpp"
 
 #include <fmt/format.h>
@@ -53,17 +52,18 @@ std::string listed(const std::vector<std::string>& words) {
     return text;
 }
 
-class Duplicates {
-public:
-    Duplicates(const CheckContext& context, std::vector<CheckFinding>& findings)
-        : m_context(context), m_all(context.inventory.distributions), m_findings(findings) {}
+struct Duplicates {
+    const CheckContext& context;
+    std::vector<CheckFinding>& findings;
+    const std::vector<Distribution>& all{context.inventory.distributions};
+    std::optional<std::vector<Loss>> found_losses{};
 
     void find() {
         std::map<std::string_view, std::vector<std::uint32_t>> by_name;
-        for (std::uint32_t i = 0; i < m_all.size(); ++i) {
-            if (m_all[i].has_metadata && m_context.ownership.of(i).owner == Owner::Pip &&
-                !m_all[i].name.empty()) {
-                by_name[m_all[i].name].push_back(i);
+        for (std::uint32_t i = 0; i < all.size(); ++i) {
+            if (all[i].has_metadata && context.ownership.of(i).owner == Owner::Pip &&
+                !all[i].name.empty()) {
+                by_name[all[i].name].push_back(i);
             }
         }
         for (const auto& [name, numbers] : by_name) {
@@ -74,18 +74,17 @@ public:
         }
     }
 
-private:
     // The first and all that are of its Python; they are taken out of the rest.
     std::vector<std::uint32_t> take_group(std::vector<std::uint32_t>& rest) const {
         std::vector<std::uint32_t> group{rest.front()};
         rest.erase(rest.begin());
         std::erase_if(rest, [&](std::uint32_t number) {
-            const auto& other = m_all[number];
-            if (!are_of_one_python(m_all[group.front()].site, other.site)) {
+            const auto& other = all[number];
+            if (!are_of_one_python(all[group.front()].site, other.site)) {
                 return false;
             }
             if (std::ranges::none_of(group, [&](std::uint32_t before) {
-                    return are_one_editable(m_all[before], other);
+                    return are_one_editable(all[before], other);
                 })) {
                 group.push_back(number);
             }
@@ -96,10 +95,10 @@ private:
 
     // Computed only where a distribution is present twice, which is rare.
     const std::vector<Loss>& losses() {
-        if (!m_losses) {
-            m_losses = find_losses(m_context);
+        if (!found_losses) {
+            found_losses = find_losses(context);
         }
-        return *m_losses;
+        return *found_losses;
     }
     // Is the pair reported as one that overwrote the other?
     bool is_reported(const Party& one, const Party& other) {
@@ -126,59 +125,58 @@ private:
     void report_both_managers(const std::vector<std::uint32_t>& numbers) {
         std::optional<std::uint32_t> last;
         for (const auto number : numbers) {
-            if (m_context.ownership.of(number).conda &&
-                (!last || m_all[number].installed_ns > m_all[*last].installed_ns)) {
+            if (context.ownership.of(number).conda &&
+                (!last || all[number].installed_ns > all[*last].installed_ns)) {
                 last = number;
             }
         }
         if (!last) {
             return;
         }
-        const auto& owned = m_context.ownership.of(*last);
+        const auto& owned = context.ownership.of(*last);
         const Party pip = party_of(*last);
         const Party conda{Claim::By::Conda, *owned.conda};
         if (is_reported(pip, conda)) {
             return;
         }
-        const auto& distribution = m_all[*last];
-        const auto& package = m_context.inventory.conda[conda.package];
+        const auto& distribution = all[*last];
+        const auto& package = context.inventory.conda[conda.package];
         const bool pip_last = owned.took_over || distribution.installed_ns >= package.written_ns;
-        const bool own_work = is_own_work(m_context, pip);
-        auto found = report(m_context, "CE101", "", distribution.name,
+        const bool own_work = is_own_work(context, pip);
+        auto found = report(context, "CE101", "", distribution.name,
                             {{"name", printable(distribution.name)},
                              {"conda_version", printable(package.version)},
-                             {"manager", manager_of(m_context, pip)},
+                             {"manager", manager_of(context, pip)},
                              {"pip_version", printable(distribution.version)},
-                             {"imported", owned_title(m_context, pip_last ? pip : conda)},
-                             {"removed", owned_title(m_context, pip)},
+                             {"imported", owned_title(context, pip_last ? pip : conda)},
+                             {"removed", owned_title(context, pip)},
                              {"own_work", yes_if(own_work)}});
-        found.finding.evidence = {record_evidence(m_context, conda),
-                                  record_evidence(m_context, pip)};
+        found.finding.evidence = {record_evidence(context, conda), record_evidence(context, pip)};
         if (!own_work) {
-            found.repairs = {uninstall(m_context, pip), restore(m_context, conda, {})};
+            found.repairs = {uninstall(context, pip), restore(context, conda, {})};
         }
         found.said_at_prompt = true;
-        m_findings.push_back(std::move(found));
+        findings.push_back(std::move(found));
     }
 
     void report_copies(std::vector<std::uint32_t> group) {
         if (group.size() < 2) {
             return;
         }
-        const auto& sites = m_context.inventory.sites;
+        const auto& sites = context.inventory.sites;
         // What setup.py develop put on the path comes after every directory of packages.
         const auto site_of = [&](std::uint32_t number) {
-            return m_all[number].kind == facts::DistributionKind::EggLink
+            return all[number].kind == facts::DistributionKind::EggLink
                        ? sites.end() - sites.begin()
-                       : std::ranges::find(sites, m_all[number].site) - sites.begin();
+                       : std::ranges::find(sites, all[number].site) - sites.begin();
         };
         // The one that is imported first: of the first site, there the one installed last.
         std::ranges::stable_sort(group, [&](std::uint32_t left, std::uint32_t right) {
-            return std::pair(site_of(left), -m_all[left].installed_ns) <
-                   std::pair(site_of(right), -m_all[right].installed_ns);
+            return std::pair(site_of(left), -all[left].installed_ns) <
+                   std::pair(site_of(right), -all[right].installed_ns);
         });
-        const auto& imported = m_all[group[0]];
-        const auto& next = m_all[group[1]];
+        const auto& imported = all[group[0]];
+        const auto& next = all[group[1]];
         const bool one_site = site_of(group.front()) == site_of(group.back());
         const char* situation = "first-found";
         std::vector<Repair> repairs;
@@ -193,24 +191,23 @@ private:
         std::vector<facts::Evidence> evidence;
         bool built = false; // what uninstalls one of them could take that one's files
         for (const auto number : group) {
-            const bool own = is_own_work(m_context, party_of(number));
+            const bool own = is_own_work(context, party_of(number));
             built = built || own;
             versions.insert(versions.begin(),
-                            printable(m_all[number].version) + (own ? " (built here)" : ""));
-            evidence.push_back(record_evidence(m_context, party_of(number)));
+                            printable(all[number].version) + (own ? " (built here)" : ""));
+            evidence.push_back(record_evidence(context, party_of(number)));
         }
-        auto found =
-            report(m_context, "CE105", situation, imported.name,
-                   {{"name", printable(imported.name)},
-                    {"times", group.size() == 2 ? "twice" : fmt::format("{} times", group.size())},
-                    {"versions", listed(versions)},
-                    {"imported", printable(imported.version)},
-                    {"restored", kept ? printable(kept->version) : std::string()},
-                    {"remaining", repairs.empty() ? std::string() : printable(imported.version)},
-                    {"built", yes_if(built && !kept && repairs.empty())},
-                    {"uninstall", kept || built || !repairs.empty()
-                                      ? std::string()
-                                      : pip_uninstall(m_context, imported)}});
+        auto found = report(
+            context, "CE105", situation, imported.name,
+            {{"name", printable(imported.name)},
+             {"times", group.size() == 2 ? "twice" : fmt::format("{} times", group.size())},
+             {"versions", listed(versions)},
+             {"imported", printable(imported.version)},
+             {"restored", kept ? printable(kept->version) : std::string()},
+             {"remaining", repairs.empty() ? std::string() : printable(imported.version)},
+             {"built", yes_if(built && !kept && repairs.empty())},
+             {"uninstall", kept || built || !repairs.empty() ? std::string()
+                                                             : pip_uninstall(context, imported)}});
         if (kept) {
             repairs.emplace_back(*kept);
         }
@@ -218,7 +215,7 @@ private:
         found.repairs = std::move(repairs);
         add_files(found, group);
         found.said_at_prompt = true;
-        m_findings.push_back(std::move(found));
+        findings.push_back(std::move(found));
     }
 
     // Files that the one installed last claims as well stay; without a RECORD only the metadata
@@ -226,12 +223,11 @@ private:
     [[nodiscard]] std::vector<Repair> uninstalls_of(const std::vector<std::uint32_t>& group) {
         std::vector<Repair> repairs;
         for (std::size_t i = 1; i < group.size(); ++i) {
-            if (is_own_work(m_context, party_of(group[i])) &&
-                !is_dead(m_context, losses(), group[i])) {
+            if (is_own_work(context, party_of(group[i])) && !is_dead(context, losses(), group[i])) {
                 return {};
             }
-            const auto& one = m_all[group[i]];
-            repairs.push_back(one.has_record ? uninstall(m_context, party_of(group[i]))
+            const auto& one = all[group[i]];
+            repairs.push_back(one.has_record ? uninstall(context, party_of(group[i]))
                                              : Repair(Remove{one.metadata}));
         }
         return repairs;
@@ -242,24 +238,19 @@ private:
     [[nodiscard]] std::optional<RestoreKept>
     kept_of(const std::vector<std::uint32_t>& group) const {
         for (const auto number : group) {
-            auto repair = put_back(m_context, m_all[number].name, m_all[number].version);
-            if (repair && repair->version == m_all[number].version) {
+            auto repair = put_back(context, all[number].name, all[number].version);
+            if (repair && repair->version == all[number].version) {
                 return repair;
             }
         }
         return std::nullopt;
     }
-
-    const CheckContext& m_context;
-    const std::vector<Distribution>& m_all;
-    std::vector<CheckFinding>& m_findings;
-    std::optional<std::vector<Loss>> m_losses;
 };
 
 } // namespace
 
 void find_duplicates(const CheckContext& context, std::vector<CheckFinding>& findings) {
-    Duplicates(context, findings).find();
+    Duplicates{context, findings}.find();
 }
 
 } // namespace cudaenv::rules

@@ -1,12 +1,14 @@
 #include "check/rules/evidence.hpp"
 
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
-#include "check/rules/install_text.hpp"
-#include "check/rules/installers.hpp"
 #include "check/rules/origin.hpp"
+#include "check/rules/parties.hpp"
 #include "solver/knowledge/findings.hpp"
+#include "solver/specs/pep440.hpp"
+#include "solver/specs/requirement.hpp"
 
 #include <fmt/format.h>
 
@@ -21,6 +23,21 @@ constexpr std::size_t k_most_quoted = 3;
 
 std::string requirement_of(const facts::Distribution& distribution) {
     return pip_requirement(distribution.name, distribution.version);
+}
+
+bool is_letter_or_digit(char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+           (letter >= '0' && letter <= '9');
+}
+
+bool has_only(std::string_view text, std::string_view others) {
+    return !text.empty() && std::ranges::all_of(text, [&](char letter) {
+        return is_letter_or_digit(letter) || others.find(letter) != std::string_view::npos;
+    });
+}
+
+bool is_whole(const std::vector<std::string>& words) {
+    return !is_one_of(std::string(), words);
 }
 
 } // namespace
@@ -167,6 +184,144 @@ bool is_of_an_index(const facts::Distribution& distribution) {
     return origin_of(distribution) == facts::Origin::Wheel && !distribution.direct_url &&
            distribution.version.find('+') == std::string::npos &&
            !requirement_of(distribution).empty();
+}
+
+std::string pip_name(std::string_view name) {
+    return has_only(name, "-_.") && is_letter_or_digit(name.front()) &&
+                   is_letter_or_digit(name.back())
+               ? std::string(name)
+               : std::string();
+}
+
+std::string pip_requirement(std::string_view name, std::string_view version) {
+    return pip_name(name).empty() || !specs::Pep440Version::parse(version)
+               ? std::string()
+               : std::string(name) + "==" + std::string(version);
+}
+
+std::string conda_requirement(std::string_view name, std::string_view version,
+                              std::string_view build) {
+    constexpr std::string_view k_more = "._+!-";
+    if (!has_only(name, "-_.") || name.front() == '-' || name.front() == '.' ||
+        !has_only(version, k_more) || (!build.empty() && !has_only(build, k_more))) {
+        return {};
+    }
+    auto requirement = std::string(name) + '=' + std::string(version);
+    return build.empty() ? requirement : requirement + '=' + std::string(build);
+}
+
+std::string pip_source(std::string_view source) {
+    const auto scheme = source.substr(0, std::min(source.find("://"), source.size()));
+    const bool is_url = scheme.size() != source.size() && has_only(scheme, "+");
+    return source.starts_with('/') || (is_url && is_letter_or_digit(source.front()))
+               ? std::string(source)
+               : std::string();
+}
+
+std::string both_commands(const std::string& first, const std::string& then) {
+    return first.empty() || then.empty() ? std::string() : first + " && " + then;
+}
+
+knowledge::Target target_of(const CheckContext& context, const facts::Distribution* like) {
+    using knowledge::Target;
+    const auto kind = context.inventory.conda_prefix ? Target::Kind::Conda : Target::Kind::Venv;
+    auto target =
+        knowledge::target_of(context.host == nullptr ? facts::Host{} : *context.host, kind,
+                             context.inventory.prefix, like != nullptr && is_uv(like->installer));
+    target.python = absolute_path(context, context.inventory.python);
+    return target;
+}
+
+std::string pip_install(const CheckContext& context, const facts::Distribution* like,
+                        const std::vector<std::string>& words) {
+    return is_whole(words) ? knowledge::pip_install(target_of(context, like), words)
+                           : std::string();
+}
+
+std::string conda_install(const CheckContext& context, const std::vector<std::string>& words) {
+    return is_whole(words) ? knowledge::conda_install(target_of(context, nullptr), words, {})
+                           : std::string();
+}
+
+std::string absolute_path(const CheckContext& context, std::string_view path) {
+    if (path.starts_with('/')) {
+        return std::string(path);
+    }
+    const auto& prefix = context.inventory.prefix;
+    return (prefix == "/" ? std::string() : prefix) + '/' + std::string(path);
+}
+
+const facts::Distribution& distribution_of(const CheckContext& context, const Party& party) {
+    return context.inventory.distributions[party.package];
+}
+
+bool is_own_work(const CheckContext& context, const Party& party) {
+    if (party.is_conda()) {
+        return false;
+    }
+    const auto& distribution = distribution_of(context, party);
+    const auto& url = distribution.direct_url;
+    return origin_of(distribution) != facts::Origin::Wheel ||
+           is_own_version(distribution.version) ||
+           (url && url->url.starts_with("file:")); // a wheel that may be nowhere else
+}
+
+bool requires_name(const facts::Distribution& distribution, std::string_view name) {
+    const auto& wanted = distribution.requires_dist;
+    return std::ranges::any_of(wanted, [&](std::string_view text) {
+        constexpr std::string_view k_name = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                            "0123456789-_.";
+        const auto marker = text.find(';');
+        return (marker == std::string_view::npos ||
+                text.find("extra", marker) == std::string_view::npos) &&
+               specs::normalize_project_name(text.substr(0, text.find_first_not_of(k_name))) ==
+                   name;
+    });
+}
+
+std::optional<RestoreKept> put_back(const CheckContext& context, std::string_view name,
+                                    std::string_view version) {
+    const KeptCopy* found = nullptr;
+    for (const KeptCopy& copy : context.kept) {
+        if (copy.name == name && (found == nullptr || found->version != version)) {
+            found = &copy;
+        }
+    }
+    if (found == nullptr) {
+        return std::nullopt;
+    }
+    return RestoreKept{found->name, found->version};
+}
+
+bool is_kept(const CheckContext& context, std::string_view name) {
+    return std::ranges::any_of(context.kept,
+                               [&](const KeptCopy& copy) { return copy.name == name; });
+}
+
+Repair uninstall(const CheckContext& context, const Party& party) {
+    const auto& distribution = distribution_of(context, party);
+    return UninstallPip{distribution.metadata, distribution.name, distribution.version};
+}
+
+Repair reinstall(const CheckContext& context, const Party& party) {
+    const auto& distribution = distribution_of(context, party);
+    return ReinstallPip{distribution.name, distribution.version};
+}
+
+Repair restore(const CheckContext& context, const Party& party, std::vector<std::string> files) {
+    const auto& claimed = context.inventory.conda[party.package].files;
+    for (const auto& shipped : context.ownership.shipped()) {
+        if (shipped.conda != party.package) {
+            continue;
+        }
+        for (const auto& file : claimed) {
+            if (claimed.path(file).starts_with(shipped.metadata + '/')) {
+                files.emplace_back(claimed.path(file));
+            }
+        }
+    }
+    sort_unique(files);
+    return RestoreConda{party.package, std::move(files)};
 }
 
 } // namespace cudaenv::rules

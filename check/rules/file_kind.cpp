@@ -1,7 +1,6 @@
 #include "check/rules/file_kind.hpp"
 
 #include "base/ranges.hpp"
-#include "check/rules/known_digest.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,8 +2,7 @@
 
 #include "base/printable.hpp"
 #include "base/shell_word.hpp"
-#include "check/rules/install_text.hpp"
-#include "check/rules/module_names.hpp"
+#include "check/rules/evidence.hpp"
 #include "check/rules/origin.hpp"
 
 #include <algorithm>
@@ -27,10 +26,9 @@ bool is_cuda_library_of_torch(std::string_view needed) {
     return needed.starts_with("libc10_cuda.") || needed.starts_with("libtorch_cuda");
 }
 
-class Judge {
-public:
-    explicit Judge(const CheckContext& context)
-        : m_context(&context), m_torch(find_member(context, "torch")) {}
+struct Judge {
+    const CheckContext& context;
+    std::optional<FamilyMember> installed_torch{find_member(context, "torch")};
 
     void judge(const facts::ExtensionModule& module, std::vector<ForeignModule>& found) const {
         if (auto foreign = other_python(module)) {
@@ -39,11 +37,11 @@ public:
         if (is_for_another_python(module)) {
             return; // it is not loaded at all
         }
-        if (!module.problem.empty() || !m_torch) {
+        if (!module.problem.empty() || !installed_torch) {
             return;
         }
         auto cuda = other_cuda(module);
-        const bool is_explained = cuda && m_torch->build.kind == BuildKind::Cpu;
+        const bool is_explained = cuda && installed_torch->build.kind == BuildKind::Cpu;
         if (cuda) {
             found.push_back(std::move(*cuda));
         }
@@ -55,10 +53,9 @@ public:
         }
     }
 
-private:
     [[nodiscard]] const facts::Distribution&
     distribution_of(const facts::ExtensionModule& module) const {
-        return m_context->inventory.distributions[module.distribution];
+        return context.inventory.distributions[module.distribution];
     }
 
     [[nodiscard]] bool is_for_another_python(const facts::ExtensionModule& module) const {
@@ -104,7 +101,7 @@ private:
         const auto& files = distribution_of(module).files;
         return std::ranges::any_of(
                    files, [&](const facts::FileClaim& file) { return serves(files.path(file)); }) ||
-               std::ranges::any_of(m_context->extensions, [&](const auto& other) {
+               std::ranges::any_of(context.extensions, [&](const auto& other) {
                    return other.distribution == module.distribution && !other.in_build &&
                           serves(other.path);
                });
@@ -112,7 +109,7 @@ private:
 
     [[nodiscard]] std::optional<ForeignModule>
     other_cuda(const facts::ExtensionModule& module) const {
-        const auto& build = m_torch->build;
+        const auto& build = installed_torch->build;
         if (build.kind == BuildKind::Cpu) {
             const auto found =
                 std::ranges::find_if(module.missing_of_torch, is_cuda_library_of_torch);
@@ -139,30 +136,41 @@ private:
         if (!module.unresolved.empty()) {
             const auto& symbol = module.asked_with_other_abi.empty() ? module.unresolved.front()
                                                                      : module.asked_with_other_abi;
-            return ForeignModule{&module, MadeFor::OtherTorch, symbol, m_torch->version};
+            return ForeignModule{&module, MadeFor::OtherTorch, symbol, installed_torch->version};
         }
         if (!module.missing_of_torch.empty()) {
             return ForeignModule{&module, MadeFor::OtherTorch, module.missing_of_torch.front(),
-                                 m_torch->version};
+                                 installed_torch->version};
         }
         return std::nullopt;
     }
-
-    const CheckContext* m_context;
-    std::optional<FamilyMember> m_torch;
 };
 
 enum class InBuild { No, Yes };
 
 std::vector<ForeignModule> judged(const CheckContext& context, InBuild wanted) {
     std::vector<ForeignModule> found;
-    const Judge judge(context);
+    const Judge judge{context};
     for (const auto& module : context.extensions) {
         if (module.in_build == (wanted == InBuild::Yes)) {
             judge.judge(module, found);
         }
     }
     return found;
+}
+
+std::string_view without_so(std::string_view file_name) {
+    constexpr std::string_view k_end = ".so";
+    if (!file_name.ends_with(k_end)) {
+        return {};
+    }
+    file_name.remove_suffix(k_end.size());
+    return file_name;
+}
+
+bool is_tag(std::string_view text) {
+    return text == "abi3" || text.starts_with("cpython-") || text.starts_with("pypy") ||
+           text.starts_with("graalpy");
 }
 
 } // namespace
@@ -272,6 +280,60 @@ facts::Arguments rebuild(const CheckContext& context, const facts::Distribution&
             {way, "yes"},
             {"stale", first.empty() ? "" : "yes"},
             {"command", std::move(command)}};
+}
+
+std::string_view python_tag_of(std::string_view file_name) {
+    const auto name = without_so(file_name);
+    const auto dot = name.rfind('.');
+    if (dot == std::string_view::npos || dot == 0) {
+        return {};
+    }
+    const auto tag = name.substr(dot + 1);
+    return is_tag(tag) ? tag : std::string_view();
+}
+
+std::string python_of_tag(std::string_view tag) {
+    constexpr std::string_view k_cpython = "cpython-";
+    if (!tag.starts_with(k_cpython)) {
+        return {};
+    }
+    tag.remove_prefix(k_cpython.size());
+    // "311", "313t", "36m"; free threading is an ABI of its own, whose directory is python3.13t.
+    const auto digits = tag.substr(0, std::min(tag.find_first_not_of("0123456789"), tag.size()));
+    if (digits.size() < 2 || digits.front() != '3') {
+        return {};
+    }
+    auto rest = tag.substr(digits.size());
+    const bool is_threaded = rest.starts_with('t');
+    return "3." + std::string(digits.substr(1)) + (is_threaded ? "t" : "");
+}
+
+std::string python_of_site(std::string_view site) {
+    constexpr std::string_view k_python = "/python3.";
+    const auto padded = '/' + std::string(site) + '/';
+    const auto at = padded.rfind(k_python);
+    if (at == std::string::npos) {
+        return {};
+    }
+    const auto begin = at + k_python.size();
+    const auto end = padded.find('/', begin);
+    const auto minor = padded.substr(begin, end - begin);
+    const auto digits = minor.find_first_not_of("0123456789");
+    if (minor.empty() || digits == 0 ||
+        (digits != std::string::npos && minor.substr(digits) != "t")) {
+        return {};
+    }
+    return "3." + minor;
+}
+
+std::string_view module_stem(std::string_view path) {
+    const auto slash = path.rfind('/');
+    const auto begin = slash == std::string_view::npos ? 0 : slash + 1;
+    auto name = without_so(path.substr(begin));
+    if (const auto tag = python_tag_of(path.substr(begin)); !tag.empty()) {
+        name.remove_suffix(tag.size() + 1);
+    }
+    return path.substr(0, begin + name.size());
 }
 
 } // namespace cudaenv::rules

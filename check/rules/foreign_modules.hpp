@@ -2,10 +2,11 @@
 // installed now. Pure. Law: only what the module's own file, or its name, proves.
 #pragma once
 
-#include "check/rules/family_member.hpp"
+#include "check/rules/torch_pairing.hpp"
 #include "solver/facts/finding.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cudaenv::rules {
@@ -34,5 +35,17 @@ bool uses_cuda(const facts::ExtensionModule& module);
 // Python they are installed from the index.
 facts::Arguments rebuild(const CheckContext& context, const facts::Distribution& distribution,
                          MadeFor made_for);
+
+// What the file name of a compiled Python module says. Pure text.
+
+// "cpython-311-x86_64-linux-gnu" of apex_C.cpython-311-x86_64-linux-gnu.so, "abi3" of x.abi3.so;
+// empty for x.so and for libx.so.1.
+std::string_view python_tag_of(std::string_view file_name);
+// "3.11" of a tag; empty of one that is of no single CPython ("abi3", "pypy39-pp73").
+std::string python_of_tag(std::string_view tag);
+// "3.11" of lib/python3.11/site-packages; empty where the path does not tell (python3).
+std::string python_of_site(std::string_view site);
+// The path up to what the name of the module itself ends with: "a/apex_C".
+std::string_view module_stem(std::string_view path);
 
 } // namespace cudaenv::rules

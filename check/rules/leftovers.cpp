@@ -1,12 +1,10 @@
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "base/shell_word.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/file_kind.hpp"
-#include "check/rules/install_text.hpp"
-#include "check/rules/installers.hpp"
 #include "check/rules/origin.hpp"
 #include "check/rules/parties.hpp"
-#include "check/rules/repairs.hpp"
 #include "check/rules/rules.hpp"
 
 #include <algorithm>
@@ -19,6 +17,15 @@ using facts::Distribution;
 using facts::DistributionKind;
 using facts::Leftover;
 using facts::LeftoverKind;
+
+// A finding about one file, its evidence with that text.
+CheckFinding of_file(const CheckContext& context, std::string_view situation, std::string subject,
+                     facts::Arguments arguments, const std::string& path, std::string text) {
+    auto found = report(context, "CE106", situation, std::move(subject), std::move(arguments));
+    found.finding.evidence.push_back({absolute_path(context, path), 0, std::move(text)});
+    found.files.push_back(path);
+    return found;
+}
 
 // Some version of what was renamed is installed; what can only be built again, in that version.
 bool is_installed(const CheckContext& context, const Leftover& left, bool build) {
@@ -89,13 +96,11 @@ void report_without_metadata(const CheckContext& context, const Distribution& di
                              std::vector<CheckFinding>& findings) {
     const bool has_record = distribution.has_record;
     auto found =
-        report(context, "CE106", "no-metadata", distribution.name,
-               {{"package", rules::title_of(distribution)},
-                {"record", yes_if(has_record)},
-                {"command", has_record ? pip_reinstall(context, distribution) : std::string()}});
-    found.finding.evidence.push_back({absolute_path(context, distribution.metadata), 0,
-                                      has_record ? "contains a RECORD" : "contains no RECORD"});
-    found.files.push_back(distribution.metadata);
+        of_file(context, "no-metadata", distribution.name,
+                {{"package", rules::title_of(distribution)},
+                 {"record", yes_if(has_record)},
+                 {"command", has_record ? pip_reinstall(context, distribution) : std::string()}},
+                distribution.metadata, has_record ? "contains a RECORD" : "contains no RECORD");
     if (!has_record) {
         found.repairs.emplace_back(Remove{distribution.metadata});
     }
@@ -108,10 +113,8 @@ void report_conda_without_metadata(const CheckContext& context, std::uint32_t nu
     const auto& distribution = context.inventory.distributions[number];
     const auto lost = distribution.metadata + "/METADATA";
     const Party party{facts::Claim::By::Conda, *context.ownership.of(number).conda};
-    auto found = report(context, "CE106", "conda-metadata", distribution.name,
-                        {{"victim", owned_title(context, party)}});
-    found.finding.evidence.push_back({absolute_path(context, lost), 0, "missing"});
-    found.files.push_back(lost);
+    auto found = of_file(context, "conda-metadata", distribution.name,
+                         {{"victim", owned_title(context, party)}}, lost, "missing");
     found.repairs.push_back(restore(context, party, {lost}));
     findings.push_back(std::move(found));
 }
@@ -129,12 +132,9 @@ void report_without_record(const CheckContext& context, const Distribution& dist
         arguments.emplace_back("command", "");
         arguments.emplace_back("source", printable(source_of(distribution)));
     }
-    auto found = report(context, "CE106", "no-record", distribution.name, std::move(arguments));
-    found.finding.evidence.push_back(
-        {absolute_path(context, distribution.metadata), 0,
-         "INSTALLER says " + printable(distribution.installer) + ", which always writes a RECORD"});
-    found.files.push_back(distribution.metadata);
-    findings.push_back(std::move(found));
+    findings.push_back(of_file(
+        context, "no-record", distribution.name, std::move(arguments), distribution.metadata,
+        "INSTALLER says " + printable(distribution.installer) + ", which always writes a RECORD"));
 }
 
 // Does the record of the conda package that contains the distribution list that file?
@@ -214,12 +214,76 @@ void report_stale_egg_info(const CheckContext& context, std::vector<CheckFinding
     }
 }
 
+// What an interrupted conda leaves behind: conda writes the files first and the record last.
+
+bool has_conda_package(const CheckContext& context, const std::string& name) {
+    return find_pointer(context.inventory.conda, name, &facts::CondaPackage::name) != nullptr;
+}
+
+void report_interrupted_conda(const CheckContext& context, std::vector<CheckFinding>& findings) {
+    for (const auto& left : context.inventory.leftovers) {
+        if (left.kind == LeftoverKind::InterruptedConda && !has_conda_package(context, left.name)) {
+            findings.push_back(of_file(
+                context, "conda-interrupted", left.name,
+                {{"package", title_of(left)},
+                 {"command", conda_install(context, {conda_requirement(left.name, left.version)})}},
+                left.path, "its record, renamed by conda"));
+        }
+    }
+}
+
+// Written last, and incomplete where conda was killed.
+void report_damaged_conda(const CheckContext& context, std::vector<CheckFinding>& findings) {
+    for (const auto& note : context.inventory.notes) {
+        constexpr std::string_view k_end = ".json";
+        if (!note.damaged || !note.path.starts_with("conda-meta/") || !note.path.ends_with(k_end)) {
+            continue;
+        }
+        auto stem = std::string(file_name(note.path));
+        stem.resize(stem.size() - k_end.size());
+        findings.push_back(of_file(context, "conda-record", stem, {{"name", printable(stem)}},
+                                   note.path, note.reason));
+    }
+}
+
+// Have all of conda's records been read?
+bool knows_condas_records(const facts::Inventory& inventory) {
+    return !inventory.conda.empty() && std::ranges::none_of(inventory.notes, [](const auto& note) {
+        return note.path.starts_with("conda-meta");
+    });
+}
+
+// conda writes the files first and the record last.
+void report_unrecorded_conda(const CheckContext& context, std::vector<CheckFinding>& findings) {
+    if (!knows_condas_records(context.inventory)) {
+        return;
+    }
+    for (const auto& distribution : context.inventory.distributions) {
+        if (distribution.installer == "conda" && distribution.has_metadata &&
+            !conda_claims_below(context, distribution.metadata) &&
+            !has_conda_package(context, distribution.name)) {
+            findings.push_back(of_file(
+                context, "conda-no-record", distribution.name,
+                {{"package", rules::title_of(distribution)},
+                 {"command", conda_install(context, {conda_requirement(distribution.name,
+                                                                       distribution.version)})}},
+                distribution.metadata, "INSTALLER says conda; no record in conda-meta lists it"));
+        }
+    }
+}
+
 } // namespace
 
 void find_leftovers(const CheckContext& context, std::vector<CheckFinding>& findings) {
     report_interrupted(context, findings);
     report_incomplete(context, findings);
     report_stale_egg_info(context, findings);
+}
+
+void find_conda_leftovers(const CheckContext& context, std::vector<CheckFinding>& findings) {
+    report_unrecorded_conda(context, findings);
+    report_damaged_conda(context, findings);
+    report_interrupted_conda(context, findings);
 }
 
 } // namespace cudaenv::rules

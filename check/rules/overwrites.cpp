@@ -1,9 +1,7 @@
 #include "base/printable.hpp"
 #include "check/rules/cuda_libraries.hpp"
 #include "check/rules/evidence.hpp"
-#include "check/rules/install_text.hpp"
 #include "check/rules/origin.hpp"
-#include "check/rules/repairs.hpp"
 #include "check/rules/rules.hpp"
 
 #include <fmt/format.h>

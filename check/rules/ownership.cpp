@@ -1,7 +1,7 @@
 #include "check/rules/ownership.hpp"
 
 #include "base/ranges.hpp"
-#include "check/rules/known_digest.hpp"
+#include "check/rules/file_kind.hpp"
 #include "solver/specs/requirement.hpp"
 
 #include <algorithm>

@@ -1,7 +1,5 @@
 #include "check/rules/parties.hpp"
 
-#include "check/rules/installers.hpp"
-
 #include <algorithm>
 
 namespace cudaenv::rules {

@@ -6,6 +6,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <string_view>
 
 namespace cudaenv::rules {
 
@@ -55,5 +56,16 @@ private:
 
 // Does a record of conda's name a file below that directory?
 bool conda_claims_below(const CheckContext& context, const std::string& path);
+
+// The words that installers write into INSTALLER, and whose they are. Pure.
+
+// "uv", and "uv-pixi": uv within pixi.
+inline bool is_uv(std::string_view installer) {
+    return installer.starts_with("uv");
+}
+
+inline bool is_pip_or_uv(std::string_view installer) {
+    return installer == "pip" || is_uv(installer);
+}
 
 } // namespace cudaenv::rules

@@ -1,10 +1,8 @@
 #include "base/printable.hpp"
 #include "base/ranges.hpp"
 #include "check/rules/evidence.hpp"
-#include "check/rules/install_text.hpp"
 #include "check/rules/origin.hpp"
 #include "check/rules/overwritten.hpp"
-#include "check/rules/repairs.hpp"
 #include "check/rules/rules.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // What packages of the CUDA world require of what is installed, and whether it holds. Pure. Three
 // sources: Requires-Dist of what pip installed, what the tables know that no METADATA states, and
-// conda's `depends` (conda_depends.cpp). Law: a requirement of something that is not installed, or
-// that cannot be evaluated, proves nothing.
+// conda's `depends` (unmet_requirements.cpp). Law: a requirement of something that is not
+// installed, or that cannot be evaluated, proves nothing.
 #pragma once
 
 #include "check/rules/check.hpp"
@@ -74,7 +74,7 @@ private:
     std::vector<Applied> m_applied;
 };
 
-// conda_depends.cpp: the same of conda's records, as findings.
+// unmet_requirements.cpp: the same of conda's records, as findings.
 void find_unmet_depends(const CheckContext& context, std::vector<CheckFinding>& findings);
 
 } // namespace cudaenv::rules

@@ -3,9 +3,8 @@
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "check/rules/evidence.hpp"
-#include "check/rules/family_member.hpp"
-#include "check/rules/install_text.hpp"
 #include "check/rules/rules.hpp"
+#include "check/rules/torch_pairing.hpp"
 #include "solver/knowledge/fit.hpp"
 #include "solver/specs/requirement.hpp"
 

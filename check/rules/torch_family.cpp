@@ -1,6 +1,4 @@
 #include "check/rules/evidence.hpp"
-#include "check/rules/family_member.hpp"
-#include "check/rules/install_text.hpp"
 #include "check/rules/rules.hpp"
 #include "check/rules/torch_pairing.hpp"
 #include "solver/specs/requirement.hpp"

@@ -1,13 +1,11 @@
 // Commands that ask the daemon and show its answer, and two that print a text.
 #include "base/json_members.hpp"
 #include "cli/ask.hpp"
+#include "cli/command_line.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/help.hpp"
-#include "cli/output.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/render/render.hpp"
 #include "cli/report.hpp"
-#include "cli/terminal.hpp"
 #include "cli/this_caller.hpp"
 #include "shellhooks/hooks/shell.hpp"
 

@@ -7,7 +7,6 @@
 #include "base/whole_file.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/constraints_files.hpp"
-#include "cli/commands/created_file.hpp"
 #include "cli/commands/file_changes.hpp"
 #include "cli/commands/kernelspec.hpp"
 #include "cli/commands/named_environment.hpp"

@@ -7,9 +7,6 @@
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
 #include "cli/ask.hpp"
-#include "cli/commands/created_file.hpp"
-#include "cli/commands/marked_block.hpp"
-#include "cli/commands/pinned_file.hpp"
 #include "cli/commands/pip_conf.hpp"
 #include "protocol/json_field.hpp"
 

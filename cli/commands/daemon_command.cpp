@@ -7,7 +7,6 @@
 #include "cli/command_line.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/connection.hpp"
-#include "cli/output.hpp"
 #include "cli/render/render.hpp"
 #include "cli/report.hpp"
 #include "cli/start_rules.hpp"

@@ -5,7 +5,6 @@
 #include "cli/ask.hpp"
 #include "cli/commands/activation_answer.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/this_caller.hpp"
 #include "protocol/json_field.hpp"

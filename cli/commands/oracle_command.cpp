@@ -2,8 +2,8 @@
 // answers to standard output.
 #include "cli/commands/commands.hpp"
 #include "cli/connection.hpp"
-#include "cli/output.hpp"
-#include "cli/terminal.hpp"
+#include "cli/progress_line.hpp"
+#include "cli/report.hpp"
 #include "cli/this_caller.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 // Every byte may become six in JSON, and the message stays below its limit of 1 MiB.
 constexpr std::size_t k_batch_bytes = std::size_t{128} * 1024;
-constexpr std::chrono::seconds k_deadline{60};
+constexpr std::chrono::seconds k_oracle_deadline{60};
 
 // Appends up to `most` bytes of standard input; false at its end.
 Result<bool> read_some(std::string& buffer, std::size_t most) {
@@ -42,7 +42,7 @@ Result<void> ask_batch(Connection& daemon, const protocol::Caller& caller, std::
         const auto reply,
         daemon.ask(
             {0, "debug.oracle", {{"lines", std::move(lines)}, {"first_line", first_line}}, caller},
-            k_deadline));
+            k_oracle_deadline));
     const auto answers = reply.object.find("lines");
     if (answers == reply.object.end() || !answers->is_string()) {
         return defect("cudaenvd's answer has no \"lines\"");

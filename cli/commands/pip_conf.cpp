@@ -1,10 +1,9 @@
 #include "cli/commands/pip_conf.hpp"
 
-#include "base/ascii.hpp"
 #include "base/percent.hpp"
 #include "base/raw_bytes.hpp"
 #include "base/text.hpp"
-#include "cli/commands/marked_block.hpp"
+#include "cli/commands/file_changes.hpp"
 
 #include <algorithm>
 
@@ -15,7 +14,7 @@ namespace {
 constexpr std::string_view k_header = "[global]\n";
 constexpr std::string_view k_feature = "build-constraint";
 
-struct Line {
+struct ConfigLine {
     std::size_t begin = 0;
     std::size_t end = 0; // after its end
     std::string_view text;
@@ -34,14 +33,15 @@ std::string option_name(std::string_view text) {
 }
 
 // As Python's configparser reads it, which pip uses.
-std::vector<Line> lines_of(std::string_view text) {
-    std::vector<Line> lines;
+std::vector<ConfigLine> lines_of(std::string_view text) {
+    std::vector<ConfigLine> lines;
     std::string section;
     bool in_option = false;
     std::size_t option_indent = 0;
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
-        Line line{at, end, text.substr(at, end - at), Line::Kind::Other, section, {}, {}, 0};
+        ConfigLine line{at, end, text.substr(at, end - at), ConfigLine::Kind::Other, section, {},
+                        {}, 0};
         at = end;
         const std::string_view words = trim(line.text);
         if (words.empty() || words.front() == '#' || words.front() == ';') {
@@ -57,12 +57,12 @@ std::vector<Line> lines_of(std::string_view text) {
         const std::size_t close = words.rfind(']');
         if (words.front() == '[' && close != std::string_view::npos && close > 1) {
             section = std::string(words.substr(1, close - 1));
-            line.kind = Line::Kind::Header;
+            line.kind = ConfigLine::Kind::Header;
             line.section = section;
             in_option = false;
         } else {
             const std::size_t sign = words.find_first_of("=:");
-            line.kind = Line::Kind::Option;
+            line.kind = ConfigLine::Kind::Option;
             line.name = option_name(words.substr(0, sign));
             line.value =
                 sign == std::string_view::npos ? "" : std::string(trim(words.substr(sign + 1)));
@@ -83,7 +83,7 @@ struct GlobalEnd {
 std::optional<GlobalEnd> end_of_global(std::string_view text) {
     std::optional<GlobalEnd> end;
     bool has_option = false;
-    for (const Line& line : lines_of(text)) {
+    for (const ConfigLine& line : lines_of(text)) {
         if (line.section != "global") {
             if (end) {
                 end->indent = has_option ? end->indent : line.indent;
@@ -92,7 +92,7 @@ std::optional<GlobalEnd> end_of_global(std::string_view text) {
             continue;
         }
         end = GlobalEnd{line.end, end ? end->indent : 0};
-        if (line.kind == Line::Kind::Option) {
+        if (line.kind == ConfigLine::Kind::Option) {
             has_option = true;
             end->indent = line.indent;
         }
@@ -101,9 +101,9 @@ std::optional<GlobalEnd> end_of_global(std::string_view text) {
 }
 
 bool begins_with_header(std::string_view text) {
-    for (const Line& line : lines_of(text)) {
-        if (line.kind != Line::Kind::Other) {
-            return line.kind == Line::Kind::Header;
+    for (const ConfigLine& line : lines_of(text)) {
+        if (line.kind != ConfigLine::Kind::Other) {
+            return line.kind == ConfigLine::Kind::Header;
         }
     }
     return true; // nothing that would need one
@@ -111,10 +111,11 @@ bool begins_with_header(std::string_view text) {
 
 std::string without_our_options(std::string_view text, std::string_view value) {
     const auto lines = lines_of(text);
-    const bool ours = std::ranges::any_of(
-        lines, [&](const Line& line) { return line.name == "constraint" && line.value == value; });
+    const bool ours = std::ranges::any_of(lines, [&](const ConfigLine& line) {
+        return line.name == "constraint" && line.value == value;
+    });
     std::string kept;
-    for (const Line& line : lines) {
+    for (const ConfigLine& line : lines) {
         const bool goes = ours && line.section == "global" &&
                           ((line.name == "constraint" && line.value == value) ||
                            (line.name == "use-feature" && line.value == k_feature));
@@ -129,11 +130,11 @@ std::vector<PipOption> pip_options(std::string_view text) {
     std::vector<PipOption> options;
     int number = 0;
     bool ours = false;
-    for (const Line& line : lines_of(text)) {
+    for (const ConfigLine& line : lines_of(text)) {
         ++number;
         const std::string_view words = trim(line.text);
         ours = words == k_block_begin || (ours && words != k_block_end);
-        if (line.kind == Line::Kind::Option && !ours) {
+        if (line.kind == ConfigLine::Kind::Option && !ours) {
             options.push_back({line.section, line.name, line.value, number});
         }
     }
@@ -165,7 +166,7 @@ Result<std::string> without_constraint(std::string_view text, std::string_view v
     std::size_t behind = 0;
     bool inside = false;
     bool has_header = false;
-    for (const Line& line : lines_of(text)) {
+    for (const ConfigLine& line : lines_of(text)) {
         const std::string_view words = trim(line.text);
         if (!inside && behind == 0 && words == k_block_begin) {
             inside = true;

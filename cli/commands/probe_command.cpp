@@ -1,9 +1,8 @@
 #include "cli/ask.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/output.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/render/render.hpp"
 #include "cli/report.hpp"
-#include "cli/terminal.hpp"
 #include "cli/this_caller.hpp"
 
 #include <algorithm>

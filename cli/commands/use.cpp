@@ -3,7 +3,7 @@
 #include "cli/ask.hpp"
 #include "cli/command_line.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/output.hpp"
+#include "cli/report.hpp"
 #include "cli/this_caller.hpp"
 #include "shellhooks/hooks/shell.hpp"
 #include "solver/pins/pins.hpp"

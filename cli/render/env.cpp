@@ -43,6 +43,15 @@ std::vector<std::vector<std::string>> list_rows(const nlohmann::json& object) {
     return rows;
 }
 
+std::string_view words_for(std::string_view change) {
+    return change == "written"   ? "written"
+           : change == "removed" ? "removed"
+           : change == "kept"    ? "unchanged"
+           : change == "absent"  ? "not there"
+           : change == "foreign" ? "not written by cudaenv, unchanged"
+                                 : change;
+}
+
 } // namespace
 
 std::string render_env(const nlohmann::json& object, const Style& style) {
@@ -69,9 +78,19 @@ std::string render_env(const nlohmann::json& object, const Style& style) {
     for (const std::string& warning : texts_at(object, "warnings")) {
         page.row("warning", in_locale(style, warning));
     }
-    if (const std::string remedy = text_at(object, "remedy"); !remedy.empty()) {
-        page.command("next", remedy);
+    page.command("next", text_at(object, "remedy"));
+    return page.text();
+}
+
+std::string render_change(const nlohmann::json& object, const Style& style) {
+    Page page(style);
+    std::vector<std::vector<std::string>> rows;
+    for (const nlohmann::json& file : list_at(object, "files")) {
+        rows.push_back({short_path(style, text_at(file, "path")),
+                        std::string(words_for(text_at(file, "change")))});
     }
+    page.table(text_at(object, "command"), rows);
+    page.command("next", text_at(object, "next"));
     return page.text();
 }
 

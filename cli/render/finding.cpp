@@ -24,19 +24,36 @@ std::string render_finding(const nlohmann::json& finding, const Style& style) {
             page.row("", "in " + place);
         }
     }
-    if (const std::string cause = text_at(finding, "cause"); !cause.empty()) {
-        page.row("  cause", cause);
-    }
+    page.row_if("  cause", text_at(finding, "cause"));
     const nlohmann::json& fix = member(finding, "fix");
-    const std::string command = text_at(fix, "command");
-    const std::string text = text_at(fix, "text");
-    if (!text.empty()) {
-        page.row("  fix", text);
-    }
-    if (!command.empty()) {
-        page.command(k_labels, command);
-    }
+    page.row_if("  fix", text_at(fix, "text"));
+    page.command(k_labels, text_at(fix, "command"));
     return page.text();
+}
+
+// cudaenv: "eleven" is not a version: expected digits and dots, as in 11.3 (argument 1, column 6)
+// cudaenv: ./cudaenv.toml line 2, column 1: unknown pin "cudaa"; did you mean "cuda"?
+std::string render_error(const nlohmann::json& error, const Style& style) {
+    const std::string path = text_at(error, "path");
+    const long long line = number_at(error, "line");
+    const long long column = number_at(error, "column");
+    const std::string place = joined({line > 0 ? "line " + std::to_string(line) : "",
+                                      column > 0 ? "column " + std::to_string(column) : ""},
+                                     ", ");
+    const bool is_argument = path.starts_with("argument ");
+    std::string text = "cudaenv: ";
+    if (!path.empty() && !is_argument) {
+        text += message_path(style, path) + (place.empty() ? "" : ' ' + place) + ": ";
+    }
+    text += text_at(error, "message");
+    if (const std::string hint = text_at(error, "hint"); !hint.empty()) {
+        // What is expected completes the sentence; anything else is a second one.
+        text += (hint.starts_with("expected") ? ": " : "; ") + hint;
+    }
+    if (is_argument || (path.empty() && !place.empty())) {
+        text += " (" + joined({path, place}, ", ") + ')';
+    }
+    return in_locale(style, text) + '\n';
 }
 
 } // namespace cudaenv::cli

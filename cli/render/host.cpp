@@ -2,7 +2,9 @@
 #include "cli/render/host_parts.hpp"
 #include "cli/render/render.hpp"
 
+#include <array>
 #include <cmath>
+#include <cstdio>
 
 namespace cudaenv::cli {
 
@@ -62,9 +64,7 @@ void driver_row(const nlohmann::json& host, Page& page) {
              gives},
             " · "),
         text_at(driver, "source"));
-    if (const std::string note = text_at(driver, "note"); !note.empty()) {
-        page.row("", note);
-    }
+    page.row_if("", text_at(driver, "note"));
 }
 
 void gpu_rows(const nlohmann::json& host, Page& page) {
@@ -141,6 +141,55 @@ void source_rows(const nlohmann::json& host, const Style& style, Page& page) {
     page.table("sources", rows);
     for (const std::string& note : texts_at(host, "notes")) {
         page.row("note", note);
+    }
+}
+
+// "11.9" of bytes, in GiB; small ones in MiB with their unit.
+std::string gib(long long bytes) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.1f", static_cast<double>(bytes) / 0x1p30);
+    return text.data();
+}
+
+std::string memory_text(const nlohmann::json& process) {
+    const long long bytes = number_at(process, "memory", -1);
+    if (bytes < 0) {
+        return {};
+    }
+    return bytes < (1LL << 30) ? std::to_string(bytes >> 20) + " MiB" : gib(bytes) + " GiB";
+}
+
+std::string memory_of_gpu(const nlohmann::json& gpu) {
+    const long long total = number_at(gpu, "memory_total", -1);
+    const long long used = number_at(gpu, "memory_used", -1);
+    return total < 0 || used < 0 ? "" : gib(used) + " of " + gib(total) + " GiB";
+}
+
+std::string with_unit(const nlohmann::json& gpu, const char* name, const char* unit) {
+    const long long value = number_at(gpu, name, -1);
+    return value < 0 ? "" : std::to_string(value) + unit;
+}
+
+void gpu_rows(const nlohmann::json& gpu, const Style& style, Page& page) {
+    const std::string degrees = style.utf8 ? " °C" : " C";
+    page.row("gpu " + std::to_string(number_at(gpu, "index")),
+             joined({text_at(gpu, "name"), flag_at(gpu, "mig") ? "MIG" : "", memory_of_gpu(gpu),
+                     with_unit(gpu, "utilization", " % busy"),
+                     with_unit(gpu, "temperature", degrees.c_str()), with_unit(gpu, "power", " W")},
+                    " · "));
+    std::vector<std::vector<std::string>> rows;
+    for (const nlohmann::json& process : list_at(gpu, "processes")) {
+        const std::string environment = text_at(process, "environment");
+        std::string command = text_at(process, "command");
+        if (command.empty()) {
+            command = "not visible from here";
+        }
+        rows.push_back({std::to_string(number_at(process, "pid")), text_at(process, "user"),
+                        memory_text(process), command,
+                        environment.empty() ? "" : "in " + short_path(style, environment)});
+    }
+    if (!rows.empty()) {
+        page.table("", rows);
     }
 }
 
@@ -248,6 +297,66 @@ std::string render_host(const nlohmann::json& host, const Style& style) {
         source_rows(host, style, page);
     }
     return page.text();
+}
+
+// Each toolkit in two or three lines: what it is, what it accepts and has here, where that is from.
+std::string render_toolkits(const nlohmann::json& object, const Style& style) {
+    Page page(style);
+    const nlohmann::json& toolkits = member(object, "toolkits");
+    if (!toolkits.is_array() || toolkits.empty()) {
+        page.row("toolkits", "none found");
+        return page.text();
+    }
+    for (const nlohmann::json& toolkit : toolkits) {
+        const std::string version = text_at(toolkit, "version");
+        const std::string problem = text_at(toolkit, "problem");
+        page.row(version.empty() ? "?" : version, short_path(style, text_at(toolkit, "path")),
+                 text_at(toolkit, "source"));
+        if (!problem.empty()) {
+            page.row("", tick(style, State::Breaks) + ' ' + problem);
+            continue;
+        }
+        const std::string nccl = text_at(toolkit, "nccl");
+        const auto cells = toolkit_cells(toolkit, style);
+        page.row("", joined({flag_at(toolkit, "nvcc") ? "nvcc" : "no nvcc", cells[3],
+                             nccl.empty() ? "" : "NCCL " + nccl},
+                            " · "));
+        std::string here;
+        if (const nlohmann::json& compilers = member(toolkit, "compilers_here");
+            compilers.is_array()) {
+            for (const nlohmann::json& compiler : compilers) {
+                here += (here.empty() ? "" : " · ") + compiler_of(compiler);
+            }
+        }
+        const std::string accepts =
+            joined({cells[2],
+                    range_of("clang", member(toolkit, "clang_min"), member(toolkit, "clang_max"))},
+                   " · ");
+        if (!accepts.empty()) {
+            page.row("", "accepts " + accepts + "; here: " + (here.empty() ? "none" : here));
+        }
+        page.row_if("", fit_of(toolkit, style));
+    }
+    return page.text();
+}
+
+std::string render_usage(const nlohmann::json& usage, const Style& style) {
+    Page page(style);
+    const std::string driver = text_at(usage, "driver_version");
+    page.row("driver", driver.empty() ? "unknown" : driver);
+    const auto& gpus = list_at(usage, "gpus");
+    for (const nlohmann::json& gpu : gpus) {
+        gpu_rows(gpu, style, page);
+    }
+    if (gpus.empty()) {
+        const auto errors = texts_at(usage, "errors");
+        page.row("gpus", errors.empty() ? "none" : "none: " + errors.front());
+    }
+    std::string text = page.text();
+    for (const nlohmann::json& finding : list_at(usage, "findings")) {
+        text += '\n' + render_finding(finding, style);
+    }
+    return text;
 }
 
 } // namespace cudaenv::cli

@@ -118,12 +118,8 @@ void finding_rows(std::string_view label, const nlohmann::json& finding, const S
         return;
     }
     const nlohmann::json& fix = member(finding, "fix");
-    if (const std::string text = text_at(fix, "text"); !text.empty()) {
-        page.row("", text);
-    }
-    if (const std::string command = text_at(fix, "command"); !command.empty()) {
-        page.command(Page::k_label_width, command);
-    }
+    page.row_if("", text_at(fix, "text"));
+    page.command(Page::k_label_width, text_at(fix, "command"));
 }
 
 void findings(const nlohmann::json& outcome, const Style& style, Page& page, std::string& after) {
@@ -175,9 +171,7 @@ void choices(const nlohmann::json& outcome, Page& page) {
         page.row("why", text_at(choice, "chosen") + ": " +
                             (newest.empty() ? text_at(choice, "why")
                                             : newest + " is newer, but " + text_at(choice, "why")));
-        if (const std::string next = text_at(choice, "next"); !next.empty()) {
-            page.row("next best", next);
-        }
+        page.row_if("next best", text_at(choice, "next"));
     }
 }
 
@@ -204,9 +198,7 @@ void fix_list(const nlohmann::json& conflict, Page& page) {
     for (std::size_t i = 0; i < fixes.size(); ++i) {
         const std::string number = std::to_string(i + 1);
         page.paragraph(2, 5, number + (number.size() < 2 ? "  " : " ") + text_at(fixes[i], "text"));
-        if (const std::string command = text_at(fixes[i], "command"); !command.empty()) {
-            page.command(5, command);
-        }
+        page.command(5, text_at(fixes[i], "command"));
     }
 }
 

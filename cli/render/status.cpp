@@ -1,6 +1,9 @@
 #include "base/json_members.hpp"
+#include "base/printable.hpp"
 #include "cli/render/host_parts.hpp"
 #include "cli/render/render.hpp"
+
+#include <algorithm>
 
 namespace cudaenv::cli {
 
@@ -71,6 +74,42 @@ void toolkit_row(const nlohmann::json& status, const Style& style, Page& page) {
                     " · "));
 }
 
+// "15 min", "2 h 5 min", "40 s"
+std::string duration(long long seconds) {
+    if (seconds < 60) {
+        return std::to_string(seconds) + " s";
+    }
+    const long long minutes = seconds / 60;
+    return joined({minutes >= 60 ? std::to_string(minutes / 60) + " h" : "",
+                   minutes % 60 != 0 ? std::to_string(minutes % 60) + " min" : ""},
+                  " ");
+}
+
+std::string state_line(const nlohmann::json& line, const Style& style) {
+    const State state = state_of(text_at(line, "state"));
+    const std::string text = text_at(line, "text");
+    // Text alone for what fits; a mark for what does not.
+    return state == State::Warns || state == State::Breaks ? tick(style, state) + ' ' + text : text;
+}
+
+std::string label_of(const nlohmann::json& pin, const char* version) {
+    return joined({text_at(pin, "name"), text_at(pin, version)}, " ");
+}
+
+std::string change_text(const nlohmann::json& pin, const nlohmann::json& change,
+                        const Style& style) {
+    const std::string file = text_at(pin, "file");
+    const std::string where = file.empty() ? "" : message_path(style, file);
+    const std::string before = text_at(change, "before");
+    if (text_at(change, "after").empty()) {
+        return "no longer pinned in " + where + " (was " + before + ')';
+    }
+    if (!flag_at(pin, "written") || before == text_at(change, "after")) {
+        return "unchanged in " + where;
+    }
+    return "written to " + where + (before.empty() ? "" : " (was " + before + ')');
+}
+
 } // namespace
 
 std::string render_status(const nlohmann::json& status, const Style& style) {
@@ -127,6 +166,74 @@ std::string render_config(const nlohmann::json& config, const Style& style) {
         table.row("note", note);
     }
     return table.text();
+}
+
+// daemon     running, pid 4711, for 5 min
+// socket     /run/user/1000/cudaenv/daemon.socket
+// build      0.1.0+g1a2b3c4
+// requests   12
+// exits      after 15 min without requests
+std::string render_daemon(const nlohmann::json& daemon, const Style& style) {
+    Page page(style);
+    if (!flag_at(daemon, "running")) {
+        page.row("daemon", "not running");
+        page.row_if("", text_at(daemon, "why_not"));
+        return page.text();
+    }
+    page.row("daemon", "running, pid " + std::to_string(number_at(daemon, "pid")) + ", for " +
+                           duration(number_at(daemon, "uptime_seconds")));
+    page.row("socket", text_at(daemon, "socket"));
+    page.row("build", text_at(daemon, "build"));
+    page.row("requests", std::to_string(number_at(daemon, "requests")));
+    page.row("exits",
+             "after " + duration(number_at(daemon, "idle_exit_seconds")) + " without requests");
+    return page.text();
+}
+
+// 2026-01-31T12:00:00.123Z info  4711 listens on ...
+std::string render_log_line(const nlohmann::json& line) {
+    std::string level = text_at(line, "level");
+    level.resize(5, ' ');
+    return printable(text_at(line, "time") + ' ' + level + ' ' +
+                     std::to_string(number_at(line, "pid")) + ' ' + text_at(line, "text")) +
+           '\n';
+}
+
+// cuda 11.3   written to ./cudaenv.toml
+//             toolkit /usr/local/cuda-11.3 (11.3.109), compiled with g++-9
+// next        cudaenv resolve torch torchvision
+std::string render_pin(const nlohmann::json& pin, const Style& style) {
+    const auto& changes = list_at(pin, "changes");
+    const auto& pins = list_at(pin, "pins");
+    const bool shows = changes.empty();
+    int labels = Page::k_label_width;
+    for (const nlohmann::json& row : shows ? pins : changes) {
+        labels = std::max(labels, width_of(label_of(row, shows ? "constraint" : "after")) + 3);
+    }
+    Page page(style, labels);
+    for (const nlohmann::json& change : changes) {
+        if (text_at(change, "before").empty() && text_at(change, "after").empty()) {
+            continue; // nothing to unpin; a note reports it
+        }
+        page.row(label_of(change, "after"), change_text(pin, change, style));
+    }
+    if (shows) {
+        for (const nlohmann::json& row : pins) {
+            page.row(label_of(row, "constraint"),
+                     text_at(row, "source") + " · " + message_path(style, text_at(row, "origin")));
+        }
+        if (pins.empty()) {
+            page.row("pins", "none");
+        }
+    }
+    for (const nlohmann::json& line : list_at(pin, "meaning")) {
+        page.row("", state_line(line, style));
+    }
+    for (const std::string& note : texts_at(pin, "notes")) {
+        page.row("note", note);
+    }
+    page.command("next", text_at(pin, "next"));
+    return page.text();
 }
 
 } // namespace cudaenv::cli

@@ -207,7 +207,16 @@ void Page::row(std::string_view label, std::string_view text, std::string_view n
     }
 }
 
+void Page::row_if(std::string_view label, std::string_view text) {
+    if (!text.empty()) {
+        row(label, text);
+    }
+}
+
 void Page::command(std::string_view label, std::string_view text) {
+    if (text.empty()) {
+        return;
+    }
     const int gap = std::max(m_label_width - width_of(label), 1);
     line(std::string(label) + spaces(gap) + in_locale(m_style, text));
 }
@@ -255,6 +264,9 @@ void Page::line(std::string_view text) {
 }
 
 void Page::command(int indent, std::string_view text) {
+    if (text.empty()) {
+        return;
+    }
     const int room = m_style.columns - 2; // for " \\"
     std::string out = spaces(indent);
     bool empty = true; // nothing of the command on this line yet

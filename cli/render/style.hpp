@@ -50,7 +50,9 @@ public:
     // A label narrower than the label column and its text; longer texts go on under the text.
     // `note` is set apart on the right where there is room.
     void row(std::string_view label, std::string_view text, std::string_view note = {});
-    // On one line, however long, since it will be pasted.
+    // The same, unless the text is empty.
+    void row_if(std::string_view label, std::string_view text);
+    // On one line, however long, since it will be pasted; nothing where it is empty.
     void command(std::string_view label, std::string_view text);
     // Rows whose cells line up; the label stands at the first. A last cell that is too wide goes on
     // under itself.
@@ -59,7 +61,8 @@ public:
     void paragraph(int first, int indent, std::string_view text);
     // A line as it is, for instance a command: never broken.
     void line(std::string_view text);
-    // A pip or conda command, broken before options with a backslash where it is too wide.
+    // A pip or conda command, broken before options with a backslash where it is too wide;
+    // nothing where it is empty.
     void command(int indent, std::string_view text);
     void blank() { m_text += '\n'; }
     [[nodiscard]] std::string text() const { return m_text; }

@@ -1,9 +1,9 @@
 #include "daemon/activation/activation.hpp"
 
 #include "base/ranges.hpp"
-#include "daemon/cuda_release.hpp"
 #include "daemon/environment_of_request.hpp"
 #include "daemon/host_of_request.hpp"
+#include "daemon/pin_meaning.hpp"
 #include "daemon/probe/kept_verdict.hpp"
 #include "host/environments/environments.hpp"
 #include "host/platform.hpp"

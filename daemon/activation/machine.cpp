@@ -1,7 +1,7 @@
 #include "daemon/activation/machine.hpp"
 
 #include "base/text.hpp"
-#include "daemon/this_host.hpp"
+#include "daemon/host_of_request.hpp"
 #include "host/compilers.hpp"
 #include "host/conda_installs.hpp"
 #include "host/driver.hpp"

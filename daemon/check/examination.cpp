@@ -14,12 +14,10 @@
 #include "check/repair/restore_kept.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/origin.hpp"
-#include "daemon/environment_of_request.hpp"
 #include "daemon/host_of_request.hpp"
 #include "host/examine.hpp"
-#include "host/probe/machine_stamp.hpp"
+#include "host/probe/verdict_store.hpp"
 #include "protocol/json_field.hpp"
-#include "solver/specs/channel_name.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 
 #include "base/goes_on.hpp"
 #include "base/result.hpp"
-#include "check/inventory/kept_inventory.hpp"
+#include "check/inventory/read_inventory.hpp"
 
 #include <list>
 #include <memory>

@@ -3,7 +3,7 @@
 #include "base/text.hpp"
 #include "daemon/methods/methods.hpp"
 #include "daemon/project_of_request.hpp"
-#include "host/project/config_files.hpp"
+#include "host/project/project.hpp"
 
 #include <utility>
 #include <variant>

@@ -1,7 +1,6 @@
 #include "check/rules/constraints.hpp"
 
 #include "daemon/check/examination.hpp"
-#include "daemon/methods/json_values.hpp"
 #include "daemon/methods/methods.hpp"
 #include "daemon/project_of_request.hpp"
 

@@ -1,6 +1,5 @@
-#include "daemon/control.hpp"
-#include "daemon/methods/json_values.hpp"
 #include "daemon/methods/methods.hpp"
+#include "daemon/service.hpp"
 #include "protocol/build_id.hpp"
 
 #include <unistd.h>

@@ -7,23 +7,16 @@
 #include "check/rules/evidence.hpp"
 #include "check/rules/origin.hpp"
 #include "daemon/check/examination.hpp"
-#include "daemon/heartbeat.hpp"
-#include "daemon/methods/json_values.hpp"
 #include "daemon/methods/methods.hpp"
+#include "daemon/waiter.hpp"
 #include "protocol/json_field.hpp"
 #include "solver/specs/requirement.hpp"
 
-#include <chrono>
+#include <ctime>
 
 namespace cudaenv::daemon {
 
 namespace {
-
-std::int64_t seconds_now() {
-    return std::chrono::duration_cast<std::chrono::seconds>(
-               std::chrono::system_clock::now().time_since_epoch())
-        .count();
-}
 
 nlohmann::json to_json(const repair::KeptDistribution& kept, const repair::KeptStore& store) {
     const std::string files = store.files_of(kept);
@@ -96,7 +89,7 @@ Result<protocol::Reply> keep_one(const Examination& examination, const repair::K
     const facts::Distribution& one = examination.inventory().distributions[number];
     const std::string source = rules::source_of(one);
     CUDAENV_TRY(const auto keeping,
-                keep(store, examination.inventory(), one, source, seconds_now(), wanted));
+                keep(store, examination.inventory(), one, source, std::time(nullptr), wanted));
     memories_of(caller).write(examination.inventory().prefix, examination.memory_with_kept(one));
     nlohmann::json object = object_of(examination, "kept", {keeping.kept}, store);
     if (keeping.kept.editable) {

@@ -3,6 +3,10 @@
 
 #include "daemon/activation/machine.hpp"
 #include "daemon/service.hpp"
+#include "protocol/json_field.hpp"
+#include "solver/knowledge/toolkits.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <memory>
 
@@ -20,5 +24,11 @@ Handler said_method(const std::shared_ptr<Installs>& installs);
 Handler check_fix_method();
 Handler daemon_status_method(Control& control);
 Handler daemon_drain_method(Control& control);
+
+// Values that several methods' objects have.
+
+inline nlohmann::json fit_to_json(const knowledge::CudaFit& fit) {
+    return {{"state", knowledge::name_of(fit.verdict)}, {"text", fit.text}};
+}
 
 } // namespace cudaenv::daemon

@@ -3,7 +3,6 @@
 #include "base/json_bytes.hpp"
 #include "daemon/activation/activation.hpp"
 #include "daemon/measured.hpp"
-#include "daemon/methods/json_values.hpp"
 #include "daemon/methods/methods.hpp"
 #include "daemon/probe/kept_verdict.hpp"
 #include "protocol/json_field.hpp"

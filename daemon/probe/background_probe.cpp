@@ -1,9 +1,9 @@
 #include "daemon/probe/background_probe.hpp"
 
+#include "daemon/host_of_request.hpp"
 #include "daemon/measured.hpp"
 #include "daemon/probe/kept_verdict.hpp"
 #include "daemon/probe/probe.hpp"
-#include "daemon/this_host.hpp"
 #include "host/probe/gpu_usage.hpp"
 #include "host/process.hpp"
 

@@ -1,16 +1,13 @@
 #include "daemon/probe/probe.hpp"
 
 #include "base/text.hpp"
+#include "daemon/host_of_request.hpp"
 #include "daemon/probe/building.hpp"
-#include "daemon/probe/child_environment.hpp"
 #include "daemon/probe/kept_verdict.hpp"
-#include "daemon/this_host.hpp"
 #include "host/driver.hpp"
-#include "host/gpus.hpp"
 #include "host/platform.hpp"
 #include "host/probe/closed_files.hpp"
-#include "host/probe/ladder_progress.hpp"
-#include "host/probe/mig_mode.hpp"
+#include "host/probe/driver_files.hpp"
 #include "host/probe/probe_report.hpp"
 #include "host/process.hpp"
 
@@ -33,19 +30,10 @@ constexpr seconds k_full{120};
 constexpr seconds k_full_each{30};
 // No machine has more; with as many everything ends before a client gives up (cli/ask.cpp).
 constexpr std::size_t k_most_gpus = 32;
-class NoProcesses final : public host::ProcessRunner {
-public:
-    std::vector<host::ChildOutcome> run_all(std::span<const host::ChildCommand> commands,
-                                            std::chrono::milliseconds) override {
-        host::ChildOutcome outcome;
-        outcome.failure = "not asked: the probe itself finds out";
-        return std::vector<host::ChildOutcome>(commands.size(), outcome);
-    }
-};
 
 // The driver and the GPUs as the kernel's files have them; nothing is started.
 facts::Host host_of_files(host::FileSystem& files, const protocol::Caller& caller) {
-    NoProcesses processes;
+    host::NoProcesses processes;
     auto driver = host::find_driver(files, processes, caller.environment, {});
     facts::Host host;
     host.driver = std::move(driver.driver);

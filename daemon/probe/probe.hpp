@@ -5,7 +5,7 @@
 
 #include "daemon/activation/activation.hpp"
 #include "daemon/waiter.hpp"
-#include "host/probe/probe_request.hpp"
+#include "host/probe/library_search.hpp"
 #include "host/probe/verdict_store.hpp"
 #include "kernels/judge/judge.hpp"
 #include "solver/facts/probe.hpp"

@@ -3,6 +3,7 @@
 // plain).
 #pragma once
 
+#include "base/result.hpp"
 #include "solver/resolve/channel.hpp"
 
 #include <cstdint>
@@ -26,5 +27,19 @@ struct ChannelOptions {
 // what is on the network; Unavailable "cannot-read".
 Result<std::unique_ptr<resolve::Channel>> open_channel(std::string_view url_or_directory,
                                                        const ChannelOptions& options);
+
+// What a user gives as a channel, as a directory of this machine. Pure: looks at no file.
+struct ChannelLocation {
+    std::string name;       // as the user named it, secrets removed
+    std::string directory;  // no '/' at the end, but for the root itself
+    bool bare_word = false; // no scheme and no '/': it may as well be the name of a public channel
+};
+
+// A directory, or a file:// URL with its percent escapes decoded. Any other scheme: Unavailable,
+// "channel-not-local".
+Result<ChannelLocation> locate_channel(std::string_view url_or_directory);
+
+// "file:///tmp/my%20channel" of "/tmp/my channel".
+std::string file_url(std::string_view absolute_path);
 
 } // namespace cudaenv::channels

@@ -5,11 +5,15 @@
 // meanwhile gives an error or the new state, never a crash: texts are read, not mapped.
 #pragma once
 
+#include "base/result.hpp"
 #include "host/channels/index_cache.hpp"
 #include "host/channels/record_text.hpp"
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,5 +74,17 @@ private:
     mutable std::mutex m_lock; // guards the pointer, not what it points at
     mutable std::shared_ptr<const Loaded> m_loaded;
 };
+
+// A zstd-compressed file, decompressed window by window.
+
+// Gets each decompressed window; false stops the work.
+using WindowSink = std::function<bool(std::span<const char>)>;
+
+enum class StreamEnd { Whole, Stopped };
+
+// Reads `fd` from its beginning. `largest` bounds the decompressed text. Errors: "bad-zstd"
+// (damaged, truncated, or a text that is only big: see the .cpp), "cannot-read". Memory: two
+// windows and zstd's own, at most 128 MiB.
+Result<StreamEnd> decompress(int fd, std::uint64_t largest, const WindowSink& sink);
 
 } // namespace cudaenv::channels

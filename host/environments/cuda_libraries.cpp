@@ -13,21 +13,12 @@ namespace {
 
 // Between "lib" and ".so.N", sorted. What NVIDIA's toolkits and wheels name theirs; libcuda and
 // libnvidia-* are the driver's, libOpenCL everybody's.
-constexpr std::array k_libraries = {
-    std::string_view("cublas"),       std::string_view("cublasLt"),
-    std::string_view("cudart"),       std::string_view("cufft"),
-    std::string_view("cufftw"),       std::string_view("cufile"),
-    std::string_view("cufile_rdma"),  std::string_view("cupti"),
-    std::string_view("curand"),       std::string_view("cusolver"),
-    std::string_view("cusolverMg"),   std::string_view("cusparse"),
-    std::string_view("cusparseLt"),   std::string_view("cutensor"),
-    std::string_view("nccl"),         std::string_view("nvJitLink"),
-    std::string_view("nvToolsExt"),   std::string_view("nvblas"),
-    std::string_view("nvfatbin"),     std::string_view("nvjpeg"),
-    std::string_view("nvrtc"),        std::string_view("nvrtc-builtins"),
-    std::string_view("nvshmem_host"), std::string_view("nvtx3interop"),
-    std::string_view("nvvm"),
-};
+constexpr auto k_libraries = std::to_array<std::string_view>(
+    {"cublas",     "cublasLt",       "cudart",       "cufft",        "cufftw",
+     "cufile",     "cufile_rdma",    "cupti",        "curand",       "cusolver",
+     "cusolverMg", "cusparse",       "cusparseLt",   "cutensor",     "nccl",
+     "nvJitLink",  "nvToolsExt",     "nvblas",       "nvfatbin",     "nvjpeg",
+     "nvrtc",      "nvrtc-builtins", "nvshmem_host", "nvtx3interop", "nvvm"});
 static_assert(std::ranges::is_sorted(k_libraries));
 
 // cudnn, cudnn_ops, cudnn_engines_precompiled; nppc, nppial.

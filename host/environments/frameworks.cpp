@@ -1,6 +1,5 @@
 #include "host/environments/frameworks.hpp"
 
-#include "base/ascii.hpp"
 #include "base/json_members.hpp"
 #include "base/percent.hpp"
 #include "base/text.hpp"
@@ -81,23 +80,22 @@ std::vector<std::string> depends_of(std::string_view record) {
     return depends;
 }
 
-class Search {
-public:
-    Search(host::FileSystem& files, const Packages& packages)
-        : m_files(&files), m_packages(&packages) {}
+struct Search {
+    host::FileSystem& files;
+    const Packages& packages;
+    FrameworkFindings builds{};
 
     FrameworkFindings look() {
         find_torch();
         find_tensorflow();
         find_jaxlib();
         find_cupy();
-        return std::move(m_found);
+        return std::move(builds);
     }
 
-private:
     void add(const char* name, std::string version, Build build, std::string source) {
         const bool without_cuda = is_another_or_none(build);
-        m_found.frameworks.push_back(
+        builds.frameworks.push_back(
             {name, std::move(version), std::move(build.cuda), without_cuda, std::move(source)});
     }
 
@@ -105,16 +103,16 @@ private:
     template <typename Parse>
     bool add_by_module(const char* name, const std::string& path, Parse parse,
                        const std::string& version) {
-        const auto text = m_files->read_file(path, k_text_limit);
+        const auto text = files.read_file(path, k_text_limit);
         if (!text) {
             if (text.error().code != k_not_found) {
-                m_found.notes.push_back(path + " cannot be read: " + host::reason_of(text.error()));
+                builds.notes.push_back(path + " cannot be read: " + host::reason_of(text.error()));
             }
             return false;
         }
         BuildFile file = parse(*text);
         if (!file.build.known()) {
-            m_found.notes.push_back(path + " does not say which CUDA it was built with");
+            builds.notes.push_back(path + " does not say which CUDA it was built with");
             return false;
         }
         add(name, file.version.empty() ? version : std::move(file.version), std::move(file.build),
@@ -126,7 +124,7 @@ private:
     const CondaRecord* conda_record(std::initializer_list<const char*> names,
                                     const DistInfo* info) {
         for (const auto* name : names) {
-            const auto* record = m_packages->conda_record(name);
+            const auto* record = packages.conda_record(name);
             if (record != nullptr && (info == nullptr || info->version == record->version)) {
                 return record;
             }
@@ -140,10 +138,10 @@ private:
         if (build.cuda || is_another_or_none(build)) {
             return build;
         }
-        const auto text = m_files->read_file(record.path, k_record_limit);
+        const auto text = files.read_file(record.path, k_record_limit);
         if (!text) {
-            m_found.notes.push_back(record.path +
-                                    " cannot be read: " + host::reason_of(text.error()));
+            builds.notes.push_back(record.path +
+                                   " cannot be read: " + host::reason_of(text.error()));
             return build;
         }
         return knowledge::build_by_conda(record.build, depends_of(*text));
@@ -166,15 +164,15 @@ private:
     }
 
     void find_torch() {
-        const auto* info = m_packages->dist_info("torch");
+        const auto* info = packages.dist_info("torch");
         const auto version = info == nullptr ? std::string() : info->version;
-        for (const auto& site : m_packages->sites) {
+        for (const auto& site : packages.sites) {
             const auto package = site.path + "/torch";
             if (!site.has("torch")) {
                 continue;
             }
-            if (m_files->read_link(package)) {
-                m_found.watch.push_back(package + "/version.py");
+            if (files.read_link(package)) {
+                builds.watch.push_back(package + "/version.py");
             }
             if (add_by_module("torch", package + "/version.py", parse_torch_version, version)) {
                 return;
@@ -182,12 +180,12 @@ private:
         }
         if (const auto source = editable("torch", info); !source.empty()) {
             const auto path = source + "/version.py"; // written by the build
-            m_found.watch.push_back(path);
+            builds.watch.push_back(path);
             if (add_by_module("torch", path, parse_torch_version, version)) {
                 return;
             }
-            m_found.notes.push_back("torch is installed from " + source +
-                                    ", which contains no version.py written by a build");
+            builds.notes.push_back("torch is installed from " + source +
+                                   ", which contains no version.py written by a build");
         }
         const auto* record = conda_record({"pytorch"}, info);
         if (add_by_conda("torch", record)) {
@@ -201,17 +199,16 @@ private:
     // Where `package` lies when it is installed in place: the directory with its __init__.py.
     std::string editable(const std::string& package, const DistInfo* info) {
         if (info != nullptr) {
-            if (const auto text =
-                    m_files->read_file(info->path + "/direct_url.json", k_text_limit)) {
+            if (const auto text = files.read_file(info->path + "/direct_url.json", k_text_limit)) {
                 if (const auto root = parse_direct_url(*text); !root.empty()) {
                     return in_tree(root, package);
                 }
             }
         }
-        for (const auto& site : m_packages->sites) {
+        for (const auto& site : packages.sites) {
             const auto egg_link = package + ".egg-link";
             if (site.has(egg_link)) {
-                if (const auto text = m_files->read_file(site.path + '/' + egg_link, 4096)) {
+                if (const auto text = files.read_file(site.path + '/' + egg_link, 4096)) {
                     const auto root = trim(split(*text, '\n').front());
                     if (root.starts_with('/')) {
                         return in_tree(std::string(root), package);
@@ -236,9 +233,9 @@ private:
         if (!is_pth && !name.starts_with("__editable___" + package + '_')) {
             return {};
         }
-        const auto text = m_files->read_file(path, k_text_limit);
+        const auto text = files.read_file(path, k_text_limit);
         if (!text) {
-            m_found.notes.push_back(path + " cannot be read: " + host::reason_of(text.error()));
+            builds.notes.push_back(path + " cannot be read: " + host::reason_of(text.error()));
             return {};
         }
         if (!is_pth) {
@@ -254,20 +251,20 @@ private:
 
     std::string in_tree(const std::string& root, const std::string& package) {
         const auto below_src = root + "/src/" + package;
-        return m_files->exists(below_src) ? below_src : root + '/' + package;
+        return files.exists(below_src) ? below_src : root + '/' + package;
     }
 
     void find_tensorflow() {
         const DistInfo* info = nullptr;
         for (const auto* name : {"tensorflow", "tensorflow_gpu", "tensorflow_cpu", "tf_nightly"}) {
-            info = info == nullptr ? m_packages->dist_info(name) : info;
+            info = info == nullptr ? packages.dist_info(name) : info;
         }
         const auto* record =
             conda_record({"tensorflow-base", "tensorflow", "tensorflow-gpu"}, info);
         const auto version = info != nullptr     ? info->version
                              : record != nullptr ? record->version
                                                  : std::string();
-        for (const auto& site : m_packages->sites) {
+        for (const auto& site : packages.sites) {
             if (site.has("tensorflow") &&
                 add_by_module("tensorflow", site.path + "/tensorflow/python/platform/build_info.py",
                               parse_tensorflow_build, version)) {
@@ -283,7 +280,7 @@ private:
     }
 
     void find_jaxlib() {
-        const auto* info = m_packages->dist_info("jaxlib");
+        const auto* info = packages.dist_info("jaxlib");
         const auto* record = conda_record({"jaxlib"}, info);
         if (record != nullptr && knowledge::build_by_conda(record->build, {}).cuda) {
             add_by_conda("jaxlib", record);
@@ -307,7 +304,7 @@ private:
     bool add_by_jax_plugin(const std::string& version) {
         const DistInfo* newest = nullptr;
         std::optional<DottedVersion> cuda;
-        for (const auto& site : m_packages->sites) {
+        for (const auto& site : packages.sites) {
             for (const auto& package : site.packages) {
                 if (!package.name.starts_with("jax_cuda") || !package.name.ends_with("_plugin")) {
                     continue;
@@ -328,7 +325,7 @@ private:
 
     // cupy_cuda12x, cupy_cuda117, cupy_rocm_5_0; cupy is one built from source, or conda's.
     void find_cupy() {
-        for (const auto& site : m_packages->sites) {
+        for (const auto& site : packages.sites) {
             for (const auto& package : site.packages) {
                 if (package.name.starts_with("cupy_") &&
                     knowledge::build_by_name(package.name).known()) {
@@ -337,7 +334,7 @@ private:
                 }
             }
         }
-        const auto* info = m_packages->dist_info("cupy");
+        const auto* info = packages.dist_info("cupy");
         if (add_by_conda("cupy", conda_record({"cupy-core", "cupy"}, info))) {
             return;
         }
@@ -345,16 +342,12 @@ private:
             add_by_label("cupy", *info);
         }
     }
-
-    host::FileSystem* m_files;
-    const Packages* m_packages;
-    FrameworkFindings m_found;
 };
 
 } // namespace
 
 FrameworkFindings find_frameworks(host::FileSystem& files, const Packages& packages) {
-    return Search(files, packages).look();
+    return Search{files, packages}.look();
 }
 
 BuildFile parse_torch_version(std::string_view text) {

@@ -10,15 +10,9 @@ namespace cudaenv::environments {
 namespace {
 
 // Beginnings of names, conda's and PyPI's.
-constexpr std::array k_beginnings = {
-    std::string_view("clangxx"),    std::string_view("cuda"),
-    std::string_view("cudnn"),      std::string_view("cupy"),
-    std::string_view("gxx_impl_"),  std::string_view("jax"),
-    std::string_view("libcudnn"),   std::string_view("nvidia_cuda_runtime"),
-    std::string_view("python"),     std::string_view("pytorch"),
-    std::string_view("tensorflow"), std::string_view("tf_nightly"),
-    std::string_view("torch"),
-};
+constexpr auto k_beginnings = std::to_array<std::string_view>(
+    {"clangxx", "cuda", "cudnn", "cupy", "gxx_impl_", "jax", "libcudnn", "nvidia_cuda_runtime",
+     "python", "pytorch", "tensorflow", "tf_nightly", "torch"});
 
 } // namespace
 

@@ -1,41 +1,92 @@
 #include "host/names/search_tools.hpp"
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "host/conda_installs.hpp"
 #include "host/names/condarc.hpp"
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <optional>
+#include <pwd.h>
 
 namespace cudaenv::names {
 
 namespace {
 
+bool is_name_character(char c) {
+    return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+std::string with_variables(const std::string& text, const host::Environment& environment,
+                           std::set<std::string>& unset) {
+    std::string expanded;
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const bool braced = text.compare(at, 2, "${") == 0;
+        const std::size_t start = at + (braced ? 2 : 1);
+        std::size_t end = start;
+        while (end < text.size() && (braced ? text[end] != '}' : is_name_character(text[end]))) {
+            ++end;
+        }
+        const bool is_variable = text[at] == '$' && end > start && (!braced || end < text.size());
+        if (!is_variable) {
+            expanded += text[at++];
+            continue;
+        }
+        const std::string name = text.substr(start, end - start);
+        const std::size_t next = end + (braced ? 1 : 0);
+        if (const auto value = environment.find(name); value != environment.end()) {
+            expanded += value->second;
+        } else {
+            unset.insert(name);
+            expanded += text.substr(at, next - at);
+        }
+        at = next;
+    }
+    return expanded;
+}
+
+std::string home_of(const std::string& user) {
+    std::array<char, 16384> buffer{};
+    passwd entry{};
+    passwd* found = nullptr;
+    ::getpwnam_r(user.c_str(), &entry, buffer.data(), buffer.size(), &found);
+    return found == nullptr ? std::string() : std::string(found->pw_dir);
+}
+
+std::string with_home(const std::string& text, const std::string& home) {
+    if (!text.starts_with('~')) {
+        return text;
+    }
+    const std::string user = text.substr(1, std::min(text.find('/'), text.size()) - 1);
+    const std::string directory = user.empty() ? home : home_of(user);
+    return directory.empty() ? text : directory + text.substr(user.size() + 1);
+}
+
 using Paths = std::vector<std::string>;
 
-class Search {
-public:
-    explicit Search(const NameSources& sources) : m_sources(sources) {}
+struct Search {
+    const NameSources& sources;
+    SearchTools found{};
 
     SearchTools take() {
         add_active();
         add_others();
         add_registered();
-        return std::move(m_found);
+        return std::move(found);
     }
 
-private:
     [[nodiscard]] std::string variable(std::string_view name) const {
-        return host::value_of(*m_sources.context.environment, name);
+        return host::value_of(*sources.context.environment, name);
     }
     std::string expanded(const std::string& path) {
-        return expand_path(path, m_sources.context, m_found.unset);
+        return expand_path(path, sources.context, found.unset);
     }
-    [[nodiscard]] bool exists(const std::string& path) const {
-        return m_sources.files->exists(path);
-    }
+    [[nodiscard]] bool exists(const std::string& path) const { return sources.files->exists(path); }
     [[nodiscard]] bool is_directory(const std::string& path) const {
-        const auto status = m_sources.files->status(path);
+        const auto status = sources.files->status(path);
         return status && status->kind == host::FileKind::Directory;
     }
 
@@ -43,7 +94,7 @@ private:
     [[nodiscard]] std::string on_path(const Paths& names) const {
         for (const std::string& directory : host::directories_of(variable("PATH"))) {
             for (const std::string& name : names) {
-                const auto status = m_sources.files->status(directory + '/' + name);
+                const auto status = sources.files->status(directory + '/' + name);
                 if (status && status->kind == host::FileKind::Regular && status->executable) {
                     return directory + '/' + name;
                 }
@@ -63,7 +114,7 @@ private:
         return {};
     }
     [[nodiscard]] std::optional<std::string> optional_real_path(const std::string& path) const {
-        const auto real = m_sources.files->real_path(path);
+        const auto real = sources.files->real_path(path);
         return real ? std::optional(*real) : std::nullopt;
     }
 
@@ -84,7 +135,7 @@ private:
     }
     [[nodiscard]] Paths mamba_defaults() const {
         const std::string data = variable("XDG_DATA_HOME");
-        const std::string& home = m_sources.context.home;
+        const std::string& home = sources.context.home;
         return {home + "/micromamba", (data.empty() ? home + "/.local/share" : data) + "/mamba"};
     }
     [[nodiscard]] bool is_root_of_mamba(const std::string& root) const {
@@ -93,9 +144,9 @@ private:
 
     // What is not trusted or cannot be read is said once and counts for nothing.
     std::optional<std::string> text_of(const std::string& path) {
-        const trusted::TrustedFile file = m_sources.read(path);
+        const trusted::TrustedFile file = sources.read(path);
         if (file.skipped) {
-            add_once(m_found.notes, file.skipped->text());
+            add_once(found.notes, file.skipped->text());
         }
         return file.text;
     }
@@ -107,8 +158,8 @@ private:
         }
         auto list = parse_condarc(*text);
         if (!list) {
-            add_once(m_found.notes, path + ": ignored: line " + std::to_string(list.error().line) +
-                                        ": " + list.error().message);
+            add_once(found.notes, path + ": ignored: line " + std::to_string(list.error().line) +
+                                      ": " + list.error().message);
             return std::nullopt;
         }
         return *std::move(list);
@@ -121,10 +172,10 @@ private:
     // A file of a search path, or those of a directory (condarc.d), by name.
     void add_sources(const std::string& written, std::vector<CondarcList>& lists, Paths& seen) {
         const std::string path = expanded(written);
-        const auto status = m_sources.files->status(path);
+        const auto status = sources.files->status(path);
         Paths files;
         if (status && status->kind == host::FileKind::Directory) {
-            for (const std::string& name : m_sources.files->names_in(path)) {
+            for (const std::string& name : sources.files->names_in(path)) {
                 if (is_yaml(name)) {
                     files.push_back(path + '/' + name);
                 }
@@ -157,7 +208,7 @@ private:
             const Paths three = three_of(directory);
             path.insert(path.end(), three.begin(), three.end());
         };
-        const std::string& home = m_sources.context.home;
+        const std::string& home = sources.context.home;
         add("/etc/conda");
         add("/var/lib/conda");
         const std::string conda_root = variable("CONDA_ROOT");
@@ -179,7 +230,7 @@ private:
     }
     // libmamba's: conda's, and its own with more weight.
     [[nodiscard]] Paths mamba_search_path(const std::string& root) const {
-        const std::string& home = m_sources.context.home;
+        const std::string& home = sources.context.home;
         const std::string xdg = variable("XDG_CONFIG_HOME");
         Paths path = conda_search_path(root);
         path.insert(path.begin(),
@@ -220,8 +271,8 @@ private:
             }
         }
         if (!variable("CONDA_ENVS_DIRS").empty() && !variable("CONDA_ENVS_PATH").empty()) {
-            add_once(m_found.notes, "CONDA_ENVS_DIRS and CONDA_ENVS_PATH are both set: conda "
-                                    "accepts only one of them");
+            add_once(found.notes, "CONDA_ENVS_DIRS and CONDA_ENVS_PATH are both set: conda "
+                                  "accepts only one of them");
         }
         return directories;
     }
@@ -236,8 +287,8 @@ private:
         lists.push_back(std::move(variables));
         Paths written = merge_condarc(lists);
         const std::string own = root.empty() ? std::string() : root + "/envs";
-        const std::string users = m_sources.context.home + "/.conda/envs";
-        const bool writable = !root.empty() && m_sources.may_write(root + "/conda-meta/history");
+        const std::string users = sources.context.home + "/.conda/envs";
+        const bool writable = !root.empty() && sources.may_write(root + "/conda-meta/history");
         written.push_back(writable ? own : users);
         written.push_back(writable ? users : own);
         for (const std::string& directory : written) {
@@ -271,7 +322,7 @@ private:
             return root;
         }
         const std::string global = pixi_home();
-        std::string_view directory = m_sources.context.directory;
+        std::string_view directory = sources.context.directory;
         while (directory.size() > 1) {
             const std::string candidate = std::string(directory) + "/.pixi";
             if (candidate != global && exists(candidate + "/envs")) {
@@ -283,7 +334,7 @@ private:
     }
     [[nodiscard]] std::string pixi_home() const {
         const std::string home = variable("PIXI_HOME");
-        return home.empty() ? m_sources.context.home + "/.pixi" : home;
+        return home.empty() ? sources.context.home + "/.pixi" : home;
     }
 
     void add_active() {
@@ -295,13 +346,13 @@ private:
                                (!has_conda && !on_path({"micromamba", "mamba"}).empty());
         const std::string root = has_mamba ? mamba_root() : std::string();
         if (!root.empty()) {
-            m_found.active.push_back(mamba(root));
+            found.active.push_back(mamba(root));
         }
         // Without either: where conda's configuration says.
-        auto& tools = has_conda || root.empty() ? m_found.active : m_found.others;
+        auto& tools = has_conda || root.empty() ? found.active : found.others;
         tools.insert(tools.begin(), conda(root_of_program(conda_program)));
         if (const std::string workspace = pixi_workspace(); !workspace.empty()) {
-            m_found.active.push_back({"pixi", {}, {workspace + "/.pixi/envs"}});
+            found.active.push_back({"pixi", {}, {workspace + "/.pixi/envs"}});
         }
     }
 
@@ -310,9 +361,9 @@ private:
             return std::ranges::find(known.directories, tool.directories.front()) !=
                    known.directories.end();
         };
-        if (!std::ranges::any_of(m_found.active, has_it) &&
-            !std::ranges::any_of(m_found.others, has_it)) {
-            m_found.others.push_back(std::move(tool));
+        if (!std::ranges::any_of(found.active, has_it) &&
+            !std::ranges::any_of(found.others, has_it)) {
+            found.others.push_back(std::move(tool));
         }
     }
 
@@ -325,7 +376,7 @@ private:
             const bool is_root = named || exists(root + "/condabin/conda");
             add_other({"conda", is_root ? root : std::string(), {root + "/envs"}});
         }
-        for (const std::string& root : host::usual_conda_roots(m_sources.context.home)) {
+        for (const std::string& root : host::usual_conda_roots(sources.context.home)) {
             if (is_directory(root + "/conda-meta") || is_directory(root + "/envs")) {
                 add_other({"conda", root, {root + "/envs"}});
             }
@@ -335,27 +386,33 @@ private:
                 add_other({"mamba", root, {root + "/envs"}});
             }
         }
-        m_found.others.push_back({"pixi global", {}, {pixi_home() + "/envs"}});
+        found.others.push_back({"pixi global", {}, {pixi_home() + "/envs"}});
     }
 
     void add_registered() {
         const std::string list =
-            text_of(m_sources.context.home + "/.conda/environments.txt").value_or("");
+            text_of(sources.context.home + "/.conda/environments.txt").value_or("");
         for (const std::string_view line : split(list, '\n')) {
             if (const std::string_view path = trim(line); path.starts_with('/')) {
-                add_once(m_found.registered, std::string(path));
+                add_once(found.registered, std::string(path));
             }
         }
     }
-
-    const NameSources& m_sources;
-    SearchTools m_found;
 };
 
 } // namespace
 
+std::string expand_path(const std::string& written, const PathContext& context,
+                        std::set<std::string>& unset) {
+    const std::string expanded =
+        with_home(with_variables(written, *context.environment, unset), context.home);
+    const std::string path =
+        (std::filesystem::path(context.directory) / expanded).lexically_normal();
+    return std::string(without_end_slashes(path));
+}
+
 SearchTools search_tools(const NameSources& sources) {
-    return Search(sources).take();
+    return Search{sources}.take();
 }
 
 } // namespace cudaenv::names

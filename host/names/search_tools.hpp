@@ -1,8 +1,8 @@
 // The tools that know environments by name, and the directories in which each looks, in its order.
 #pragma once
 
+#include "host/environment.hpp"
 #include "host/file_system.hpp"
-#include "host/names/expand_path.hpp"
 #include "host/trusted/trusted_file.hpp"
 
 #include <functional>
@@ -11,6 +11,18 @@
 #include <vector>
 
 namespace cudaenv::names {
+
+// A path as Python's os.path makes it of what stands in a configuration file.
+struct PathContext {
+    const host::Environment* environment = nullptr;
+    std::string home;
+    std::string directory; // what a relative path starts from
+};
+
+// $NAME, ${NAME}, ~ and ~USER expanded, absolute, "." and ".." taken out, links kept. A variable
+// that is not set stays as it is written and is added to `unset`.
+std::string expand_path(const std::string& written, const PathContext& context,
+                        std::set<std::string>& unset);
 
 struct NameSources {
     host::FileSystem* files = nullptr;

@@ -1,17 +1,18 @@
 #include "host/probe/build_trial.hpp"
 
 #include "base/fd.hpp"
+#include "base/raw_bytes.hpp"
 #include "base/text.hpp"
 #include "base/whole_io.hpp"
-#include "host/probe/trial_words.hpp"
+#include "host/file_system.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fcntl.h>
 #include <initializer_list>
-#include <string_view>
 #include <unistd.h>
 #include <utility>
 
@@ -110,17 +111,15 @@ void fail_to_build(facts::ProbeRung& rung, const BuildTrial& trial, const host::
     }
 }
 
-std::string file_name(const std::string& path) {
-    return path.substr(path.rfind('/') + 1);
-}
-
 // "nvcc 12.4.131 with g++-12".
 std::string tools_of(const BuildTrial& trial) {
     std::string text = "nvcc";
     if (trial.version) {
         text += ' ' + trial.version->str();
     }
-    return trial.host_compiler ? text + " with " + file_name(trial.host_compiler->path) : text;
+    return trial.host_compiler
+               ? text + " with " + std::string(host::base_name(trial.host_compiler->path))
+               : text;
 }
 
 std::vector<std::string> compile_command(const BuildTrial& trial, const std::string& source,
@@ -142,7 +141,7 @@ facts::ProbeRung rung_of(facts::ProbeStep step, const BuildTrial& trial) {
     rung.path = trial.nvcc;
     rung.version = trial.version;
     if (trial.host_compiler) {
-        rung.name = file_name(trial.host_compiler->path);
+        rung.name = host::base_name(trial.host_compiler->path);
     }
     for (const ComputeCapability& gpu : trial.gpus) {
         rung.architecture += (rung.architecture.empty() ? "" : ",") + gpu.sm();
@@ -244,6 +243,66 @@ void build_extension(facts::ProbeRung& rung, const BuildTrial& trial, const std:
     }
 }
 
+bool ran_a_kernel(const facts::ProbeReport& report, std::optional<int> ordinal) {
+    return std::ranges::any_of(report.rungs, [&](const facts::ProbeRung& rung) {
+        return rung.step == facts::ProbeStep::Kernel && rung.gpu == ordinal &&
+               rung.result == facts::ProbeResult::Ok;
+    });
+}
+
+// As CUDA_VISIBLE_DEVICES takes it; empty where the driver gave no UUID.
+std::string name_to_show(const facts::ProbeRung& gpu) {
+    return gpu.mig && !gpu.uuid.starts_with("MIG-") ? std::string() : gpu.uuid;
+}
+
+// Why what was built does not run on that one, on which a kernel of the probe's did; empty: it
+// does.
+std::string why_not_on(const facts::ProbeRung& gpu) {
+    const std::string name = "GPU " + std::to_string(gpu.gpu.value_or(0));
+    const int mode = gpu.compute_mode.value_or(0);
+    if (mode == 1 || mode == 3) {
+        return name + " is in exclusive mode, so only the quick probe ran";
+    }
+    if (gpu.reason == facts::RungReason::Busy) {
+        return name + " is " + gpu.message;
+    }
+    // What was built takes the first that it sees.
+    return name_to_show(gpu).empty() && gpu.gpu.value_or(0) != 0
+               ? "the driver gives " + name + " no UUID, so it cannot be selected"
+               : std::string();
+}
+
+constexpr std::size_t k_longest_message = 4096; // as facts::ProbeRung says
+
+using Lines = std::vector<std::string>;
+
+Lines lines_of(const host::ChildOutcome& outcome) {
+    // ninja prints the compilers' output on its standard output.
+    const std::string_view text = trim(outcome.error).empty() ? outcome.output : outcome.error;
+    Lines lines;
+    for (const std::string_view line : split(text, '\n')) {
+        const auto words = trim(line);
+        if (!words.empty() && !words.starts_with("ninja: build stopped") &&
+            !words.starts_with("compilation terminated")) {
+            lines.emplace_back(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
+        }
+    }
+    return lines;
+}
+
+// The compilers' words for an error, in the order in which they are preferred.
+Lines::const_iterator line_of_cause(const Lines& lines) {
+    for (const std::string_view word :
+         {"cannot open", "cannot find", "fatal", "error:", "Error:", "nsupported", "ndefined"}) {
+        const auto found = std::ranges::find_if(
+            lines, [&](const std::string& line) { return line.find(word) != std::string::npos; });
+        if (found != lines.end()) {
+            return found;
+        }
+    }
+    return lines.end();
+}
+
 } // namespace
 
 std::optional<facts::ProbeRung> unfit_place(const std::string& directory) {
@@ -296,6 +355,152 @@ facts::ProbeRung try_torch_extension(const BuildTrial& trial, const std::string&
             build_extension(rung, trial, python, processes, deadline);
         }
     });
+}
+
+void aim(BuildTrial& trial, const facts::ProbeReport& report) {
+    for (const facts::ProbeRung& rung : report.rungs) {
+        if (rung.step == facts::ProbeStep::Gpu && rung.compute_capability &&
+            std::ranges::find(trial.gpus, *rung.compute_capability) == trial.gpus.end()) {
+            trial.gpus.push_back(*rung.compute_capability);
+        }
+    }
+    std::ranges::sort(trial.gpus);
+    trial.not_run = trial.gpus.empty() ? "no GPU was found here" : "no GPU here ran a kernel";
+    std::optional<std::string> shown; // none: as the caller has it
+    for (const facts::ProbeRung& gpu : report.rungs) {
+        if (gpu.step != facts::ProbeStep::Gpu || !ran_a_kernel(report, gpu.gpu)) {
+            continue;
+        }
+        trial.not_run = why_not_on(gpu);
+        if (trial.not_run.empty()) {
+            shown = name_to_show(gpu);
+            break;
+        }
+    }
+    if (!trial.not_run.empty()) {
+        shown = ""; // torch's own extension runs where it sees any
+    } else if (shown->empty()) {
+        return;
+    }
+    std::erase_if(trial.environment, [](const std::string& variable) {
+        return variable.starts_with("CUDA_VISIBLE_DEVICES=");
+    });
+    trial.environment.push_back("CUDA_VISIBLE_DEVICES=" + *shown);
+}
+
+std::string_view no_room(const host::ChildOutcome& outcome) {
+    for (const std::string_view words :
+         {"No space left on device", "Disk quota exceeded", "File size limit exceeded",
+          "File too large", "Read-only file system"}) {
+        if (outcome.error.find(words) != std::string::npos ||
+            outcome.output.find(words) != std::string::npos) {
+            return words;
+        }
+    }
+    return {};
+}
+
+void fail(facts::ProbeRung& rung, std::string call, const host::ChildOutcome& outcome) {
+    rung.result = facts::ProbeResult::Failed;
+    rung.call = std::move(call);
+    if (outcome.exit_status > 0) {
+        rung.error = outcome.exit_status;
+    }
+    rung.message = last_words(outcome);
+    rung.cause = cause_line(outcome);
+    if (rung.message.empty() || outcome.exit_status < 0) {
+        // Killed, timed out, never started, or silent: what the process did is the reason.
+        rung.message = outcome.failure + (rung.message.empty() ? "" : ": " + rung.message);
+    }
+}
+
+bool are_compilers_words(const host::ChildOutcome& built) {
+    return std::ranges::any_of(
+        std::to_array<std::string_view>({"program.cu", "nvcc fatal", "nvcc error", "nvcc warning",
+                                         "ptxas", "nvlink", "fatbinary", "collect2", "ld: "}),
+        [&](std::string_view words) {
+            return built.error.find(words) != std::string::npos ||
+                   built.output.find(words) != std::string::npos;
+        });
+}
+
+std::string_view last_line(std::string_view text) {
+    text = trim(text);
+    const auto at = text.rfind('\n');
+    return at == std::string_view::npos ? text : text.substr(at + 1);
+}
+
+bool take_refusal(facts::ProbeRung& rung, std::string_view line) {
+    constexpr std::string_view k_failed = "failed ";
+    if (!line.starts_with(k_failed)) {
+        return false;
+    }
+    line.remove_prefix(k_failed.size());
+    const auto name = line.rfind(' ');
+    const auto number = name == std::string_view::npos ? name : line.rfind(' ', name - 1);
+    if (number == std::string_view::npos) {
+        return false;
+    }
+    int error = 0;
+    const auto digits = line.substr(number + 1, name - number - 1);
+    if (std::from_chars(digits.data(), digits.data() + digits.size(), error).ec != std::errc()) {
+        return false;
+    }
+    rung.result = facts::ProbeResult::Failed;
+    rung.call = std::string(line.substr(0, number));
+    rung.error = error;
+    rung.error_name = std::string(line.substr(name + 1));
+    return true;
+}
+
+bool take_wrong(facts::ProbeRung& rung, std::string_view line) {
+    constexpr std::string_view k_wrong = "wrong ";
+    if (!line.starts_with(k_wrong)) {
+        return false;
+    }
+    rung.result = facts::ProbeResult::Wrong;
+    rung.message = std::string(line.substr(k_wrong.size()));
+    return true;
+}
+
+std::string cause_line(const host::ChildOutcome& outcome) {
+    const auto lines = lines_of(outcome);
+    const auto cause = line_of_cause(lines);
+    if (cause == lines.end()) {
+        return {};
+    }
+    const std::string_view line = *cause;
+    const std::size_t word = std::min(line.find("error"), line.find("fatal"));
+    // "ptxas /tmp/tmpxft_0000/program.ptx, line 9; fatal   : ..." spends the line on a file that is
+    // gone by now.
+    const bool is_of_ptxas = line.starts_with("ptxas ") && word != std::string_view::npos;
+    return redact_secrets(is_of_ptxas ? "ptxas " + std::string(line.substr(word))
+                                      : std::string(trim(line)));
+}
+
+std::string last_words(const host::ChildOutcome& outcome, std::size_t most) {
+    auto lines = lines_of(outcome);
+    if (lines.size() > most) {
+        const auto cause = line_of_cause(lines);
+        const auto end = lines.end() - static_cast<std::ptrdiff_t>(most);
+        std::string above = cause < end && most > 1 ? *cause : std::string();
+        lines.erase(lines.begin(), end);
+        if (!above.empty()) {
+            lines.insert(lines.begin(), {std::move(above), "..."});
+        }
+    }
+    // Before the text is cut: of half a URL it is unknown that it was one.
+    const std::string words = redact_secrets(join(lines, "\n"));
+    if (words.size() <= k_longest_message) {
+        return words;
+    }
+    const std::string cause = cause_line(outcome);
+    constexpr std::size_t k_longest_cause = 400;
+    if (cause.empty() || cause.size() > k_longest_cause) {
+        return std::string(last_bytes(words, k_longest_message));
+    }
+    const std::string above = cause + "\n...\n";
+    return above + std::string(last_bytes(words, k_longest_message - above.size()));
 }
 
 } // namespace cudaenv::probe

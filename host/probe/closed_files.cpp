@@ -1,8 +1,7 @@
 #include "host/probe/closed_files.hpp"
 
 #include "base/ascii.hpp"
-#include "host/file_system.hpp"
-#include "host/probe/account_names.hpp"
+#include "base/text.hpp"
 #include "host/probe/driver_files.hpp"
 
 #include <algorithm>
@@ -75,6 +74,18 @@ bool is_gpu(std::string_view name) {
            std::ranges::all_of(name.substr(k_begin.size()), is_digit);
 }
 
+// Lines are "name:x:number:".
+std::string name_in(host::FileSystem& files, const char* file, std::string_view number) {
+    const std::string text = files.read_file(file).value_or("");
+    for (const std::string_view line : split(text, '\n')) {
+        const auto fields = split(line, ':');
+        if (fields.size() > 3 && fields[2] == number) {
+            return std::string(fields[0]);
+        }
+    }
+    return std::string(number);
+}
+
 } // namespace
 
 std::vector<facts::ClosedFile> closed_libraries(const ProbeLibraries& libraries,
@@ -137,6 +148,14 @@ std::vector<facts::ClosedFile> closed_devices(const std::string& directory) {
         closed.insert(closed.end(), closed_gpus.begin(), closed_gpus.end());
     }
     return closed;
+}
+
+std::string user_name(host::FileSystem& files, std::string_view number) {
+    return name_in(files, "/etc/passwd", number);
+}
+
+std::string group_name(host::FileSystem& files, std::string_view number) {
+    return name_in(files, "/etc/group", number);
 }
 
 } // namespace cudaenv::probe

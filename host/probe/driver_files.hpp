@@ -8,6 +8,9 @@
 
 #include "base/dotted_version.hpp"
 #include "host/file_system.hpp"
+#include "host/process.hpp"
+#include "solver/facts/host.hpp"
+#include "solver/facts/probe.hpp"
 
 #include <optional>
 #include <string>
@@ -33,5 +36,16 @@ DriverFiles look_at_driver(host::FileSystem& files);
 // "the driver was upgraded under the running system: ...", with both versions; empty where they do
 // not differ.
 std::string tell_change(const DriverFiles& driver);
+
+// Whether GPUs that CUDA does not show are in MIG mode, which no file says: a MIG-capable GPU has
+// its directory in /proc/driver/nvidia/capabilities whether it is on or off.
+//
+// Law: NVML is asked, in a child with a deadline, and only where CUDA answered and showed no GPU.
+
+// `program`: cudaenv-probe. `gpus`: those found in files; they get their mode by UUID, and
+// the ones that only NVML knows are added.
+void learn_mig_mode(host::ProcessRunner& processes, const std::string& program,
+                    const std::vector<std::string>& environment, const facts::ProbeReport& report,
+                    std::vector<facts::Gpu>& gpus);
 
 } // namespace cudaenv::probe

@@ -1,7 +1,7 @@
 #include "host/probe/gpu_usage.hpp"
 
 #include "base/json_members.hpp"
-#include "host/probe/account_names.hpp"
+#include "host/probe/closed_files.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -123,12 +123,21 @@ std::string environment_of(host::FileSystem& files, int pid,
 }
 
 // Of one look at the GPUs: a process may be on each of them, and its maps are long.
-class Processes {
-public:
-    explicit Processes(host::FileSystem& files) : m_files(files) {}
+struct Processes {
+    host::FileSystem& files;
+
+    struct Known {
+        bool is_another = false; // its maps can be read and have no libcuda
+        std::string user;
+        std::string command;
+        std::string environment;
+    };
+
+    std::map<int, Known> seen{};
+    std::map<std::string, std::string> users{}; // by their numbers
 
     void identify(GpuProcess& process) {
-        const auto [known, is_new] = m_known.try_emplace(process.pid);
+        const auto [known, is_new] = seen.try_emplace(process.pid);
         if (is_new) {
             known->second = look_at(process.pid);
         }
@@ -141,37 +150,25 @@ public:
         process.environment = found.environment;
     }
 
-private:
-    struct Known {
-        bool is_another = false; // its maps can be read and have no libcuda
-        std::string user;
-        std::string command;
-        std::string environment;
-    };
-
     Known look_at(int pid) {
         constexpr std::size_t k_most_maps = std::size_t{8} << 20;
         Known found;
-        const auto maps = m_files.read_file(proc(pid, "maps"), k_most_maps);
+        const auto maps = files.read_file(proc(pid, "maps"), k_most_maps);
         found.is_another = maps && !maps->empty() && maps->find("libcuda") == std::string::npos;
-        const std::string uid = uid_of(m_files, pid);
+        const std::string uid = uid_of(files, pid);
         if (uid.empty()) {
             return found;
         }
-        const auto [name, is_new] = m_users.try_emplace(uid);
+        const auto [name, is_new] = users.try_emplace(uid);
         if (is_new) {
-            name->second = user_name(m_files, uid);
+            name->second = user_name(files, uid);
         }
         found.user = name->second;
-        const auto words = words_of(file_text(m_files, proc(pid, "cmdline")));
+        const auto words = words_of(file_text(files, proc(pid, "cmdline")));
         found.command = command_of(words);
-        found.environment = environment_of(m_files, pid, words);
+        found.environment = environment_of(files, pid, words);
         return found;
     }
-
-    host::FileSystem& m_files;
-    std::map<int, Known> m_known;
-    std::map<std::string, std::string> m_users; // by their numbers
 };
 
 } // namespace
@@ -207,7 +204,7 @@ Result<UsageNow> read_gpu_usage(std::string_view line) {
 }
 
 void identify_processes(host::FileSystem& files, UsageNow& usage) {
-    Processes processes(files);
+    Processes processes{files};
     for (GpuUsage& gpu : usage.gpus) {
         for (GpuProcess& process : gpu.processes) {
             processes.identify(process);

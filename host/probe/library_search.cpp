@@ -1,9 +1,11 @@
 #include "host/probe/library_search.hpp"
 
 #include "base/ascii.hpp"
+#include "base/json_bytes.hpp"
 #include "base/text.hpp"
 #include "host/environments/cuda_libraries.hpp"
-#include "host/probe/search_path_tag.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -336,6 +338,18 @@ ProbeLibraries probe_libraries(host::FileSystem& files,
     libraries.closed = search.closed();
     libraries.looked_at = search.looked_at();
     return libraries;
+}
+
+std::string write_probe_request(const ProbeRequest& request) {
+    nlohmann::json object = {{"depth", request.depth == ProbeDepth::Full ? "full" : "quick"},
+                             {"all_gpus", request.all_gpus}};
+    if (request.parent) {
+        object["parent"] = *request.parent;
+    }
+    for (const facts::RungRow& rung : facts::k_library_rungs) {
+        object["libraries"][rung.library.word] = bytes_to_json(request.libraries.of(rung.step));
+    }
+    return object.dump();
 }
 
 } // namespace cudaenv::probe

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 namespace cudaenv::probe {
@@ -21,7 +20,7 @@ using nlohmann::json;
 
 // Above these a value is an accident, not a measurement.
 constexpr std::size_t k_most_rungs = 4096;
-constexpr int k_most_gpus = 4096;
+constexpr int k_gpu_limit = 4096;
 constexpr std::size_t k_most_message = 4096;
 constexpr std::size_t k_most_path = 4096; // PATH_MAX
 constexpr std::size_t k_most_word = 256;
@@ -117,7 +116,7 @@ void read_members(const json& line, facts::ProbeRung& rung) {
     }
     rung.compute_mode = number_within(line, "compute_mode", 0, 3);
     rung.mig = flag_at(line, "mig");
-    rung.devices = number_within(line, "devices", 0, k_most_gpus);
+    rung.devices = number_within(line, "devices", 0, k_gpu_limit);
     for (std::string& check : texts_at(line, "checks")) {
         if (rung.checks.size() < k_most_checks) {
             rung.checks.push_back(cut(std::move(check), k_most_word));
@@ -168,7 +167,7 @@ void read_line(std::string_view text, Reading& reading) {
     }
     facts::ProbeRung rung;
     rung.step = *step;
-    rung.gpu = number_within(line, "gpu", 0, k_most_gpus);
+    rung.gpu = number_within(line, "gpu", 0, k_gpu_limit);
     if (line.contains("gpu") && !rung.gpu && !line["gpu"].is_null()) {
         return; // of which GPU it speaks is not known
     }
@@ -218,6 +217,27 @@ std::string last_words_of(const host::ChildOutcome& outcome) {
     return std::string(rest);
 }
 
+// A begin is short; a longer line is skipped.
+constexpr std::size_t k_longest_line = 8192;
+
+void report_begin(std::string_view line, const LadderProgress::Begun& begun) {
+    const auto object = nlohmann::json::parse(line, nullptr, false);
+    if (!object.is_object() || object.value("event", nlohmann::json()) != "begin") {
+        return;
+    }
+    const auto step = object.find("step");
+    const auto* const rung = std::ranges::find_if(facts::k_rungs, [&](const facts::RungRow& row) {
+        return step != object.end() && *step == row.word;
+    });
+    if (rung == facts::k_rungs.end()) {
+        return;
+    }
+    const auto gpu = object.find("gpu");
+    const bool has_gpu =
+        gpu != object.end() && gpu->is_number_integer() && *gpu >= 0 && *gpu < k_gpu_limit;
+    begun(rung->word, has_gpu ? std::optional(gpu->get<int>()) : std::nullopt);
+}
+
 } // namespace
 
 facts::ProbeReport read_probe_report(const host::ChildOutcome& outcome) {
@@ -255,6 +275,26 @@ facts::ProbeReport read_probe_report(const host::ChildOutcome& outcome) {
         }
     }
     return report;
+}
+
+void LadderProgress::read(std::string_view part) {
+    while (!part.empty()) {
+        const auto end = part.find('\n');
+        const std::string_view piece = part.substr(0, end);
+        if (m_line.size() + piece.size() <= k_longest_line) {
+            m_line += piece;
+        } else {
+            m_line.assign(k_longest_line + 1, ' '); // stays too long until its end
+        }
+        if (end == std::string_view::npos) {
+            return;
+        }
+        if (m_line.size() <= k_longest_line) {
+            report_begin(m_line, m_begun);
+        }
+        m_line.clear();
+        part.remove_prefix(end + 1);
+    }
 }
 
 } // namespace cudaenv::probe

@@ -1,10 +1,13 @@
 #include "host/probe/verdict_store.hpp"
 
+#include "base/ascii.hpp"
 #include "base/fd.hpp"
 #include "base/fingerprint.hpp"
 #include "base/json_members.hpp"
-#include "host/probe/machine_stamp.hpp"
+#include "base/text.hpp"
+#include "solver/facts/probe.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -14,6 +17,51 @@
 namespace cudaenv::probe {
 
 namespace {
+
+constexpr std::string_view k_names = "names:"; // so begins a directory's stamp
+constexpr std::string_view k_loader_cache = "ld.so.cache";
+constexpr std::size_t k_loader_cache_limit = std::size_t{4} * 1024 * 1024;
+
+// A file that a probe of that depth may load; each loads libcuda and libcudart.
+bool may_be_loaded(std::string_view name, VerdictDepth depth) {
+    return name.starts_with("libcuda") ||
+           (depth == VerdictDepth::Full &&
+            std::ranges::any_of(facts::k_library_rungs, [&](const facts::RungRow& rung) {
+                return name.starts_with(rung.library.file);
+            }));
+}
+
+std::vector<std::string> cached_names(host::FileSystem& files, const std::string& path) {
+    const std::string text = files.read_file(path, k_loader_cache_limit).value_or("");
+    std::vector<std::string> names;
+    for (const std::string_view name : split(text, '\0')) {
+        if (name.starts_with("lib")) { // each is there a second time with its directory
+            names.emplace_back(name);
+        }
+    }
+    return names;
+}
+
+// Directories below `root` and theirs, `depth` levels: GPUs, MIG instances and their parts.
+void add_names(host::FileSystem& files, const std::string& root, int depth, std::string& text) {
+    for (const std::string& name : files.names_in(root)) {
+        text += '\n' + root + '/' + name;
+        if (depth > 1) {
+            add_names(files, root + '/' + name, depth - 1, text);
+        }
+    }
+}
+
+bool looks_as_far(VerdictDepth depth, VerdictDepth other) {
+    return depth == other || (depth == VerdictDepth::Full && other == VerdictDepth::Quick);
+}
+
+int badness(const KeptVerdict& verdict) {
+    return verdict.verdict == "ok"      ? 0
+           : verdict.verdict == "warns" ? 1
+           : verdict.verdict == "busy"  ? 2
+                                        : 3;
+}
 
 using nlohmann::json;
 
@@ -183,6 +231,118 @@ bool are_as_they_were(host::FileSystem& files, FileStamps& stamps, const Verdict
 }
 
 } // namespace
+
+bool is_of_names(std::string_view stamp) {
+    return stamp.starts_with(k_names);
+}
+
+const FileStamps::Look& FileStamps::look(const std::string& path) {
+    if (const auto found = m_looks.find(path); found != m_looks.end()) {
+        return found->second;
+    }
+    Look look;
+    if (const auto status = m_files->status(path); !status) {
+        look.stamp = "absent";
+    } else if (status->kind == host::FileKind::Directory) {
+        if (auto names = m_files->list_directory(path)) {
+            look.names = *std::move(names);
+            look.all = host::base_name(path) == "nvidia"; // of wheels: each name is a package
+        } else {
+            look.stamp = "closed";
+        }
+    } else if (host::base_name(path) == k_loader_cache) {
+        look.names = cached_names(*m_files, path);
+    } else {
+        // Who may read it too: no change of that is a change of its times.
+        look.stamp = fmt::format("{}:{}:{:o}:{}:{}", status->size, status->modified_ns,
+                                 status->mode, status->owner, status->group);
+    }
+    return m_looks.emplace(path, std::move(look)).first->second;
+}
+
+std::string FileStamps::of(const std::string& path, VerdictDepth depth) {
+    const Look& seen = look(path);
+    if (!seen.stamp.empty()) {
+        return seen.stamp;
+    }
+    std::string text;
+    for (const std::string& name : seen.names) {
+        if (seen.all || may_be_loaded(host::base_name(name), depth)) {
+            text += name + '\n';
+        }
+    }
+    return std::string(k_names) + fingerprint(text);
+}
+
+std::string machine_stamp(host::FileSystem& files, const std::optional<DriverFiles>& looked_at) {
+    std::string text = files.read_file("/proc/sys/kernel/random/boot_id").value_or("");
+    const DriverFiles driver = looked_at ? *looked_at : look_at_driver(files);
+    text += driver.module_text;
+    if (!driver.library.empty()) {
+        text += driver.library + ' ' + FileStamps(files).of(driver.library, VerdictDepth::Quick);
+    }
+    add_names(files, "/proc/driver/nvidia/gpus", 1, text);
+    // gpu0/mig/gi1/ci0/access
+    add_names(files, "/proc/driver/nvidia/capabilities", 4, text);
+    return text;
+}
+
+std::string devices_stamp(host::FileSystem& files) {
+    std::string text;
+    for (const std::string& name : files.names_in("/dev")) {
+        constexpr std::string_view k_begin = "nvidia";
+        if (name.starts_with(k_begin) && name.size() > k_begin.size() &&
+            is_digit(name[k_begin.size()])) {
+            text += '\n' + name;
+        }
+    }
+    return text;
+}
+
+std::string name_of_machine(host::FileSystem& files) {
+    return std::string(trim(files.read_file("/proc/sys/kernel/hostname").value_or("")));
+}
+
+std::string_view name_of(VerdictDepth depth) {
+    constexpr auto k_depths = std::to_array<std::string_view>({"quick", "full", "build"});
+    return k_depths.at(static_cast<std::size_t>(depth));
+}
+
+bool is_transient(std::string_view verdict) {
+    return verdict == "busy" || verdict == "crashed" || verdict == "timeout";
+}
+
+bool is_well(const KeptVerdict& verdict) {
+    return verdict.verdict == "ok" || verdict.verdict == "warns";
+}
+
+bool passes(const KeptVerdict& verdict) {
+    return is_transient(verdict.verdict) || (!is_well(verdict) && verdict.of_the_moment);
+}
+
+bool is_out_of_time(const KeptVerdict& verdict, std::int64_t now) {
+    return now < verdict.at ||
+           (passes(verdict) && now - verdict.at >= std::chrono::seconds(k_transient_life).count());
+}
+
+bool replaces(const KeptVerdict& verdict, const KeptVerdict& earlier) {
+    const bool looked = std::ranges::find(verdict.left_out, earlier.step) == verdict.left_out.end();
+    if (!looks_as_far(verdict.depth, earlier.depth) || (!looked && !is_well(earlier))) {
+        return false;
+    }
+    // What the system's state breaks is no chance: that all was well is over.
+    return !passes(verdict) || passes(earlier) ||
+           (!is_transient(verdict.verdict) && is_well(earlier));
+}
+
+bool is_worth_keeping(const KeptVerdict& verdict) {
+    return verdict.depth != VerdictDepth::Build || !is_well(verdict);
+}
+
+bool is_worse_than(const KeptVerdict& verdict, const KeptVerdict& other) {
+    return badness(verdict) != badness(other) ? badness(verdict) > badness(other)
+                                              : verdict.at >= other.at;
+}
 
 VerdictGrounds grounds_of(host::FileSystem& files, VerdictDepth depth,
                           const std::vector<std::string>& paths) {

@@ -5,7 +5,7 @@
 // boot, the loaded module and the driver's library, the GPUs and MIG instances, the environment's
 // runtime libraries and what else of them could be found where they were looked for, the variables
 // that change a driver's answers. A failure that none of these shows is reported for an hour, as
-// whoever judged it said (verdict_rules.hpp). A machine or a kind of shell takes nothing from
+// whoever judged it said (Keep, below). A machine or a kind of shell takes nothing from
 // another. Files are looked at, never opened but for a few of /proc and the loader's cache. Best
 // effort: a store that is missing, broken or not ours alone counts as empty.
 #pragma once
@@ -13,17 +13,105 @@
 #include "base/private_store.hpp"
 #include "host/file_system.hpp"
 #include "host/probe/driver_files.hpp"
-#include "host/probe/file_stamps.hpp"
-#include "host/probe/verdict_rules.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cudaenv::probe {
+
+// The verdict of an earlier probe: how long it is reported, and what replaces it. Pure.
+//
+// Law: a probe that went less far, or skipped rungs, replaces no result beyond that depth or of
+// those rungs. A temporary verdict hides no lasting one. A test checks every cell of the tables in
+// docs/probe.md.
+
+// How far the probe went. The full ladder includes the quick one. A build is independent of both,
+// and depends on more.
+enum class VerdictDepth { Quick, Full, Build };
+std::string_view name_of(VerdictDepth depth); // "quick", "full", "build"
+
+struct KeptVerdict {
+    std::string verdict; // "ok", "fails": judge::name_of
+    std::string step;    // the first rung that failed, else the first that warns; empty: none
+    std::string code;    // its
+    std::string summary;
+    std::int64_t at = 0; // seconds since the epoch
+    VerdictDepth depth = VerdictDepth::Quick;
+    // Rungs that it skipped though it reached that depth: an earlier failure there stays. Not
+    // saved.
+    std::vector<std::string> left_out = {};
+    // No file shows that its failure was repaired (judge::JudgedStep::of_the_moment).
+    bool of_the_moment = false;
+};
+
+// "busy", "crashed", "timeout": the next probe may say something else.
+bool is_transient(std::string_view verdict);
+// "ok" and "warns".
+bool is_well(const KeptVerdict& verdict);
+// It is reported for an hour, and then ignored.
+bool passes(const KeptVerdict& verdict);
+inline constexpr std::chrono::hours k_transient_life{1};
+
+// At that time, in seconds since the epoch: in the future (a clock was set back), or expired.
+bool is_out_of_time(const KeptVerdict& verdict, std::int64_t now);
+// Of the same environment and shell: `verdict` replaces `earlier`.
+bool replaces(const KeptVerdict& verdict, const KeptVerdict& earlier);
+// A good verdict of a build says nothing about the ladder: it only deletes a stored failure.
+bool is_worth_keeping(const KeptVerdict& verdict);
+// Of two that hold: `verdict` is reported rather than `other`: the worse one; of two equal ones the
+// newer.
+bool is_worse_than(const KeptVerdict& verdict, const KeptVerdict& other);
+
+// How the files are that a verdict rests on, in short texts that are compared with themselves from
+// one run to the next.
+//
+// Law: files are looked at, never opened but the loader's cache; each once, whoever asks.
+class FileStamps {
+public:
+    // For as long as what was seen is to be believed: one question, or one probe's begin.
+    explicit FileStamps(host::FileSystem& files) : m_files(&files) {}
+
+    // Size and time; a package's upgrade changes one of them. Of a directory, and of the loader's
+    // cache, the names that a probe so deep may load: what else is there changes with every
+    // package.
+    std::string of(const std::string& path, VerdictDepth depth);
+
+private:
+    struct Look {
+        std::string stamp; // empty: that of the names
+        std::vector<std::string> names;
+        bool all = false; // names of whatever kind count
+    };
+    const Look& look(const std::string& path);
+
+    host::FileSystem* m_files;
+    std::map<std::string, Look> m_looks;
+};
+
+// Of a stamp: it depends on how deep the probe looks.
+bool is_of_names(std::string_view stamp);
+
+// The machine as every verdict rests on it: this boot, the loaded module, libcuda, GPUs and MIG
+// instances. Law: a few files of /proc are read, the rest is looked at.
+
+// `looked_at`: as whoever asks has seen the driver already.
+std::string machine_stamp(host::FileSystem& files,
+                          const std::optional<DriverFiles>& looked_at = {});
+
+// /dev/nvidia0 and the like: a container has those that it was given, /proc shows all. Not among
+// what a probe's grounds are, since the driver may make them for it.
+std::string devices_stamp(host::FileSystem& files);
+
+// Whose entries are this machine's where several share a home: its host name. /etc/machine-id is
+// the image's in containers, one for all nodes that run it; a name that each container has for
+// itself costs an entry, which goes when the store is full.
+std::string name_of_machine(host::FileSystem& files);
 
 // For whom it holds, besides what is found out about the machine.
 struct VerdictQuestion {

@@ -3,7 +3,6 @@
 #include "base/environment_files.hpp"
 #include "base/printable.hpp"
 #include "host/project/project.hpp"
-#include "host/project/project_search.hpp"
 #include "solver/pins/pins.hpp"
 #include "solver/pins/project_file.hpp"
 #include "solver/pins/toml_document.hpp"

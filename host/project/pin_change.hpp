@@ -4,7 +4,7 @@
 
 #include "base/result.hpp"
 #include "host/environment.hpp"
-#include "host/project/config_files.hpp"
+#include "host/project/project.hpp"
 
 #include <optional>
 #include <span>

@@ -138,53 +138,53 @@ bool lets_others_write(const Fd& file) {
 }
 
 // Judges one file, directory or link on the way to `file`.
-class Judge {
-public:
-    Judge(const std::string& file, const Trust& trust) : m_file(file), m_trust(trust) {}
+struct Judge {
+    const std::string& file;
+    const Trust& trust;
 
     std::optional<SkippedFile> owner(const Place& place) const {
         const uid_t owner = place.status.stx_uid;
-        if (owner == m_trust.user || owner == 0 ||
-            std::ranges::find(m_trust.owners, owner) != m_trust.owners.end() ||
+        if (owner == trust.user || owner == 0 ||
+            std::ranges::find(trust.owners, owner) != trust.owners.end() ||
             is_of_trusted_group(place)) {
             return std::nullopt;
         }
         // No remedy: a file that somebody else has laid here is not to be adopted.
         return SkippedFile{
-            m_file,
+            file,
             subject(place) + "belongs to " + shown_user(owner) + ", not to " +
-                (m_trust.user == 0 ? std::string("root") : shown_user(m_trust.user) + " or root"),
+                (trust.user == 0 ? std::string("root") : shown_user(trust.user) + " or root"),
             {}};
     }
 
     std::optional<SkippedFile> writers(const Place& place) const {
         if ((place.status.stx_mode & S_IWOTH) != 0) {
-            return SkippedFile{m_file, subject(place) + "is writable by everyone",
+            return SkippedFile{file, subject(place) + "is writable by everyone",
                                "chmod o-w " + printable(place.path)};
         }
         const gid_t gid = place.status.stx_gid;
         if ((place.status.stx_mode & S_IWGRP) == 0 || gid == 0) {
             return std::nullopt;
         }
-        const Group group = group_of(gid, m_trust.user);
+        const Group group = group_of(gid, trust.user);
         if (lets_others_write(place.fd)) {
-            return SkippedFile{m_file,
+            return SkippedFile{file,
                                subject(place) + "is writable by others by its access control list",
                                "setfacl -b " + printable(shell_word(place.path))};
         }
         if (is_own_group(gid) || is_trusted(group)) {
             return std::nullopt;
         }
-        if (m_trust.is_for_config) {
-            return SkippedFile{m_file,
+        if (trust.is_for_config) {
+            return SkippedFile{file,
                                subject(place) + "is writable by the group " + printable(group.name),
                                "chmod g-w " + printable(shell_word(place.path))};
         }
         std::string remedy = "cudaenv config set activate.trusted_groups";
-        for (const std::string& trusted : m_trust.groups) {
+        for (const std::string& trusted : trust.groups) {
             remedy += ' ' + shell_word(trusted);
         }
-        return SkippedFile{m_file,
+        return SkippedFile{file,
                            subject(place) + "is writable by the group " + printable(group.name),
                            printable(remedy + ' ' + shell_word(group.name))};
     }
@@ -209,18 +209,17 @@ public:
         return std::nullopt;
     }
 
-private:
     [[nodiscard]] bool is_trusted(const Group& group) const {
-        return std::ranges::find(m_trust.groups, group.name) != m_trust.groups.end();
+        return std::ranges::find(trust.groups, group.name) != trust.groups.end();
     }
 
     // What a member of a trusted group has made for the group.
     [[nodiscard]] bool is_of_trusted_group(const Place& place) const {
-        if (m_trust.groups.empty()) {
+        if (trust.groups.empty()) {
             return false;
         }
         const gid_t gid = place.status.stx_gid;
-        const Group group = group_of(gid, m_trust.user);
+        const Group group = group_of(gid, trust.user);
         const Account owner = account_of(place.status.stx_uid);
         return is_trusted(group) && !owner.name.empty() &&
                (owner.group == gid ||
@@ -229,17 +228,14 @@ private:
 
     // The group of the user's own, or of one of the owners.
     [[nodiscard]] bool is_own_group(gid_t gid) const {
-        return group_of(gid, m_trust.user).is_own ||
-               std::ranges::any_of(m_trust.owners,
+        return group_of(gid, trust.user).is_own ||
+               std::ranges::any_of(trust.owners,
                                    [&](uid_t owner) { return group_of(gid, owner).is_own; });
     }
 
     [[nodiscard]] std::string subject(const Place& place) const {
-        return place.path == m_file ? "" : printable(place.path) + ' ';
+        return place.path == file ? "" : printable(place.path) + ' ';
     }
-
-    const std::string& m_file;
-    const Trust& m_trust;
 };
 
 SkippedFile unreachable(const std::string& file, int problem) {
@@ -400,7 +396,7 @@ std::string SkippedFile::text() const {
 }
 
 TrustedFile read_trusted_file(const std::string& path, const Trust& trust) {
-    const Judge judge(path, trust);
+    const Judge judge{path, trust};
     Walk walk(judge, path);
     const int problem = walk.go();
     if (walk.objection()) {
@@ -427,7 +423,7 @@ std::optional<SkippedFile> objection_to(int fd, const std::string& path, const T
     if (const int problem = place.fd ? look_at(place) : errno) {
         return unreachable(path, problem);
     }
-    const Judge judge(path, trust);
+    const Judge judge{path, trust};
     auto reason = judge.owner(place);
     return reason || S_ISLNK(place.status.stx_mode) ? reason : judge.writers(place);
 }
@@ -435,7 +431,7 @@ std::optional<SkippedFile> objection_to(int fd, const std::string& path, const T
 std::optional<SkippedFile> reason_to_skip(const std::string& directory, const char* name,
                                           const Trust& trust) {
     const std::string file = directory + (directory == "/" ? "" : "/") + name;
-    const Judge judge(file, trust);
+    const Judge judge{file, trust};
     Walk walk(judge, directory);
     if (const int problem = walk.go()) {
         return walk.objection() ? walk.objection() : unreachable(file, problem);

@@ -5,16 +5,19 @@
 #include "base/ranges.hpp"
 #include "base/shell_word.hpp"
 #include "base/text.hpp"
-#include "kernels/judge/verdict.hpp"
 #include "solver/knowledge/findings.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace cudaenv::judge {
 
 namespace {
+
+constexpr auto k_verdicts = std::to_array<std::string_view>(
+    {"ok", "warns", "fails", "no-driver", "no-gpu", "driver-broken", "busy", "crashed", "timeout"});
 
 // 11.8 of libcudart.so.11.8.89; none of libcudart.so.12.
 std::optional<DottedVersion> version_in_name(std::string_view path) {
@@ -89,6 +92,10 @@ std::string first_characters(std::string_view text, std::size_t most) {
 }
 
 } // namespace
+
+std::string_view name_of(ProbeVerdict verdict) {
+    return k_verdicts.at(static_cast<std::size_t>(verdict));
+}
 
 bool Scene::in_container() const {
     return context->host != nullptr && !context->host->platform.container.empty();
@@ -223,8 +230,9 @@ Finding found(std::string_view code, std::string_view situation, facts::Argument
         finding.verdict = ProbeVerdict::Ok;
         break;
     }
-    if (const auto verdict = verdict_named(row.verdict)) {
-        finding.verdict = *verdict;
+    if (const auto* const known = std::ranges::find(k_verdicts, row.verdict);
+        known != k_verdicts.end()) {
+        finding.verdict = static_cast<ProbeVerdict>(known - k_verdicts.begin());
     }
     finding.of_the_moment = row.passes;
     return finding;

@@ -219,8 +219,7 @@ Finding judge_rung(const Scene& scene, const facts::ProbeRung& rung, bool is_bro
 // Not tried, for that reason.
 Finding skipped(std::string detail);
 
-// details.cpp: what a rung that went well says in its line: "machine code for sm_90, result
-// correct".
+// What a rung that went well says in its line: "machine code for sm_90, result correct".
 std::string detail_of(const Scene& scene, const facts::ProbeRung& rung);
 
 } // namespace cudaenv::judge

@@ -1,4 +1,4 @@
-#include "kernels/cuda_version.hpp"
+#include "kernels/driver_api.hpp"
 #include "kernels/rungs/library_numbers.hpp"
 #include "kernels/rungs/rungs.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "kernels/gpu_under_test.hpp"
 #include "kernels/reporter.hpp"
-#include "kernels/rungs/load_first.hpp"
+#include "kernels/rungs/library_numbers.hpp"
 #include "kernels/rungs/stop.hpp"
 
 #include <cstddef>

@@ -1,7 +1,5 @@
 #include "kernels/code_on_gpu.hpp"
-#include "kernels/cuda_version.hpp"
-#include "kernels/device_image.hpp"
-#include "kernels/ptx/isa.hpp"
+#include "kernels/driver_api.hpp"
 #include "kernels/ptx/ptx_text.hpp"
 #include "kernels/rungs/library_numbers.hpp"
 #include "kernels/rungs/rungs.hpp"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/compute_capability.hpp"
+#include "kernels/rungs/stop.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -53,5 +54,17 @@ std::vector<float> cross_correlation(std::span<const float> image, std::size_t s
 // the size of the right value (of 1 for a smaller one).
 std::optional<std::string> first_difference(std::span<const float> got,
                                             std::span<const float> right, double tolerance);
+
+// How a rung loads its library.
+struct LoadedLibrary {
+    void* handle = nullptr;
+    std::string path;  // links followed; of a refusal the refused file, by the name it had
+    MaybeStop refusal; // why a file that exists was not loaded; none: no file exists
+};
+// dlopen of one file, which is reported first; null with the reason in `refusal`. A file that is
+// cut short is not opened: mapping it would end the process.
+void* open_whole(const std::string& file, MaybeStop& refusal);
+// dlopen of the first of `files` that loads.
+LoadedLibrary load_first(const std::vector<std::string>& files);
 
 } // namespace cudaenv::kernels

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/compute_capability.hpp"
-#include "kernels/rungs/load_first.hpp"
+#include "kernels/rungs/library_numbers.hpp"
 
 #include <cstddef>
 #include <string>

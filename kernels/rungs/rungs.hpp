@@ -7,9 +7,11 @@
 #pragma once
 
 #include "kernels/gpu_under_test.hpp"
+#include "kernels/occupancy.hpp"
 #include "kernels/rungs/gpu_work.hpp"
 #include "solver/facts/probe_rungs.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,5 +55,30 @@ void climb_each_gpu(facts::ProbeStep step, std::span<const GpuUnderTest> gpus,
         end_rung(rung, stop);
     }
 }
+
+// The rungs with which every ladder begins: the driver, each GPU, the environment's libcudart. Each
+// begins and ends its own rung (kernels/reporter.hpp).
+//
+// Law: no setting of a GPU is touched; a refusal is reported as the call and its number, nothing is
+// retried; nothing throws.
+
+// The driver's library is loaded into `api`. False: it was not.
+bool climb_library(DriverApi& api);
+
+struct DriverAnswer {
+    int devices = 0;
+    std::optional<DottedVersion> cuda;
+};
+// cuInit, the driver's CUDA version, how many devices. None: it failed.
+std::optional<DriverAnswer> climb_driver(const DriverApi& api);
+
+// One device, and whether it is left alone. None: it failed.
+std::optional<GpuUnderTest> climb_gpu(const DriverApi& api, int ordinal, OccupancySource& nvml);
+
+enum class RuntimeFound { Answers, Absent, Fails };
+// The environment's libcudart answers. It asks the loader for libcuda.so.1 and gets the one that
+// the probe has opened, wherever that was.
+RuntimeFound climb_runtime(const std::vector<std::string>& files, const DriverApi& driver,
+                           RuntimeApi& api);
 
 } // namespace cudaenv::kernels

@@ -81,7 +81,7 @@ struct RungRow {
     RungDepth depth = RungDepth::Quick;
     bool of_machine = false;    // rests on the machine alone: it fails in every environment
     std::string_view runs = {}; // what it runs on the GPU
-    std::string_view done = {}; // its line where it succeeds; empty: kernels/judge/details.cpp
+    std::string_view done = {}; // its line where it succeeds; empty: kernels/judge/judge_rung.cpp
     ProbedLibrary library = {}; // of RungSubject::Library
 };
 

@@ -1,6 +1,6 @@
 // Any bytes as a repodata.json.zst: decompressed within the bound that was given, or refused with
 // one Error. And any bytes, compressed: they come back whole.
-#include "host/channels/zstd_stream.hpp"
+#include "host/channels/repodata_file.hpp"
 #include "tests/fuzz/require.hpp"
 
 #include <zstd.h>

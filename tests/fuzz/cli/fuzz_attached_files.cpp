@@ -3,10 +3,8 @@
 // taken out to the byte, pip reads the user's own options as before, and a text that is refused
 // gives one Error.
 #include "base/raw_bytes.hpp"
-#include "cli/commands/created_file.hpp"
+#include "cli/commands/file_changes.hpp"
 #include "cli/commands/kernelspec.hpp"
-#include "cli/commands/marked_block.hpp"
-#include "cli/commands/pinned_file.hpp"
 #include "cli/commands/pip_conf.hpp"
 #include "tests/fuzz/require.hpp"
 

@@ -1,8 +1,8 @@
 // Any bytes as a compiled module or a shared library: read or refused, and what is read of it are
 // whole names.
-#include "check/extensions/cxx_abi.hpp"
 #include "check/extensions/elf_file.hpp"
-#include "host/probe/search_path_tag.hpp"
+#include "check/extensions/torch_libraries.hpp"
+#include "host/probe/loader_directories.hpp"
 #include "tests/fuzz/require.hpp"
 
 #include <cstddef>

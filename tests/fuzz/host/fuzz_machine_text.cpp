@@ -1,18 +1,17 @@
 // Any bytes as what a machine's files and programs say of it: module files, version files, headers,
 // nvcc's, nvidia-smi's, compilers' and the driver's texts, frameworks' own files, names of packages
 // and compilers. Read or passed over; a directory is absolute and on one line.
-#include "host/compiler_bounds.hpp"
 #include "host/compilers.hpp"
 #include "host/conda_installs.hpp"
-#include "host/driver_text.hpp"
+#include "host/driver.hpp"
 #include "host/environments/frameworks.hpp"
 #include "host/environments/packages.hpp"
 #include "host/gpus.hpp"
 #include "host/modulefile.hpp"
 #include "host/platform.hpp"
 #include "host/silent_paths.hpp"
-#include "host/toolkit_places.hpp"
 #include "host/toolkit_text.hpp"
+#include "host/toolkits.hpp"
 #include "tests/fuzz/require.hpp"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Any bytes as a .pth file and as an egg-link: directories come back absolute.
-#include "check/inventory/source_text.hpp"
+#include "check/inventory/metadata_text.hpp"
 #include "tests/fuzz/require.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Any bytes as places that a configuration names. The first line is one path or channel: an
 // absolute path comes of it, or one Error. All lines are ~/.conda/environments.txt: what is listed
 // is found by its name, and each environment once.
-#include "host/channels/channel_location.hpp"
+#include "host/channels/channel_source.hpp"
 #include "host/conda_installs.hpp"
 #include "host/names/environment_names.hpp"
 #include "tests/fuzz/require.hpp"

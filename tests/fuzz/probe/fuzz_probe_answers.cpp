@@ -2,10 +2,10 @@
 // they come), as what compilers and the programs that they built say, and as what /proc says of a
 // process on a GPU: read within bounds, or refused with one Error; the same however it is cut.
 #include "base/raw_bytes.hpp"
+#include "host/driver.hpp"
+#include "host/probe/build_trial.hpp"
 #include "host/probe/gpu_usage.hpp"
-#include "host/probe/ladder_progress.hpp"
-#include "host/probe/trial_words.hpp"
-#include "host/probe_facts.hpp"
+#include "host/probe/probe_report.hpp"
 #include "tests/fuzz/require.hpp"
 #include "tests/support/fake_disk.hpp"
 

@@ -2,9 +2,7 @@
 // passed over; a command is a call of one dotted name and nothing else; a manifest that is read
 // writes as one that reads the same.
 #include "check/repair/conda_source.hpp"
-#include "check/repair/entry_point.hpp"
-#include "check/repair/kept_manifest.hpp"
-#include "check/repair/placeholder.hpp"
+#include "check/repair/kept_store.hpp"
 #include "tests/fuzz/require.hpp"
 
 #include <algorithm>

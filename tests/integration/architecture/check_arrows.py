@@ -61,7 +61,7 @@ ADAPTERS = {
     "solv": ["solver/solv/engine.cpp"],
     "simdjson": ["solver/knowledge/table.cpp", "check/inventory/conda_meta.cpp"],
     "openssl": ["check/inventory/sha256_file.cpp"],
-    "zstd": ["host/channels/zstd_stream.cpp"],
+    "zstd": ["host/channels/repodata_file.cpp"],
     "zlib": ["shellhooks/patch/direnv_diff.cpp"],
     "libelf": ["check/extensions/elf_file.cpp"],
     "boost": ["daemon/"],

@@ -1,6 +1,6 @@
 // Names of real conda packages: each build of a framework says what it was built with.
 #include "base/fd.hpp"
-#include "host/channels/zstd_stream.hpp"
+#include "host/channels/repodata_file.hpp"
 #include "host/environments/environments.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_tree.hpp"

@@ -1,7 +1,7 @@
 // The machine that runs the tests, whatever it is.
-#include "host/compiler_bounds.hpp"
 #include "host/driver.hpp"
 #include "host/examine.hpp"
+#include "host/toolkit_text.hpp"
 #include "solver/facts/host_json.hpp"
 #include "solver/knowledge/knowledge.hpp"
 #include "tests/support/temporary_tree.hpp"

@@ -1,6 +1,5 @@
 // cudaenv-probe itself, over a library that answers as the driver's does.
 #include "host/driver.hpp"
-#include "host/probe_facts.hpp"
 #include "tests/support/fake_disk.hpp"
 #include "tests/support/temporary_tree.hpp"
 

@@ -13,7 +13,6 @@
 //                                            "records_read"
 // Names of files are bytes: each byte is the character of that number (Latin-1).
 #include "check/inventory/examine.hpp"
-#include "check/inventory/kept_inventory.hpp"
 #include "check/inventory/read_inventory.hpp"
 #include "solver/facts/claims.hpp"
 

@@ -1,4 +1,4 @@
-#include "host/project/project_search.hpp"
+#include "host/project/project.hpp"
 #include "scratch.hpp"
 
 #include <catch2/catch_test_macros.hpp>

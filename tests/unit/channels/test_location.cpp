@@ -1,4 +1,4 @@
-#include "host/channels/channel_location.hpp"
+#include "host/channels/channel_source.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

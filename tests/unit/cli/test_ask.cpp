@@ -1,5 +1,5 @@
 #include "cli/ask.hpp"
-#include "protocol/patience.hpp"
+#include "protocol/message.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

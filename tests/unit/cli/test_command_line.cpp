@@ -1,7 +1,6 @@
 #include "base/text.hpp"
 #include "cli/command_line.hpp"
 #include "cli/command_table.hpp"
-#include "cli/help.hpp"
 #include "tests/support/places.hpp"
 
 #include <catch2/catch_test_macros.hpp>

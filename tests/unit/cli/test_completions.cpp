@@ -1,5 +1,5 @@
+#include "cli/command_line.hpp"
 #include "cli/command_table.hpp"
-#include "cli/help.hpp"
 #include "shellhooks/hooks/shell.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,4 +1,4 @@
-#include "cli/commands/marked_block.hpp"
+#include "cli/commands/file_changes.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,4 +1,4 @@
-#include "cli/terminal.hpp"
+#include "cli/progress_line.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,4 +1,4 @@
-#include "cli/commands/pinned_file.hpp"
+#include "cli/commands/file_changes.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,6 +1,6 @@
 #include "daemon/probe/building.hpp"
 #include "daemon/probe/probe.hpp"
-#include "protocol/patience.hpp"
+#include "protocol/message.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

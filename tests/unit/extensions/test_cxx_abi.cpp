@@ -1,4 +1,4 @@
-#include "check/extensions/cxx_abi.hpp"
+#include "check/extensions/torch_libraries.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,4 +1,4 @@
-#include "host/compiler_bounds.hpp"
+#include "host/toolkit_text.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,6 +1,5 @@
-#include "host/driver_text.hpp"
+#include "host/driver.hpp"
 #include "host/gpus.hpp"
-#include "host/probe_facts.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,4 +1,4 @@
-#include "host/remembering_file_system.hpp"
+#include "host/file_system.hpp"
 #include "tests/support/fake_disk.hpp"
 
 #include <catch2/catch_test_macros.hpp>

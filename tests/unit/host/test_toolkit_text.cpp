@@ -1,5 +1,5 @@
-#include "host/toolkit_places.hpp"
 #include "host/toolkit_text.hpp"
+#include "host/toolkits.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

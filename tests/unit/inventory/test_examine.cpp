@@ -1,5 +1,5 @@
 #include "check/inventory/examine.hpp"
-#include "check/inventory/hex_digest.hpp"
+#include "check/inventory/sha256_file.hpp"
 #include "tests/support/temporary_tree.hpp"
 
 #include <catch2/catch_test_macros.hpp>

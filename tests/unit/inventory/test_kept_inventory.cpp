@@ -1,4 +1,3 @@
-#include "check/inventory/kept_inventory.hpp"
 #include "check/inventory/read_inventory.hpp"
 #include "tests/support/temporary_tree.hpp"
 

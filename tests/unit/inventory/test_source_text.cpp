@@ -1,4 +1,4 @@
-#include "check/inventory/source_text.hpp"
+#include "check/inventory/metadata_text.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,5 +1,5 @@
 #include "kernels/checks.hpp"
-#include "kernels/device_image.hpp"
+#include "kernels/code_on_gpu.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

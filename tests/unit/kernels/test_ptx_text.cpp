@@ -1,4 +1,3 @@
-#include "kernels/ptx/isa.hpp"
 #include "kernels/ptx/ptx_text.hpp"
 
 #include <catch2/catch_test_macros.hpp>

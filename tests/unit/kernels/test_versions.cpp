@@ -1,6 +1,6 @@
 #include "base/driver_file.hpp"
-#include "kernels/cuda_version.hpp"
-#include "kernels/ptx/isa.hpp"
+#include "kernels/driver_api.hpp"
+#include "kernels/ptx/ptx_text.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <climits>

@@ -1,4 +1,4 @@
-#include "host/probe/ladder_progress.hpp"
+#include "host/probe/probe_report.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -51,6 +51,6 @@ TEST_CASE("what is no rung's begin is passed over, and what comes after it is no
     }
     // A GPU that none can be is left out.
     CHECK(begun_in(R"({"event": "begin", "step": "ptx", "gpu": -1})"
-               "\n",
-               4096) == std::vector<std::string>{"ptx"});
+                   "\n",
+                   4096) == std::vector<std::string>{"ptx"});
 }

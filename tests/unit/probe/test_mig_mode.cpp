@@ -1,4 +1,4 @@
-#include "host/probe/mig_mode.hpp"
+#include "host/probe/driver_files.hpp"
 #include "tests/support/fake_processes.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,4 +1,4 @@
-#include "host/probe/probe_request.hpp"
+#include "host/probe/library_search.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "host/probe/search_path_tag.hpp"
+#include "host/probe/loader_directories.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,5 +1,5 @@
 #include "base/raw_bytes.hpp"
-#include "host/probe/trial_words.hpp"
+#include "host/probe/build_trial.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,6 +1,6 @@
 // The tables of docs/probe.md are the rules: every cell is checked.
 #include "base/text.hpp"
-#include "host/probe/verdict_rules.hpp"
+#include "host/probe/verdict_store.hpp"
 #include "tests/support/places.hpp"
 
 #include <catch2/catch_test_macros.hpp>

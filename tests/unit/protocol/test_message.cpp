@@ -1,5 +1,4 @@
 #include "base/variables.hpp"
-#include "protocol/error_json.hpp"
 #include "protocol/frame.hpp"
 #include "protocol/message.hpp"
 

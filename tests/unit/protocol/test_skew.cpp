@@ -1,4 +1,4 @@
-#include "protocol/skew.hpp"
+#include "protocol/message.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,5 +1,4 @@
 #include "check/repair/conda_source.hpp"
-#include "check/repair/package_caches.hpp"
 #include "tests/support/temporary_tree.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,4 +1,4 @@
-#include "check/repair/kept_manifest.hpp"
+#include "check/repair/kept_store.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,4 +1,4 @@
-#include "check/repair/placeholder.hpp"
+#include "check/repair/conda_source.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

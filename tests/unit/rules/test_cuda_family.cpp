@@ -1,4 +1,4 @@
-#include "check/rules/family_member.hpp"
+#include "check/rules/torch_pairing.hpp"
 #include "tests/unit/rules/cuda_environments.hpp"
 
 #include <catch2/catch_test_macros.hpp>

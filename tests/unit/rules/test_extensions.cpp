@@ -1,4 +1,4 @@
-#include "check/rules/module_names.hpp"
+#include "check/rules/foreign_modules.hpp"
 #include "tests/unit/rules/cuda_environments.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,4 +1,4 @@
-#include "check/rules/install_text.hpp"
+#include "check/rules/evidence.hpp"
 #include "tests/unit/rules/context_builder.hpp"
 
 #include <catch2/catch_test_macros.hpp>

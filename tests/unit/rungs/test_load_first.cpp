@@ -1,5 +1,5 @@
 #include "kernels/library_files.hpp"
-#include "kernels/rungs/load_first.hpp"
+#include "kernels/rungs/library_numbers.hpp"
 #include "tests/support/temporary_tree.hpp"
 
 #include <catch2/catch_test_macros.hpp>

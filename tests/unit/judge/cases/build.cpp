@@ -1,5 +1,5 @@
 // The compiler, and torch's extensions.
-#include "host/probe/trial_words.hpp"
+#include "host/probe/build_trial.hpp"
 #include "tests/unit/judge/cases/rows.hpp"
 
 namespace cudaenv::testing {

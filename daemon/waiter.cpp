@@ -1,4 +1,4 @@
-#include "daemon/heartbeat.hpp"
+#include "daemon/waiter.hpp"
 
 #include <utility>
 

@@ -1,8 +1,6 @@
-#include "host/observed/recording_file_system.hpp"
+#include "host/observed/observed_cache.hpp"
 
 #include "base/text.hpp"
-
-#include <algorithm>
 
 namespace cudaenv::observed {
 
