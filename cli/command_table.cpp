@@ -129,6 +129,12 @@ constexpr auto k_check = std::to_array<OptionRow>({
      .help = "lowest severity for exit status 1: error (default), warning or note",
      .choices = CUDAENV_CHOICES("error warning note")},
     {.name = "ignore", .value = "CODE", .help = "do not report this finding", .repeats = true},
+    {.name = "accept",
+     .value = "CODE:NAME",
+     .help = "do not report this finding of this environment again, as in CE104:torch",
+     .repeats = true,
+     .not_with = "fix"},
+    {.name = "all", .help = "also show accepted findings", .not_with = "fix"},
 });
 constexpr auto k_check_statuses = std::to_array<StatusRow>({
     {"0", "no finding of the severity of --fail-on (default: error) or higher"},

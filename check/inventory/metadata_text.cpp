@@ -227,6 +227,24 @@ Result<facts::DirectUrl> parse_direct_url(std::string_view text) {
     return direct_url;
 }
 
+bool is_of_conda_build(const facts::DirectUrl& direct_url) {
+    std::string_view rest = direct_url.url;
+    constexpr std::string_view k_work = "/work";
+    for (auto at = rest.find(k_work); rest.starts_with("file:") && at != std::string_view::npos;
+         at = rest.find(k_work, at + 1)) {
+        const auto after = rest.substr(at + k_work.size());
+        const auto above = rest.substr(0, at);
+        const auto name = above.substr(above.rfind('/') + 1);
+        const auto stamp = name.substr(name.rfind('_') + 1);
+        constexpr std::size_t k_seconds = 10; // and with milliseconds, 13
+        if ((after.empty() || after.starts_with('/')) && name.size() > stamp.size() &&
+            stamp.size() >= k_seconds && std::ranges::all_of(stamp, is_digit)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 PathFileText parse_path_file(std::string_view text, std::string_view site, ClaimedPaths& paths) {
     PathFileText path_file;
     if (text.starts_with("\xef\xbb\xbf")) {

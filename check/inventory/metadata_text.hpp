@@ -40,6 +40,10 @@ WheelText parse_wheel(std::string_view text);
 // "[extra:marker]" and names below it, as Requires-Dist has them.
 std::vector<std::string> parse_requires_txt(std::string_view text);
 
+// Left by conda-build or rattler-build: "file:///home/conda/feedstock_root/build_artifacts/
+// numpy_1700000000000/work", whose directory is another machine's. pip, which does not know it,
+// lets it stay where it installs the same version over conda's.
+bool is_of_conda_build(const facts::DirectUrl& direct_url);
 Result<facts::DirectUrl> parse_direct_url(std::string_view text);
 
 // How an environment leads to source elsewhere: .pth files and egg-links. Pure text.

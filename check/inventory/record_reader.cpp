@@ -274,7 +274,9 @@ void RecordReader::read_direct_url(Distribution& distribution, const OpenDirecto
     const auto own_path = path + "/direct_url.json";
     if (const auto text = text_of(in, "direct_url.json", own_path, k_longest_small_file)) {
         if (auto url = inventory::parse_direct_url(text->text)) {
-            distribution.direct_url = std::move(*url);
+            if (!is_of_conda_build(*url)) {
+                distribution.direct_url = std::move(*url);
+            }
         } else {
             note(own_path, url.error().message);
         }

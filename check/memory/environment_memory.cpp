@@ -36,10 +36,18 @@ constexpr auto fields_of(const UnsaidFinding* /*type*/) {
                       facts::Field("line", &UnsaidFinding::line));
 }
 
+constexpr auto fields_of(const AcceptedFinding* /*type*/) {
+    return std::tuple(facts::Field("key", &AcceptedFinding::key),
+                      facts::Field("code", &AcceptedFinding::code),
+                      facts::Field("subject", &AcceptedFinding::subject));
+}
+
 constexpr auto fields_of(const EnvironmentMemory* /*type*/) {
     using Memory = EnvironmentMemory;
     return std::tuple(facts::Field("stamp", &Memory::stamp), facts::Field("seen", &Memory::seen),
-                      facts::Field("reported", &Memory::reported), facts::Field("unsaid", &Memory::unsaid));
+                      facts::Field("reported", &Memory::reported),
+                      facts::Field("unsaid", &Memory::unsaid),
+                      facts::Field("accepted", &Memory::accepted));
 }
 
 namespace {

@@ -19,12 +19,20 @@ struct UnsaidFinding {
     std::string line;
 };
 
+// One that the user accepted: it is not reported again for as long as it is the same.
+struct AcceptedFinding {
+    std::string key; // as UnsaidFinding
+    std::string code;
+    std::string subject;
+};
+
 struct EnvironmentMemory {
     // How the directories of records were at that look; empty: there was none.
     std::string stamp;
     std::vector<facts::SeenDistribution> seen; // by name
     std::vector<std::string> reported;         // keys of what a prompt has said and is still there
     std::vector<UnsaidFinding> unsaid;         // what none has said yet, the worst first
+    std::vector<AcceptedFinding> accepted;     // in the order of `check --accept`
 };
 
 class EnvironmentMemories {

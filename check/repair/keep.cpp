@@ -99,7 +99,7 @@ struct Gathering {
 
     // What installers put there beside what is on record.
     void add_metadata(const std::string& directory, int depth) {
-        constexpr int k_deepest = 8;
+        constexpr int k_deepest = 40;
         const auto place = prefix.place(directory);
         const auto status = place ? place->status() : std::nullopt;
         if (!status || depth > k_deepest) {
@@ -272,6 +272,14 @@ Result<void> write_copy(const KeptStore& store, const PrefixDirectory& prefix,
                       0600, now);
 }
 
+// One that setuptools lists in easy-install.pth: all of it is its metadata's file or directory.
+bool is_of_path_file(const facts::Distribution& distribution) {
+    using facts::DistributionKind;
+    return distribution.kind == DistributionKind::EggLink ||
+           distribution.kind == DistributionKind::EggDirectory ||
+           distribution.kind == DistributionKind::EggFile;
+}
+
 } // namespace
 
 Result<Keeping> keep(const KeptStore& store, const facts::Inventory& inventory,
@@ -281,7 +289,8 @@ Result<Keeping> keep(const KeptStore& store, const facts::Inventory& inventory,
         return unavailable("no-state", "there is no state directory for the copy",
                            "set CUDAENV_STATE_DIR or HOME");
     }
-    if (!distribution.has_record) {
+    const bool of_path_file = is_of_path_file(distribution);
+    if (!distribution.has_record && !of_path_file) {
         return unavailable(
             "no-record", printable(distribution.written) + " has no RECORD: its files are unknown",
             "`pip install .` in its source creates one");
@@ -297,6 +306,14 @@ Result<Keeping> keep(const KeptStore& store, const facts::Inventory& inventory,
                     distribution.direct_url && distribution.direct_url->editable,
                     now,
                     {}};
+    if (of_path_file) {
+        const auto slash = distribution.metadata.rfind('/');
+        const bool develops = distribution.kind == facts::DistributionKind::EggLink;
+        keeping.kept.site = distribution.metadata.substr(0, slash);
+        keeping.kept.editable = develops;
+        keeping.kept.path_line = develops ? distribution.source_directory
+                                          : "./" + distribution.metadata.substr(slash + 1);
+    }
     Gathering gathered{prefix, distribution};
     CUDAENV_TRY_VOID(gathered.gather(keeping));
     CUDAENV_TRY(const Fd directory, open_private(store.directory_of(inventory.prefix)));

@@ -84,6 +84,7 @@ std::string write_manifest(const KeptDistribution& kept) {
                 {"source", bytes_to_json(kept.source)},
                 {"editable", kept.editable},
                 {"kept_at", kept.kept_at},
+                {"path_line", bytes_to_json(kept.path_line)},
                 {"files", std::move(files)}}
         .dump(1);
 }
@@ -112,6 +113,7 @@ std::optional<KeptDistribution> read_manifest(std::string_view text) {
         kept.name.empty() || !is_inner_path(kept.metadata)) {
         return std::nullopt;
     }
+    kept.path_line = bytes_at(document, "path_line").value_or("");
     kept.editable = editable->get<bool>();
     kept.kept_at = kept_at->get<std::int64_t>();
     for (const json& entry : *files) {

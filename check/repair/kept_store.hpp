@@ -40,6 +40,9 @@ struct KeptDistribution {
     bool editable = false;
     std::int64_t kept_at = 0; // seconds since the epoch
     std::vector<KeptFile> files;
+    // Of an egg, and of what setup.py develop installed: the line of easy-install.pth, beside the
+    // metadata, that Python finds it by; empty: it has none.
+    std::string path_line{};
 
     [[nodiscard]] std::uint64_t bytes() const {
         std::uint64_t sum = 0;

@@ -46,19 +46,35 @@ struct Carrying {
         if (!goes_on(wanted)) {
             return stopped();
         }
-        for (const Part part : k_parts) {
-            for (std::size_t i = 0; i < steps.size(); ++i) {
-                if (commits[i] && !is_blocked(steps[i])) {
-                    if (const auto done = commits[i](part); !done) {
-                        fail(i, done.error());
-                    }
-                }
-            }
+        if (const auto failed = commit_all(commits)) {
+            undo(*failed);
+            return std::move(outcomes);
         }
         for (std::size_t i = 0; i < steps.size(); ++i) {
             outcomes[i].done = commits[i] && outcomes[i].error.empty() && !is_blocked(steps[i]);
         }
         return std::move(outcomes);
+    }
+
+    // The step that failed; none: all is done.
+    std::optional<std::size_t> commit_all(const std::vector<Commit>& commits) {
+        for (const Part part : k_parts) {
+            for (std::size_t i = 0; i < steps.size(); ++i) {
+                if (commits[i] && !is_blocked(steps[i])) {
+                    if (const auto done = commits[i](part); !done) {
+                        fail(i, done.error());
+                        return i;
+                    }
+                }
+            }
+        }
+        return std::nullopt;
+    }
+
+    void undo(std::size_t failed) {
+        const auto undone = staging.take_back();
+        outcomes[failed].error += undone ? "; what had been done was undone"
+                                         : "; it could not be undone: " + undone.error().message;
     }
 
     Result<Commit> prepare_step(std::size_t number) {
@@ -211,14 +227,27 @@ void clear_interrupted(const std::string& prefix) {
     }
 }
 
-Result<std::vector<StepOutcome>> carry_out(const facts::Inventory& inventory,
-                                           const facts::Claims& claims,
-                                           std::span<const RepairStep> steps,
-                                           const RepairPlaces& places, const GoesOn& wanted) {
+Carried::Carried(PrefixDirectory prefix)
+    : m_prefix(std::make_unique<PrefixDirectory>(std::move(prefix))) {}
+Carried::Carried(Carried&&) noexcept = default;
+Carried& Carried::operator=(Carried&&) noexcept = default;
+Carried::~Carried() = default;
+
+Result<void> Carried::take_back() {
+    return m_staging->take_back();
+}
+
+Result<Carried> carry_out(const facts::Inventory& inventory, const facts::Claims& claims,
+                          std::span<const RepairStep> steps, const RepairPlaces& places,
+                          const GoesOn& wanted) {
     CUDAENV_TRY_VOID(check_writable(inventory));
-    CUDAENV_TRY(const auto prefix, PrefixDirectory::open(inventory.prefix));
-    CUDAENV_TRY(const auto staging, Staging::begin(prefix));
-    return Carrying{prefix, *staging, inventory, claims, steps, places, wanted}.run();
+    CUDAENV_TRY(auto prefix, PrefixDirectory::open(inventory.prefix));
+    Carried carried(std::move(prefix));
+    CUDAENV_TRY(carried.m_staging, Staging::begin(*carried.m_prefix));
+    Carrying carrying{
+        *carried.m_prefix, *carried.m_staging, inventory, claims, steps, places, wanted};
+    CUDAENV_TRY(carried.outcomes, carrying.run());
+    return carried;
 }
 
 Result<Commit> prepare(const rules::Remove& repair, const Preparation& with) {

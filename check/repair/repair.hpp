@@ -4,18 +4,22 @@
 #pragma once
 
 #include "base/goes_on.hpp"
+#include "base/prefix_directory.hpp"
 #include "base/result.hpp"
 #include "check/rules/check.hpp"
 #include "host/trusted/trusted_file.hpp"
 #include "solver/facts/claims.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace cudaenv::repair {
+
+class Staging;
 
 // One thing that is done, for one finding or several.
 struct RepairStep {
@@ -65,12 +69,31 @@ Result<void> check_writable(const facts::Inventory& inventory);
 // Removes what an interrupted repair has left aside. A failure is ignored: the rest does no harm.
 void clear_interrupted(const std::string& prefix);
 
-// All but commands of the client, in order; outcomes as the steps. A step that fails keeps the
-// others of its findings from being done. Errors, before anything is done: "not-writable", "busy",
-// k_stopped; what is begun is ended.
-Result<std::vector<StepOutcome>> carry_out(const facts::Inventory& inventory,
-                                           const facts::Claims& claims,
-                                           std::span<const RepairStep> steps,
-                                           const RepairPlaces& places, const GoesOn& wanted = {});
+// What was done. Until this is destroyed it can be undone, and no other repair begins.
+class Carried {
+public:
+    explicit Carried(PrefixDirectory prefix);
+    Carried(Carried&&) noexcept;
+    Carried& operator=(Carried&&) noexcept;
+    ~Carried();
+
+    std::vector<StepOutcome> outcomes; // as the steps
+    // Every file is as it was before. The first error, where one is not.
+    Result<void> take_back();
+
+private:
+    friend Result<Carried> carry_out(const facts::Inventory&, const facts::Claims&,
+                                     std::span<const RepairStep>, const RepairPlaces&,
+                                     const GoesOn&);
+    std::unique_ptr<PrefixDirectory> m_prefix;
+    std::unique_ptr<Staging> m_staging;
+};
+
+// All but commands of the client, in order. A step that cannot be prepared keeps the others of its
+// findings from being done; where one fails later, all are undone. Errors, before anything is done:
+// "not-writable", "busy", k_stopped; what is begun is ended.
+Result<Carried> carry_out(const facts::Inventory& inventory, const facts::Claims& claims,
+                          std::span<const RepairStep> steps, const RepairPlaces& places,
+                          const GoesOn& wanted = {});
 
 } // namespace cudaenv::repair

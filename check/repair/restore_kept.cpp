@@ -2,6 +2,7 @@
 
 #include "base/printable.hpp"
 #include "base/ranges.hpp"
+#include "base/text.hpp"
 #include "check/repair/file_copy.hpp"
 #include "check/repair/repair_case.hpp"
 #include "check/rules/ownership.hpp"
@@ -35,6 +36,26 @@ Result<std::string> stage_file(Staging& staging, const Fd& tree, const KeptFile&
     if (!digest || *digest != file.sha256) {
         return damaged();
     }
+    return name;
+}
+
+// easy-install.pth with the line that leads to the distribution.
+Result<std::string> stage_path_file(const PrefixDirectory& prefix, Staging& staging,
+                                    const std::string& path, const std::string& line) {
+    constexpr std::size_t k_longest = 1U << 20U;
+    std::string text;
+    if (const auto place = prefix.place(path); place && place->status()) {
+        CUDAENV_TRY(text, read_file(place->directory.get(), place->name, k_longest));
+    }
+    const auto lines = split(text, '\n');
+    if (!is_one_of(std::string_view(line), lines)) {
+        text += text.empty() || text.ends_with('\n') ? "" : "\n";
+        text += line + '\n';
+    }
+    const std::string name = staging.new_name();
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    CUDAENV_TRY_VOID(write_file(staging.fd(), name, text, 0644, now));
     return name;
 }
 
@@ -109,6 +130,11 @@ Result<KeptRestoration> stage_kept(const PrefixDirectory& prefix, Staging& stagi
         }
         CUDAENV_TRY(auto staged, stage_file(staging, tree, file, wanted));
         restoration.files.push_back({file.path, std::move(staged), false});
+    }
+    if (!kept->path_line.empty()) {
+        const std::string path = kept->site + "/easy-install.pth";
+        CUDAENV_TRY(auto staged, stage_path_file(prefix, staging, path, kept->path_line));
+        restoration.files.push_back({path, std::move(staged), false});
     }
     // What makes a distribution of a dist-info.
     std::stable_partition(

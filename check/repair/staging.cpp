@@ -145,19 +145,43 @@ Result<std::unique_ptr<Staging>> Staging::begin(const PrefixDirectory& prefix) {
 }
 
 Staging::~Staging() {
+    for (const Change& change : m_changes) {
+        if (const auto beside = m_prefix->place(change.beside); !change.beside.empty() && beside) {
+            remove_tree(beside->directory.get(), beside->name);
+        }
+    }
     clear(m_fd.get());
     ::unlinkat(m_prefix->fd(), k_name, AT_REMOVEDIR);
 }
 
-Result<void> Staging::put(const std::string& staged, const std::string& path) {
+// A second name of what lies there, or a copy of it, here; empty: nothing lies there.
+Result<std::string> Staging::keep_before(const Place& place, const std::string& path) {
+    const auto status = place.status();
+    if (!status) {
+        return std::string();
+    }
+    std::string kept = new_name();
+    const int directory = place.directory.get();
+    if (::linkat(directory, place.name.c_str(), m_fd.get(), kept.c_str(), 0) == 0) {
+        return kept;
+    }
+    // A file system without hard links, or another one that is mounted within the environment.
+    if (S_ISLNK(status->st_mode)) {
+        CUDAENV_TRY(const auto text, read_link(directory, place.name));
+        if (::symlinkat(text.c_str(), m_fd.get(), kept.c_str()) != 0) {
+            return failed_on(errno, "cannot keep a copy of", path);
+        }
+        return kept;
+    }
+    CUDAENV_TRY(const auto way,
+                copy_file(directory, place.name, m_fd.get(), kept, status->st_mode & 07777U));
+    static_cast<void>(way);
+    return kept;
+}
+
+Result<void> Staging::place_staged(const std::string& staged, const std::string& path) {
     CUDAENV_TRY(const auto place, m_prefix->make_place(path));
     const int directory = place.directory.get();
-    struct stat owner {};
-    if (::geteuid() == 0 && ::fstat(m_prefix->fd(), &owner) == 0) {
-        // Here no one else can swap it for another file.
-        (void)::fchownat(m_fd.get(), staged.c_str(), owner.st_uid, owner.st_gid,
-                         AT_SYMLINK_NOFOLLOW);
-    }
     if (::renameat(m_fd.get(), staged.c_str(), directory, place.name.c_str()) == 0) {
         return {};
     }
@@ -189,12 +213,30 @@ Result<void> Staging::put(const std::string& staged, const std::string& path) {
     return {};
 }
 
+Result<void> Staging::put(const std::string& staged, const std::string& path) {
+    CUDAENV_TRY(const auto place, m_prefix->make_place(path));
+    struct stat owner {};
+    if (::geteuid() == 0 && ::fstat(m_prefix->fd(), &owner) == 0) {
+        // Here no one else can swap it for another file.
+        (void)::fchownat(m_fd.get(), staged.c_str(), owner.st_uid, owner.st_gid,
+                         AT_SYMLINK_NOFOLLOW);
+    }
+    CUDAENV_TRY(auto before, keep_before(place, path));
+    CUDAENV_TRY_VOID(place_staged(staged, path));
+    m_changes.push_back({path, std::move(before), {}});
+    return {};
+}
+
 Result<void> Staging::take_away(const std::string& path) {
-    CUDAENV_TRY(const auto place, m_prefix->place(path));
-    const std::string aside = new_name();
-    if (::renameat(place.directory.get(), place.name.c_str(), m_fd.get(), aside.c_str()) == 0) {
-        const int error = remove_tree(m_fd.get(), aside);
-        return error == 0 ? Result<void>() : failed_on(error, "cannot delete", path);
+    const auto place = m_prefix->place(path);
+    if (!place) {
+        return place.error().code == "not-found" ? Result<void>() : tl::unexpected(place.error());
+    }
+    const int directory = place->directory.get();
+    std::string aside = new_name();
+    if (::renameat(directory, place->name.c_str(), m_fd.get(), aside.c_str()) == 0) {
+        m_changes.push_back({path, std::move(aside), {}});
+        return {};
     }
     if (errno == ENOENT) {
         return {};
@@ -202,14 +244,61 @@ Result<void> Staging::take_away(const std::string& path) {
     if (errno != EXDEV) {
         return failed_on(errno, "cannot remove", path);
     }
-    // What begins with ~ is a leftover to every installer, should this be interrupted.
-    const std::string beside = place.name.starts_with('~') ? place.name : '~' + place.name;
-    if (beside != place.name && ::renameat(place.directory.get(), place.name.c_str(),
-                                           place.directory.get(), beside.c_str()) != 0) {
+    // Another file system is mounted within the environment.
+    const auto status = place->status();
+    if (status && S_ISDIR(status->st_mode)) {
+        // What begins with ~ is a leftover to every installer, should this be interrupted.
+        const std::string beside = place->name.starts_with('~') ? place->name : '~' + place->name;
+        if (beside != place->name &&
+            ::renameat(directory, place->name.c_str(), directory, beside.c_str()) != 0) {
+            return failed_on(errno, "cannot remove", path);
+        }
+        m_changes.push_back({path, {}, path.substr(0, path.size() - place->name.size()) + beside});
+        return {};
+    }
+    CUDAENV_TRY(auto before, keep_before(*place, path));
+    if (::unlinkat(directory, place->name.c_str(), 0) != 0 && errno != ENOENT) {
         return failed_on(errno, "cannot remove", path);
     }
-    const int error = remove_tree(place.directory.get(), beside);
-    return error == 0 ? Result<void>() : failed_on(error, "cannot delete", path);
+    m_changes.push_back({path, std::move(before), {}});
+    return {};
+}
+
+Result<void> Staging::take_back(const Change& change) {
+    const auto place = m_prefix->make_place(change.path);
+    if (!place) {
+        return tl::unexpected(place.error());
+    }
+    if (!change.before.empty()) {
+        return place_staged(change.before, change.path);
+    }
+    if (!change.beside.empty()) {
+        const auto beside = m_prefix->place(change.beside);
+        return beside && ::renameat(beside->directory.get(), beside->name.c_str(),
+                                    place->directory.get(), place->name.c_str()) == 0
+                   ? Result<void>()
+                   : failed_on(errno, "cannot restore", change.path);
+    }
+    if (::unlinkat(place->directory.get(), place->name.c_str(), 0) != 0 && errno != ENOENT) {
+        return failed_on(errno, "cannot remove", change.path);
+    }
+    const auto slash = change.path.rfind('/');
+    if (slash != std::string::npos) {
+        m_prefix->remove_empty(change.path.substr(0, slash),
+                               change.path.substr(0, change.path.find('/')));
+    }
+    return {};
+}
+
+Result<void> Staging::take_back() {
+    Result<void> first;
+    for (; !m_changes.empty(); m_changes.pop_back()) {
+        auto undone = take_back(m_changes.back());
+        if (!undone && first) {
+            first = std::move(undone);
+        }
+    }
+    return first;
 }
 
 } // namespace cudaenv::repair

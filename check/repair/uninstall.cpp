@@ -179,17 +179,6 @@ private:
     Uninstallation m_planned;
 };
 
-Result<void> unlink(const PrefixDirectory& prefix, const std::string& path) {
-    const auto place = prefix.place(path);
-    if (!place) {
-        return place.error().code == "not-found" ? Result<void>() : tl::unexpected(place.error());
-    }
-    if (::unlinkat(place->directory.get(), place->name.c_str(), 0) != 0 && errno != ENOENT) {
-        return failed_on(errno, "cannot remove", path);
-    }
-    return {};
-}
-
 // Files of the conda packages that the same finding restores, which are neither as conda has them
 // nor, by the RECORD, the distribution's: they would stay as they are while the metadata says
 // otherwise.
@@ -236,18 +225,18 @@ Result<Uninstallation> plan_uninstall(const PrefixDirectory& prefix,
     return Planning(prefix, inventory, claims, distribution, stays, wanted).make();
 }
 
-Result<void> take_files(const PrefixDirectory& prefix, const facts::Claims& claims,
-                        const Uninstallation& planned) {
+Result<void> take_files(const PrefixDirectory& prefix, Staging& staging,
+                        const facts::Claims& claims, const Uninstallation& planned) {
     for (const std::string& path : planned.files) {
-        CUDAENV_TRY_VOID(unlink(prefix, path));
+        CUDAENV_TRY_VOID(staging.take_away(path));
         remove_compiled(prefix, claims, path);
     }
     return {};
 }
 
-Result<void> take_shared_metadata(const PrefixDirectory& prefix, const Uninstallation& planned) {
+Result<void> take_shared_metadata(Staging& staging, const Uninstallation& planned) {
     for (const std::string& path : planned.metadata_files) {
-        CUDAENV_TRY_VOID(unlink(prefix, path));
+        CUDAENV_TRY_VOID(staging.take_away(path));
     }
     return {};
 }
@@ -298,9 +287,9 @@ void remove_compiled(const PrefixDirectory& prefix, const facts::Claims& claims,
 Result<void> commit(const Uninstallation& planned, Part part, const Preparation& with) {
     switch (part) {
     case Part::Take:
-        return take_files(with.prefix, with.claims, planned);
+        return take_files(with.prefix, with.staging, with.claims, planned);
     case Part::TakeShared:
-        return take_shared_metadata(with.prefix, planned);
+        return take_shared_metadata(with.staging, planned);
     case Part::TakeRecords:
         return take_metadata(with.prefix, with.staging, planned);
     case Part::NewRecords:

@@ -34,9 +34,9 @@ Result<Uninstallation> plan_uninstall(const PrefixDirectory& prefix,
                                       const Paths& stays = {}, const GoesOn& wanted = {});
 // In this order, so that what is interrupted can be seen and done again. The first two leave other
 // packages' files in their directories; the last takes empty directories away, up to the site.
-Result<void> take_files(const PrefixDirectory& prefix, const facts::Claims& claims,
-                        const Uninstallation& planned);
-Result<void> take_shared_metadata(const PrefixDirectory& prefix, const Uninstallation& planned);
+Result<void> take_files(const PrefixDirectory& prefix, Staging& staging,
+                        const facts::Claims& claims, const Uninstallation& planned);
+Result<void> take_shared_metadata(Staging& staging, const Uninstallation& planned);
 Result<void> take_metadata(const PrefixDirectory& prefix, Staging& staging,
                            const Uninstallation& planned);
 

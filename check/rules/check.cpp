@@ -1,6 +1,7 @@
 #include "check/rules/check.hpp"
 
 #include "base/printable.hpp"
+#include "check/rules/consequences.hpp"
 #include "check/rules/rules.hpp"
 
 #include <algorithm>
@@ -68,6 +69,7 @@ std::vector<CheckFinding> check(const CheckContext& context, CheckDepth depth) {
             row.rule(context, found);
         }
     }
+    withhold_harmful_repairs(context, found);
     std::ranges::for_each(found, make_printable);
     std::ranges::stable_sort(found, [](const auto& left, const auto& right) {
         return std::tie(left.finding.severity, left.finding.code, left.subject) <

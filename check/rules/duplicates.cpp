@@ -189,8 +189,12 @@ struct Duplicates {
         const auto kept = repairs.empty() ? kept_of(group) : std::nullopt;
         std::vector<std::string> versions;
         std::vector<facts::Evidence> evidence;
+        bool built = false; // what uninstalls one of them could take that one's files
         for (const auto number : group) {
-            versions.insert(versions.begin(), printable(all[number].version));
+            const bool own = is_own_work(context, party_of(number));
+            built = built || own;
+            versions.insert(versions.begin(),
+                            printable(all[number].version) + (own ? " (built here)" : ""));
             evidence.push_back(record_evidence(context, party_of(number)));
         }
         auto found =
@@ -202,7 +206,8 @@ struct Duplicates {
                     {"restored", kept ? printable(kept->version) : std::string()},
                     {"remaining", repairs.empty() ? std::string() : printable(imported.version)},
                     // Uninstalling one by its name takes the files of the other.
-                    {"by_hand", yes_if(!kept && repairs.empty())}});
+                    {"by_hand", yes_if(!built && !kept && repairs.empty())},
+                    {"built", yes_if(built && !kept && repairs.empty())}});
         if (kept) {
             repairs.emplace_back(*kept);
         }
@@ -215,10 +220,10 @@ struct Duplicates {
 
     // Files that the one installed last claims as well stay; without a RECORD only the metadata
     // goes. Nothing is offered where something made by hand would be lost.
-    [[nodiscard]] std::vector<Repair> uninstalls_of(const std::vector<std::uint32_t>& group) const {
+    [[nodiscard]] std::vector<Repair> uninstalls_of(const std::vector<std::uint32_t>& group) {
         std::vector<Repair> repairs;
         for (std::size_t i = 1; i < group.size(); ++i) {
-            if (is_own_work(context, party_of(group[i]))) {
+            if (is_own_work(context, party_of(group[i])) && !is_dead(context, losses(), group[i])) {
                 return {};
             }
             const auto& one = all[group[i]];

@@ -152,9 +152,12 @@ facts::Evidence record_evidence(const CheckContext& context, const Party& party)
                                         : inventory.distributions[party.package].metadata;
     const auto when = utc(party.is_conda() ? inventory.conda[party.package].written_ns
                                            : inventory.distributions[party.package].installed_ns);
+    const bool built = !party.is_conda() &&
+                       context.ownership.of(party.package).owner == Owner::Pip &&
+                       origin_of(inventory.distributions[party.package]) == facts::Origin::Built;
     return {absolute_path(context, path), 0,
-            title_of(context, party) + ", installed by " + manager_of(context, party) +
-                (when.empty() ? "" : ", " + when)};
+            title_of(context, party) + (built ? ", built here" : "") + ", installed by " +
+                manager_of(context, party) + (when.empty() ? "" : ", " + when)};
 }
 
 void quote_files(const CheckContext& context, facts::Finding& finding,

@@ -353,6 +353,12 @@ struct Losses {
             auto& loss = add_loss(LossKind::Gone, party, {});
             loss.gone = std::exchange(lost.gone, {});
         }
+        if (taker && parties.took_over(*taker, party)) {
+            // Said of the distribution that is in its place.
+            std::erase_if(lost.changed, [&](const std::string& path) {
+                return claim_of(*taker, path).hash == facts::ClaimHash::Sha256;
+            });
+        }
         conclude_changed(party, lost);
     }
     // pip's distribution of what the package lays down; of several the one installed last.
@@ -476,6 +482,28 @@ struct Losses {
 
 std::vector<Loss> find_losses(const CheckContext& context) {
     return Losses{context}.find();
+}
+
+std::vector<std::string> edited_files(const CheckContext& context, std::uint32_t distribution) {
+    auto lost = find_lost_files(context);
+    return std::move(lost.by_party[{Claim::By::Distribution, distribution}].changed);
+}
+
+bool is_dead(const CheckContext& context, const std::vector<Loss>& losses,
+             std::uint32_t distribution) {
+    const auto& one = context.inventory.distributions[distribution];
+    const Party party{Claim::By::Distribution, distribution};
+    const auto lost = std::ranges::find_if(losses, [&](const Loss& loss) {
+        return loss.kind == LossKind::Superseded && loss.victim == party;
+    });
+    const auto is_left = [&](const FileClaim& file) {
+        const std::string path(one.files.path(file));
+        return file.kind == ClaimKind::File && !is_ordinary_difference(path) &&
+               !path.starts_with(one.metadata + '/') && !is_one_of(path, lost->replaced) &&
+               !is_one_of(path, lost->gone);
+    };
+    return context.examined != nullptr && one.has_record && lost != losses.end() &&
+           lost->changed.empty() && std::ranges::none_of(one.files, is_left);
 }
 
 } // namespace cudaenv::rules

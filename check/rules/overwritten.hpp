@@ -38,4 +38,12 @@ struct Loss {
 // the other, with other content, or that metadata which conda's record claims is there no more.
 std::vector<Loss> find_losses(const CheckContext& context);
 
+// Of a distribution: those that hold what no record says, data as well; sorted.
+std::vector<std::string> edited_files(const CheckContext& context, std::uint32_t distribution);
+
+// Nothing is left of the distribution but its record: another one of its name was installed later,
+// and every file is that one's or missing. False where no file was read.
+bool is_dead(const CheckContext& context, const std::vector<Loss>& losses,
+             std::uint32_t distribution);
+
 } // namespace cudaenv::rules

@@ -1,11 +1,14 @@
 #include "base/printable.hpp"
+#include "base/ranges.hpp"
 #include "check/rules/evidence.hpp"
 #include "check/rules/origin.hpp"
+#include "check/rules/overwritten.hpp"
 #include "check/rules/rules.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace cudaenv::rules {
 
@@ -121,11 +124,48 @@ bool was_requested(const CheckContext& context, const SeenDistribution& was, std
            context.ownership.of(now).owner == Owner::Pip && !is_kept(context, was.name);
 }
 
+// What an installer replaced without removing its record: of the same name as one installed later.
+std::vector<std::uint32_t> dead_records(const CheckContext& context) {
+    const auto& all = context.inventory.distributions;
+    std::vector<std::uint32_t> dead;
+    std::optional<std::vector<Loss>> losses;
+    for (std::uint32_t i = 0; i < all.size() && context.examined != nullptr; ++i) {
+        const bool has_later = std::ranges::any_of(all, [&](const Distribution& other) {
+            return other.name == all[i].name && other.installed_ns > all[i].installed_ns;
+        });
+        if (!has_later || origin_of(all[i]) == Origin::Wheel) {
+            continue;
+        }
+        if (!losses) {
+            losses = find_losses(context);
+        }
+        if (is_dead(context, *losses, i)) {
+            dead.push_back(i);
+        }
+    }
+    return dead;
+}
+
 } // namespace
 
 void find_replaced(const CheckContext& context, std::vector<CheckFinding>& findings) {
     const auto& all = context.inventory.distributions;
-    for (const auto& was : context.seen) {
+    const auto dead = dead_records(context);
+    auto seen = context.seen;
+    // Also what nothing was remembered of: the record proves that it was here.
+    for (const auto number : dead) {
+        if (std::ranges::find(seen, all[number].name, &SeenDistribution::name) == seen.end()) {
+            auto& was = seen.emplace_back();
+            was.name = all[number].name;
+            was.version = all[number].version;
+            was.origin = origin_of(all[number]);
+            was.source = source_of(all[number]);
+            was.metadata = all[number].metadata;
+            was.installed_ns = all[number].installed_ns;
+            was.files = static_cast<std::uint32_t>(all[number].files.size());
+        }
+    }
+    for (const auto& was : seen) {
         if (was.origin == Origin::Wheel ||
             (was.origin == Origin::Kept && !is_kept(context, was.name))) {
             continue;
@@ -136,7 +176,7 @@ void find_replaced(const CheckContext& context, std::vector<CheckFinding>& findi
             if (all[i].name != was.name || !all[i].has_metadata) {
                 continue;
             }
-            const bool own = context.ownership.of(i).owner == Owner::Pip;
+            const bool own = context.ownership.of(i).owner == Owner::Pip && !is_one_of(i, dead);
             is_still_here = is_still_here || (own && is_same_origin(was, all[i]));
             if (context.ownership.of(i).owner != Owner::System &&
                 all[i].installed_ns > was.installed_ns &&

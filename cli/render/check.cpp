@@ -187,10 +187,12 @@ std::string render_check(const nlohmann::json& check, const Style& style) {
         }
     }
     const long long ignored = number_at(check, "ignored");
+    const long long accepted = number_at(check, "accepted");
     const long long unread_count =
         number_at(check, "unread_count", static_cast<long long>(unread.size()));
     end.row("found",
             joined({summary_of(check), ignored == 0 ? "" : with_commas(ignored) + " ignored",
+                    accepted == 0 ? "" : with_commas(accepted) + " accepted",
                     unread_count == 0 || style.verbose
                         ? ""
                         : counted(unread_count, "record", "records") +

@@ -1,6 +1,8 @@
 #include "daemon/check/examination.hpp"
 
+#include "base/fingerprint.hpp"
 #include "base/percent.hpp"
+#include "base/printable.hpp"
 #include "base/real_path.hpp"
 #include "base/shell_word.hpp"
 #include "base/state_directory.hpp"
@@ -11,8 +13,10 @@
 #include "check/inventory/earlier_sites.hpp"
 #include "check/inventory/examine.hpp"
 #include "check/inventory/failing_imports.hpp"
+#include "check/repair/installer_at_work.hpp"
 #include "check/repair/kept_store.hpp"
 #include "check/repair/restore_kept.hpp"
+#include "check/rules/evidence.hpp"
 #include "check/rules/origin.hpp"
 #include "daemon/host_of_request.hpp"
 #include "host/examine.hpp"
@@ -303,7 +307,42 @@ void Examination::look_at_cuda(const nlohmann::json& params, const protocol::Cal
         inventory(), loader_places(m_seen.library_path, m_seen.earlier_sites), wanted);
 }
 
-std::vector<rules::CheckFinding> Examination::findings() const {
+std::string key_of(const rules::CheckFinding& found) {
+    return fingerprint(found.finding.code + '\n' + found.subject + '\n' + found.finding.title);
+}
+
+std::vector<rules::CheckFinding> Examination::findings(Accepted accepted) const {
+    auto found = rules::check(context(), m_depth);
+    if (accepted == Accepted::LeftOut && !m_memory.accepted.empty()) {
+        std::erase_if(found, [&](const rules::CheckFinding& one) {
+            return std::ranges::find(m_memory.accepted, key_of(one),
+                                     &memory::AcceptedFinding::key) != m_memory.accepted.end();
+        });
+    }
+    // What an install has not finished is neither missing nor mixed.
+    const auto is_of_files = [](const rules::CheckFinding& one) {
+        return one.finding.code < "CE110";
+    };
+    if (m_depth == rules::CheckDepth::Everything && std::ranges::any_of(found, is_of_files)) {
+        if (const auto installer = repair::installer_at_work(inventory().prefix)) {
+            std::erase_if(found, is_of_files);
+            found.insert(found.begin(), rules::report(context(), "CE100", {}, installer->name,
+                                                      {{"installer", installer->name},
+                                                       {"process", installer->process}}));
+        }
+    }
+    return found;
+}
+
+void Examination::withhold_harmful(std::vector<rules::CheckFinding>& findings) const {
+    rules::withhold_harmful_repairs(context(), findings);
+}
+
+std::vector<rules::UnmetRequirement> Examination::unmet() const {
+    return rules::unmet_requirements(context());
+}
+
+rules::CheckContext Examination::context() const {
     rules::CheckContext context{inventory(), m_claims, m_ownership};
     context.examined = m_seen.examined ? &*m_seen.examined : nullptr;
     if (m_depth != rules::CheckDepth::Records) {
@@ -330,7 +369,7 @@ std::vector<rules::CheckFinding> Examination::findings() const {
     context.seen = m_memory.seen;
     context.kept = m_kept;
     context.is_named = m_is_named;
-    return rules::check(context, m_depth);
+    return context;
 }
 
 memory::EnvironmentMemory Examination::memory_now() const {
@@ -339,6 +378,37 @@ memory::EnvironmentMemory Examination::memory_now() const {
     memory.seen =
         rules::remember(m_memory.seen, rules::seen_in(inventory(), m_ownership),
                         std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+    return memory;
+}
+
+Result<memory::EnvironmentMemory>
+Examination::memory_accepting(const std::vector<std::string>& words) const {
+    memory::EnvironmentMemory memory = memory_now();
+    const auto all =
+        words.empty() ? std::vector<rules::CheckFinding>() : findings(Accepted::Included);
+    for (const std::string& word : words) {
+        const auto colon = word.find(':');
+        if (colon == std::string::npos || !word.starts_with("CE")) {
+            return bad_input("bad-code", cudaenv::quoted(word) + " does not name a finding",
+                             "--accept takes CODE:NAME, as in CE104:torch");
+        }
+        bool is_there = false;
+        for (const rules::CheckFinding& found : all) {
+            if (found.finding.code == word.substr(0, colon) &&
+                found.subject == word.substr(colon + 1)) {
+                is_there = true;
+                std::erase_if(memory.accepted,
+                              [&](const auto& one) { return one.key == key_of(found); });
+                memory.accepted.push_back({key_of(found), found.finding.code, found.subject});
+            }
+        }
+        if (!is_there) {
+            return bad_input("no-such-finding",
+                             "there is no finding " + cudaenv::quoted(word) + " in " +
+                                 printable(inventory().prefix),
+                             "`cudaenv check` shows the findings");
+        }
+    }
     return memory;
 }
 

@@ -4,7 +4,7 @@
 #include "base/goes_on.hpp"
 #include "base/result.hpp"
 #include "check/memory/environment_memory.hpp"
-#include "check/rules/check.hpp"
+#include "check/rules/consequences.hpp"
 #include "daemon/activation/activation.hpp"
 #include "daemon/check/inventories.hpp"
 
@@ -38,6 +38,12 @@ struct Earlier {
     bool files_unchanged = false;
 };
 
+// The same for as long as the finding is there.
+std::string key_of(const rules::CheckFinding& found);
+
+// What the user accepted with `check --accept`.
+enum class Accepted { LeftOut, Included };
+
 class Examination {
 public:
     // Params: those of activation_of. `Records` reads the environment's records and what is
@@ -60,7 +66,12 @@ public:
                                                    Inventories& inventories,
                                                    const GoesOn& wanted = {});
 
-    [[nodiscard]] std::vector<rules::CheckFinding> findings() const;
+    // While an installer is at work, CE100 in the place of what it has not finished.
+    [[nodiscard]] std::vector<rules::CheckFinding>
+    findings(Accepted accepted = Accepted::LeftOut) const;
+    // Of some of them: those of their repairs that do no harm without the others'.
+    void withhold_harmful(std::vector<rules::CheckFinding>& findings) const;
+    [[nodiscard]] std::vector<rules::UnmetRequirement> unmet() const;
     [[nodiscard]] const Seen& seen() const { return m_seen; }
     [[nodiscard]] const facts::Inventory& inventory() const { return m_loan.inventory(); }
     [[nodiscard]] const facts::Claims& claims() const { return m_claims; }
@@ -70,11 +81,16 @@ public:
     [[nodiscard]] const memory::EnvironmentMemory& memory() const { return m_memory; }
     // What to remember after it: stored by whoever has reported what it found.
     [[nodiscard]] memory::EnvironmentMemory memory_now() const;
+    // The same with findings that the user accepts, as CODE:SUBJECT. Errors: "bad-code",
+    // "no-such-finding".
+    [[nodiscard]] Result<memory::EnvironmentMemory>
+    memory_accepting(const std::vector<std::string>& words) const;
     // The same with a kept copy: the distribution counts as replaced when another takes its place.
     [[nodiscard]] memory::EnvironmentMemory memory_with_kept(const facts::Distribution& kept) const;
 
 private:
     explicit Examination(Inventories::Loan loan);
+    [[nodiscard]] rules::CheckContext context() const;
     void look_at_files(const protocol::Caller& caller, const GoesOn& wanted);
     void look_at_cuda(const nlohmann::json& params, const protocol::Caller& caller,
                       const GoesOn& wanted, const Earlier& earlier);

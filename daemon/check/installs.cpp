@@ -98,7 +98,7 @@ Installs::Outcome Installs::read(const std::string& prefix, const protocol::Call
             continue;
         }
         const std::string& code = found.finding.code;
-        std::string key = fingerprint(code + '\n' + found.subject + '\n' + found.finding.title);
+        std::string key = key_of(found);
         if (is_one_of(key, before)) {
             memory.reported.push_back(std::move(key));
         } else {

@@ -40,6 +40,8 @@ public:
     // `cudaenv.fix/1`: all steps not done, and the findings as they are.
     [[nodiscard]] nlohmann::json object() const;
     [[nodiscard]] bool has_steps() const { return !m_steps.empty(); }
+    // Error: "installer-at-work".
+    [[nodiscard]] Result<void> check_nobody_at_work() const;
     // Whether a finding is there that was named, that could be fixed, or that the request fails on.
     [[nodiscard]] bool fails() const { return m_fails; }
     [[nodiscard]] const std::string& fingerprint() const { return m_fingerprint; }
@@ -47,7 +49,13 @@ public:
     [[nodiscard]] std::set<std::string> files() const;
     // Does all but what is a command of the client's; the same object, with what was done. Errors:
     // those of carry_out.
-    Result<nlohmann::json> carry_out(const GoesOn& wanted);
+    struct Done {
+        nlohmann::json object; // with what was done
+        repair::Carried carried;
+    };
+    Result<Done> carry_out(const GoesOn& wanted);
+    // All of them are undone, and why is said of each.
+    static void undo(Done& done, const std::string& why);
 
 private:
     [[nodiscard]] nlohmann::json step_object(const repair::RepairStep& step) const;
@@ -99,6 +107,7 @@ Fixing::Fixing(const Examination& examination, const FindingChoice& choice,
             m_findings.push_back(std::move(found));
         }
     }
+    examination.withhold_harmful(m_findings);
     m_steps = repair::steps_of(m_findings);
     std::string whole = examination.inventory().prefix;
     for (const repair::RepairStep& step : m_steps) {
@@ -154,22 +163,28 @@ nlohmann::json Fixing::object() const {
             {"plan", m_fingerprint}};
 }
 
-Result<nlohmann::json> Fixing::carry_out(const GoesOn& wanted) {
-    const facts::Inventory& inventory = m_examination->inventory();
-    if (const auto installer = repair::installer_at_work(inventory.prefix)) {
+Result<void> Fixing::check_nobody_at_work() const {
+    if (const auto installer = repair::installer_at_work(m_examination->inventory().prefix)) {
         return unavailable("installer-at-work",
                            installer->name + " is running in this environment (process " +
                                installer->process + "): nothing was changed",
                            "run `cudaenv check --fix` again when it has ended");
     }
+    return {};
+}
+
+Result<Fixing::Done> Fixing::carry_out(const GoesOn& wanted) {
+    const facts::Inventory& inventory = m_examination->inventory();
+    CUDAENV_TRY_VOID(check_nobody_at_work());
     repair::RepairPlaces places{memories_of(*m_caller).directory(),
                                 repair::package_caches(m_caller->environment,
                                                        m_caller->variable("HOME").value_or(""),
                                                        inventory.prefix),
                                 {.groups = m_examination->config().trusted_groups()}};
     places.trust.add_owner_of(inventory.prefix);
-    CUDAENV_TRY(const auto outcomes,
+    CUDAENV_TRY(auto carried,
                 repair::carry_out(inventory, m_examination->claims(), m_steps, places, wanted));
+    const auto& outcomes = carried.outcomes;
     nlohmann::json done = object();
     std::vector<bool> failed(m_findings.size(), false);
     const auto blocked = [&](const repair::RepairStep& step) {
@@ -197,7 +212,19 @@ Result<nlohmann::json> Fixing::carry_out(const GoesOn& wanted) {
             step["note"] = protocol::bytes_to_json(printable(outcomes[i].note));
         }
     }
-    return done;
+    return Done{std::move(done), std::move(carried)};
+}
+
+void Fixing::undo(Done& done, const std::string& why) {
+    const auto undone = done.carried.take_back();
+    for (nlohmann::json& step : done.object["steps"]) {
+        if (step["done"] == true || !step["command"].is_null()) {
+            step["done"] = false;
+            step["command"] = nullptr;
+            step["error"] = protocol::bytes_to_json(
+                printable(undone ? "undone: " + why : undone.error().message));
+        }
+    }
 }
 
 // What was shown last. `check --fix` asks three questions over one connection, of a daemon that is
@@ -264,22 +291,20 @@ Result<protocol::Reply> check_fix(const nlohmann::json& params, const protocol::
         earlier.files_unchanged =
             carries_out && stamp_of(shown->prefix, shown->files) == shown->stamp;
     }
-    CUDAENV_TRY(const auto examination,
+    CUDAENV_TRY(auto examination,
                 Examination::of(params, caller, machine, rules::CheckDepth::Everything,
                                 heartbeat.goes_on(), earlier));
-    const std::string& prefix = examination->inventory().prefix;
+    const std::string prefix = examination->inventory().prefix;
     Fixing fixing(*examination, choice, caller);
-    const auto keep = [&] {
-        auto files = fixing.files();
-        auto stamp = stamp_of(prefix, files);
-        last.keep({prefix, fixing.fingerprint(), std::move(files), std::move(stamp),
-                   examination->seen()});
-    };
+    CUDAENV_TRY_VOID(fixing.check_nobody_at_work());
+    auto files = fixing.files();
+    Shown now{prefix, fixing.fingerprint(), files, {}, examination->seen()};
     if (!carries_out) {
         repair::clear_interrupted(prefix);
         if (fixing.has_steps()) {
             CUDAENV_TRY_VOID(repair::check_writable(examination->inventory()));
-            keep();
+            now.stamp = stamp_of(prefix, files);
+            last.keep(std::move(now));
         }
         memories_of(caller).write(prefix, examination->memory_now());
         return protocol::Reply{fixing.fails() ? 1 : 0, fixing.object()};
@@ -289,8 +314,20 @@ Result<protocol::Reply> check_fix(const nlohmann::json& params, const protocol::
                            "run the same command again");
     }
     CUDAENV_TRY(auto done, fixing.carry_out(heartbeat.goes_on()));
-    keep();
-    return protocol::Reply{0, std::move(done)};
+    const auto unmet = examination->unmet();
+    const auto findings = examination->findings();
+    examination.reset(); // one examination of an environment at a time
+    const auto after = Examination::of(params, caller, machine, rules::CheckDepth::Everything, {},
+                                       {.seen = &now.seen});
+    const std::string worse =
+        after ? rules::worse_of(unmet, findings, (*after)->unmet(), (*after)->findings())
+              : after.error().message;
+    if (!worse.empty()) {
+        Fixing::undo(done, worse);
+    }
+    now.stamp = stamp_of(prefix, files);
+    last.keep(std::move(now));
+    return protocol::Reply{0, std::move(done.object)};
 }
 
 } // namespace
@@ -303,17 +340,32 @@ Result<protocol::Reply> check(const nlohmann::json& params, const protocol::Call
     CUDAENV_TRY(const auto examination,
                 Examination::of(params, caller, machine, rules::CheckDepth::Everything,
                                 heartbeat.goes_on()));
+    CUDAENV_TRY(const auto accepting, protocol::strings_field(params, "accept"));
+    CUDAENV_TRY(const bool all, protocol::bool_field(params, "all", false));
+    CUDAENV_TRY(const auto memory, examination->memory_accepting(accepting));
+    const auto is_accepted = [&](const rules::CheckFinding& found) {
+        return std::ranges::find(memory.accepted, key_of(found), &memory::AcceptedFinding::key) !=
+               memory.accepted.end();
+    };
+    std::size_t accepted = 0;
     nlohmann::json findings = nlohmann::json::array();
     std::size_t left_out = 0;
     ListRoom room;
     bool fails = false;
-    for (const rules::CheckFinding& found : examination->findings()) {
+    for (const rules::CheckFinding& found : examination->findings(Accepted::Included)) {
+        if (is_accepted(found)) {
+            ++accepted;
+            if (!all) {
+                continue;
+            }
+        }
         if (!choice.wants(found.finding.code, examination->config())) {
             left_out += choice.names_codes() ? 0 : 1;
             continue;
         }
-        fails = fails || choice.fails_on(found.finding.severity);
+        fails = fails || (!is_accepted(found) && choice.fails_on(found.finding.severity));
         findings.push_back(to_json(found, examination->inventory(), room));
+        findings.back()["accepted"] = is_accepted(found);
     }
     const facts::Inventory& inventory = examination->inventory();
     std::size_t files = 0;
@@ -331,7 +383,10 @@ Result<protocol::Reply> check(const nlohmann::json& params, const protocol::Call
         unread.push_back({{"path", protocol::bytes_to_json(note.path)},
                           {"reason", protocol::bytes_to_json(note.reason)}});
     }
-    memories_of(caller).write(inventory.prefix, examination->memory_now());
+    if (!memories_of(caller).write(inventory.prefix, memory) && !accepting.empty()) {
+        return unavailable("no-state", "it cannot be remembered that this is accepted",
+                           "set CUDAENV_STATE_DIR or HOME");
+    }
     return protocol::Reply{fails ? 1 : 0,
                            {{"schema", "cudaenv.check/1"},
                             {"environment", protocol::bytes_to_json(inventory.prefix)},
@@ -340,6 +395,7 @@ Result<protocol::Reply> check(const nlohmann::json& params, const protocol::Call
                             {"files", files},
                             {"findings", std::move(findings)},
                             {"ignored", left_out},
+                            {"accepted", accepted},
                             {"unread", std::move(unread)},
                             {"unread_count", inventory.notes.size()}}};
 }

@@ -3,6 +3,7 @@
 #include "solver/knowledge/table.hpp"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 #include <vector>
 
@@ -83,6 +84,24 @@ const FindingCase& finding_case(std::string_view code, std::string_view situatio
                                std::string(situation));
     }
     return *found;
+}
+
+facts::Fix withheld_fix(std::string_view reason, const facts::Arguments& arguments) {
+    static const auto fixes = [] {
+        std::map<std::string, facts::Fix, std::less<>> by_reason;
+        read_table("findings", [&](std::string_view section, const Row& row) {
+            if (section == "withheld") {
+                by_reason[row.text("reason")] = {row.text("fix"),
+                                                 row.find("command").value_or("")};
+            }
+        });
+        return by_reason;
+    }();
+    const auto found = fixes.find(reason);
+    if (found == fixes.end()) {
+        throw std::logic_error("data/findings.json withholds no fix for " + std::string(reason));
+    }
+    return {filled(found->second.text, arguments), filled(found->second.command, arguments)};
 }
 
 std::string filled(std::string_view text_template, const facts::Arguments& arguments) {

@@ -42,6 +42,10 @@ facts::Finding finding(std::string_view code, std::string_view situation,
                        facts::Arguments arguments,
                        std::optional<facts::Severity> severity = std::nullopt);
 
+// What is said in place of a finding's fix that would do harm (section `withheld`): "breaks",
+// "edited".
+facts::Fix withheld_fix(std::string_view reason, const facts::Arguments& arguments);
+
 std::string filled(std::string_view text_template, const facts::Arguments& arguments);
 
 } // namespace cudaenv::knowledge

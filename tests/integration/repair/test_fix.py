@@ -6,10 +6,12 @@ usage: test_fix.py --cudaenv FILE --cudaenvd FILE
 
 import base64
 import fcntl
+import hashlib
 import json
 import os
 import pty
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -150,29 +152,112 @@ class Fixing(unittest.TestCase):
                 report = fix(self.home, prefix, status=3)
                 self.assertTrue(any("bin/alpha" in (step["error"] or "") for step in report["steps"]), report["steps"])
 
-    def test_while_an_installer_is_at_work_nothing_is_changed(self):
+    def environment_with_leftover(self):
         prefix = self.home.venv("env", pip=True)
         site = prefix / SITE
         (site / "~lpha-1.0.dist-info").mkdir()
         (site / "~lpha-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: alpha\nVersion: 1.0\n")
         self.home.wheel("alpha", "1.0", {"alpha.py": ""})
         self.home.pip(prefix, "install", "--quiet", "alpha==1.0")
-        with socket.create_server(("127.0.0.1", 0)) as silent:
-            pip = subprocess.Popen([prefix / "bin/python", "-m", "pip", "install", "--index-url",
-                                    f"http://127.0.0.1:{silent.getsockname()[1]}/", "beta"],
-                                   env=self.home.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            try:
-                asking, _ = silent.accept()  # and will not be answered
-                self.addCleanup(asking.close)
-                before = tree(prefix)
-                report = fix(self.home, prefix, status=3)
-                self.assertEqual(report["code"], "installer-at-work")
-                self.assertIn(f"(process {pip.pid})", report["message"])
-                self.assertEqual(tree(prefix), before)
-            finally:
-                pip.kill()
-                pip.wait()
+        return prefix
+
+    def is_busy(self, prefix, process, name):
+        before = tree(prefix)
+        report = fix(self.home, prefix, status=3)
+        self.assertEqual(report["code"], "installer-at-work")
+        self.assertIn(f"(process {process.pid})", report["message"])
+        self.assertEqual(tree(prefix), before)
+        [finding] = self.home.check(prefix)["findings"]
+        self.assertEqual((finding["code"], finding["title"]), ("CE100", f"{name} is installing (process {process.pid})"))
+
+    def test_while_an_installer_is_at_work_nothing_is_changed(self):
+        prefix = self.environment_with_leftover()
+        project = prefix.parent
+        mounted = self.home.root / "elsewhere"
+        mounted.mkdir()
+        main = "from pip._internal.cli.main import main; main(['install', '--index-url', 'URL', 'beta'])"
+        pip = ["-m", "pip", "install", "--index-url", "URL", "beta"]
+        uv = [envs.tools() / "uv", "pip", "install", "--index-url", "URL", "beta"]
+        namespace = ["unshare", "--user", "--map-root-user", "--mount"]
+        commands = {
+            "absolute": ("pip", [prefix / "bin/python", *pip], "/", {}),
+            "relative": ("pip", ["env/bin/python", *pip], project, {}),
+            "by PATH": ("pip", ["python", *pip], "/", {"PATH": f"{prefix}/bin:/usr/bin:/bin"}),
+            "as code": ("pip", [prefix / "bin/python", "-c", main], "/", {}),
+            "uv of a variable": ("uv", uv, "/", {"VIRTUAL_ENV": str(prefix)}),
+            "uv here": ("uv", uv, prefix, {"VIRTUAL_ENV": "."}),
+            "another mount namespace": ("pip", [
+                *namespace, "sh", "-c",
+                f"mount --bind {prefix} {mounted} && exec {mounted}/bin/python " + " ".join(pip)], "/", {})}
+        if subprocess.run([*namespace, "mount", "--bind", prefix, mounted], capture_output=True).returncode != 0:
+            del commands["another mount namespace"]
+        for label, (name, words, directory, more) in commands.items():
+            with self.subTest(label), socket.create_server(("127.0.0.1", 0)) as silent:
+                silent.settimeout(60)
+                index = f"http://127.0.0.1:{silent.getsockname()[1]}/simple/"
+                environment = {**self.home.environment, **more}
+                process = subprocess.Popen(
+                    [str(word).replace("URL", index) for word in words], env=environment, cwd=directory,
+                    executable=prefix / "bin/python" if words[0] == "python" else None,
+                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                try:
+                    asking, _ = silent.accept()  # and will not be answered
+                    with asking:
+                        self.is_busy(prefix, process, name)
+                finally:
+                    process.kill()
+                    process.wait()
         self.assertEqual(done(fix(self.home, prefix)), [("CE106", True)])
+
+    def test_who_writes_among_the_packages_is_at_work_whatever_it_is_called(self):
+        prefix = self.environment_with_leftover()
+        pixi = self.home.root / "pixi"
+        shutil.copy("/bin/sh", pixi)
+        wait = "echo; sleep 60"
+        for name, words, directory in (
+                ("sh", ["/bin/sh", "-c", f"{wait}; : > /dev/null"], "/"), ("pixi", [pixi, "-c", wait, "add"], prefix.parent),
+                (None, ["/bin/sh", "-c", wait, "add"], prefix)):
+            with self.subTest(name), open(prefix / SITE / "written.py", "w") as written:
+                process = subprocess.Popen(words, cwd=directory, stdout=subprocess.PIPE,
+                                           pass_fds=[written.fileno()] if name == "sh" else [])
+                written.close()
+                try:
+                    process.stdout.readline()
+                    if name is None:  # a shell that has nothing to do with it
+                        self.assertEqual(self.home.codes(prefix), ["CE106"])
+                    else:
+                        program = os.path.basename(os.readlink(f"/proc/{process.pid}/exe"))
+                        self.is_busy(prefix, process, program)
+                finally:
+                    subprocess.run(["kill", "--", *self.children(process.pid), str(process.pid)])
+                    process.stdout.close()
+                    process.wait()
+
+    def children(self, process):
+        with open(f"/proc/{process}/task/{process}/children") as children:
+            return children.read().split()
+
+    def test_what_a_stopped_pip_has_not_written_yet_is_not_missing(self):
+        for version in ("1.0", "2.0"):
+            self.home.wheel("many", version, {f"many/m{number}.py": f"v = {version}\n" for number in range(3000)})
+        prefix = self.home.venv("env", pip=True)
+        self.home.pip(prefix, "install", "--quiet", "many==1.0")
+        process = subprocess.Popen([prefix / "bin/python", "-m", "pip", "install", "--quiet", "--no-index", "--find-links",
+                                    self.home.root / "wheels", "many==2.0"], env=self.home.environment)
+        site = prefix / SITE
+        while process.poll() is None and not (site / "~any").exists():
+            pass
+        while process.poll() is None and not (site / "many/m5.py").exists():
+            pass
+        process.send_signal(signal.SIGSTOP)
+        try:
+            self.assertIsNone(process.poll(), "pip ended before it could be stopped")
+            self.assertFalse((site / "many-2.0.dist-info/RECORD").exists())
+            self.is_busy(prefix, process, "pip")
+        finally:
+            process.send_signal(signal.SIGCONT)
+        self.assertEqual(process.wait(), 0)
+        self.assertEqual(self.home.codes(prefix), [])
 
     def test_without_the_package_in_a_cache_nothing_is_changed_and_the_way_out_is_told(self):
         with Conda(self.home.root) as conda:
@@ -253,16 +338,138 @@ class Fixing(unittest.TestCase):
         self.assertEqual((site / "beta/__init__.py").read_text(), "two = 2\n")
         self.assertIn("3 files kept, outside", report["steps"][0]["note"])
 
-    def test_what_was_changed_since_is_left_and_told(self):
+    def test_files_of_two_versions_are_never_mixed_around_what_was_edited(self):
+        """alpha/new.py is the wheel's alone, alpha/__init__.py conda's as well."""
+        for edited in ("alpha/new.py", "alpha/__init__.py"):
+            with self.subTest(edited), Conda(self.home.root) as conda:
+                prefix = self.conda_environment(conda, edited[6:9])
+                wheel_alpha(self.home, "2.0")
+                self.home.pip(prefix, "install", "--quiet", "--no-deps", "alpha==2.0")
+                (prefix / SITE / edited).write_text("mine = 1\n")
+                before = tree(prefix)
+                report = fix(self.home, prefix)
+                self.assertEqual(report["steps"], [])
+                self.assertEqual(tree(prefix), before)
+                [replaced] = [left for left in report["left"] if left["code"] == "CE102"]
+                self.assertIn(edited, replaced["fix"]["text"])
+                self.assertIsNone(replaced["fix"]["command"])
+
+    def test_what_is_worse_after_a_fix_is_undone_and_said(self):
+        """This torchvision requires no torch by its metadata; that it was compiled for 2.5 shows afterwards."""
+        torch = {version: {"torch/__init__.py": f"v = '{version}'\n", "torch/version.py": f"__version__ = '{version}'\n"}
+                 for version in ("2.4.0", "2.5.1")}
+        self.home.wheel("torch", "2.5.1", {**torch["2.5.1"], "torch/new.py": "x = 1\n"}, tag="py3-none-linux_x86_64")
+        self.home.wheel("torchvision", "0.20.1", {"torchvision/__init__.py": "x = 1\n"}, tag="py3-none-linux_x86_64")
+        with Conda(self.home.root) as conda:
+            channel = conda.channel("channel", [conda_python_package("torch", "2.4.0", torch["2.4.0"])])
+            prefix = self.home.conda_env("env")
+            conda.install(prefix, channel, "torch")
+            self.home.pip(prefix, "install", "--quiet", "torch==2.5.1", "torchvision")
+            self.assertEqual(self.home.codes(prefix), ["CE102"])
+            before = tree(prefix)
+            report = fix(self.home, prefix, status=3)
+            self.assertEqual(tree(prefix), before)
+            self.assertEqual(done(report), [("CE102", False)] * 2)
+            for step in report["steps"]:
+                self.assertTrue(step["error"].startswith("undone: CE120 "), step)
+            self.assertEqual([left["code"] for left in report["left"]], ["CE102"])
+            self.assertEqual(self.home.codes(prefix), ["CE102"])
+
+    def test_where_conda_built_a_package_is_no_source_of_ones_own(self):
+        """pip leaves conda's direct_url.json where it installs the same version again."""
+        package = conda_alpha()
+        package["files"][f"{SITE}/alpha-1.0.dist-info/direct_url.json"] = json.dumps(
+            {"url": "file:///home/conda/feedstock_root/build_artifacts/alpha_1700000000000/work", "dir_info": {}})
+        with Conda(self.home.root) as conda:
+            prefix = self.conda_environment(conda, packages=[package])
+            before = tree(prefix)
+            for version in ("1.0", "2.0"):
+                wheel_alpha(self.home, version)
+                self.home.pip(prefix, "install", "--quiet", "--no-deps", "--force-reinstall", f"alpha=={version}")
+                [finding] = self.home.check(prefix)["findings"]
+                self.assertEqual((finding["code"], len(finding["repairs"])), ("CE102", 2))
+            fix(self.home, prefix)
+            self.assertEqual(tree(prefix), before)
+
+    def test_of_a_build_whose_files_are_all_overwritten_only_the_record_goes(self):
+        built = "2.6.0a0+git1234567"
+        for version in (built, "2.8.0"):
+            self.home.wheel("torch", version, {"torch/__init__.py": f"v = '{version}'\n", "torch/version.py": version})
+        prefix = self.home.venv("env")
+        self.home.pip(prefix, "install", "--quiet", f"torch=={built}")
+        lost = prefix / SITE / "torch/_own.so"
+        for rest in (True, False):
+            with self.subTest(rest=rest):
+                self.home.pip(prefix, "install", "--quiet", "--upgrade", "--target", prefix / SITE, "torch==2.8.0")
+                if rest:  # a file of the build that the wheel does not have
+                    lost.write_bytes(b"own")
+                    digest = base64.urlsafe_b64encode(hashlib.sha256(b"own").digest()).decode().rstrip("=")
+                    with open(prefix / SITE / f"torch-{built}.dist-info/RECORD", "a") as record:
+                        record.write(f"torch/_own.so,sha256={digest},3\n")
+                else:
+                    lost.unlink(missing_ok=True)
+                found = {finding["code"]: finding for finding in self.home.check(prefix)["findings"]}
+                # The first look is after the replacement, too: nothing was remembered.
+                shutil.rmtree(self.home.root / "state")
+                first = {finding["code"]: finding for finding in self.home.check(prefix)["findings"]}
+                self.assertEqual(first, found)
+                self.assertEqual(sorted(found), ["CE105"] if rest else ["CE104", "CE105"])
+                finding = found["CE105"]
+                self.assertIn(f"{built} (built here)", finding["title"])
+                before = tree(prefix)
+                if rest:
+                    self.assertEqual((finding["repairs"], finding["fix"]["command"]), ([], None))
+                    continue
+                report = fix(self.home, prefix, status=1)
+                self.assertEqual([left["code"] for left in report["left"]], ["CE104"])
+                after = tree(prefix)
+                self.assertEqual({path for path in before if path not in after},
+                                 {path for path in before if path.startswith(f"{SITE}/torch-{built}.dist-info/")})
+                self.assertEqual(quiet([prefix / "bin/python", "-c", "import torch; print(torch.v)"]), "2.8.0\n")
+
+    def test_data_that_was_changed_since_is_left_and_told(self):
         with Conda(self.home.root) as conda:
             prefix = self.conda_environment(conda)
             wheel_alpha(self.home, "2.0")
             self.home.pip(prefix, "install", "--quiet", "--no-deps", "alpha==2.0")
-            (prefix / SITE / "alpha/new.py").write_text("mine = 1\n")
-            report = fix(self.home, prefix, status=0)
+            (prefix / SITE / "alpha-data/part.txt").write_text("mine\n")
+            report = fix(self.home, prefix)
             self.assertEqual(not_as_recorded(prefix), [])
-            self.assertEqual((prefix / SITE / "alpha/new.py").read_text(), "mine = 1\n")
-            self.assertIn("alpha/new.py", " ".join(step["note"] or "" for step in report["steps"]))
+            self.assertEqual((prefix / SITE / "alpha-data/part.txt").read_text(), "mine\n")
+            self.assertIn("alpha-data/part.txt", " ".join(step["note"] or "" for step in report["steps"]))
+
+    def test_a_fix_that_would_break_what_requires_the_package_is_withheld_and_the_dependent_named(self):
+        """Also where all depends on one package, and where two of conda's go back only together."""
+        click = {version: {"click/__init__.py": f"from click.core import only_{version[0]}{version[2]}\n",
+                           "click/core.py": f"only_{version[0]}{version[2]} = 1\n"} for version in ("8.1", "8.2")}
+        pair = {version: {"pair/__init__.py": f"from click import only_{version[0]}{version[2]}\n"}
+                for version in ("8.1", "8.2")}
+        self.home.wheel("click", "8.2", click["8.2"])
+        self.home.wheel("pair", "8.2", pair["8.2"], ["click>=8.2"])
+        self.home.wheel("needy", "1.0", {"needy.py": "from click import only_82\n"}, ["click>=8.2"])
+        with Conda(self.home.root) as conda:
+            channel = conda.channel("channel", [conda_python_package("click", "8.1", click["8.1"]),
+                                                conda_python_package("pair", "8.1", pair["8.1"], ["click <8.2"])])
+            for condas, installed in ((["click"], ["needy"]), (["click", "pair"], ["pair", "needy"]),
+                                      (["click", "pair"], ["pair"])):
+                with self.subTest(installed):
+                    prefix = self.home.conda_env("env-" + "-".join(installed))
+                    conda.install(prefix, channel, *condas)
+                    self.home.pip(prefix, "install", "--quiet", "--upgrade", *installed)
+                    command = [prefix / "bin/python", "-c", "import click, " + ", ".join(installed)]
+                    quiet(command)
+                    before = tree(prefix)
+                    report = fix(self.home, prefix)
+                    quiet(command)
+                    if "needy" in installed:
+                        self.assertEqual(tree(prefix), before)
+                        replaced = {left["subject"]: left for left in report["left"]}["click"]
+                        self.assertEqual((replaced["code"], replaced["severity"], replaced["repairs"]),
+                                         ("CE102", "warning", []))
+                        self.assertIn("needy 1.0, which requires click>=8.2", replaced["fix"]["text"])
+                    else:
+                        self.assertEqual(report["left"], [])
+                        self.assertEqual(not_as_recorded(prefix), [])
 
     def test_where_the_record_does_not_name_what_was_overwritten_nothing_is_changed(self):
         """The code would stay the wheel's while the metadata says conda's."""

@@ -182,6 +182,63 @@ class Keeping(unittest.TestCase):
         self.assertEqual((kept / "__editable__.mine.pth").read_text(), str(source))
         self.assertFalse((kept / "mine").exists())
 
+    def test_what_setup_py_installs_is_kept_and_missed_and_comes_back(self):
+        """`setup.py develop` and an egg of `setup.py install`, which pip replaces for another package's sake."""
+        for wheel in envs.real_wheels().iterdir():
+            if wheel.name.startswith(("setuptools-", "wheel-")):
+                os.symlink(wheel, self.home.root / "wheels" / wheel.name)
+        self.home.wheel("vision", "1.0", {"vision.py": "import mine\n"}, ["mine==2.0"])
+        self.home.wheel("mine", "2.0", {"mine/__init__.py": "who = 'wheel'\n"})
+        for command in ("develop", "install"):
+            with self.subTest(command):
+                prefix = self.home.venv(f"env-{command}")
+                self.home.pip(prefix, "install", "--quiet", "setuptools==70.3.0", "wheel")
+                source = self.home.root / f"source-{command}"
+                (source / "mine/deep/deeper").mkdir(parents=True)
+                (source / "mine/__init__.py").write_text("who = 'built'\n")
+                (source / "mine/deep/__init__.py").write_text("")
+                (source / "setup.py").write_text("from setuptools import setup\nsetup(name='mine', version='1.0',"
+                                                 " packages=['mine', 'mine.deep'], zip_safe=False)\n")
+                envs.quiet([prefix / "bin/python", "setup.py", "--quiet", command], cwd=source)
+                who = [prefix / "bin/python", "-c", "import mine; print(mine.who)"]
+                self.assertEqual(envs.quiet(who), "built\n")
+                before = tree(prefix)
+                [kept] = self.keep(prefix, "mine")["kept"]
+                self.assertEqual((kept["version"], kept["editable"]), ("1.0", command == "develop"))
+                self.home.pip(prefix, "install", "--quiet", "vision")
+                self.assertEqual(envs.quiet(who), "wheel\n")
+                [finding] = self.home.check(prefix)["findings"]
+                self.assertEqual((finding["code"], finding["subject"], finding["repairs"]), ("CE104", "mine", []))
+                self.assertIn("vision 1.0, which requires mine==2.0", finding["fix"]["text"])
+                envs.quiet(["sh", "-c", finding["fix"]["command"].replace(
+                    f"{prefix}/bin/python -m pip", f"{sys.executable} -m pip --python {prefix}/bin/python")],
+                    env=self.home.environment)
+                self.assertEqual(done(fix(self.home, prefix)), [("CE104", True)])
+                self.assertEqual(envs.quiet(who), "built\n")
+                self.assertEqual(self.home.codes(prefix), [])
+                after = tree(prefix)
+                easy = f"{SITE}/easy-install.pth"
+                self.assertIn(easy, after)
+                self.assertEqual({path for path in before | after if before.get(path) != after.get(path)} - {easy}, set())
+
+    def test_a_replacement_that_is_accepted_is_not_reported_again(self):
+        wheel(self.home)
+        wheel(self.home, "2.9.0")
+        prefix = self.built()
+        self.home.pip(prefix, "install", "--quiet", "torch==2.8.0")
+        self.assertEqual(self.home.codes(prefix), ["CE104"])
+        for words, code in ((["CE104:vision"], "no-such-finding"), (["torch"], "bad-code")):
+            ran = self.home.run("check", "--json", "-p", prefix, "--accept", *words)
+            self.assertEqual((ran.returncode, json.loads(ran.stdout)["code"]), (2, code))
+        accepted = self.home.check(prefix, "--accept", "CE104:torch", status=0)
+        self.assertEqual((accepted["findings"], accepted["accepted"]), ([], 1))
+        self.assertEqual(self.home.check(prefix, status=0)["findings"], [])
+        [finding] = self.home.check(prefix, "--all", status=0)["findings"]
+        self.assertEqual((finding["code"], finding["accepted"]), ("CE104", True))
+        self.assertEqual(json.loads(self.home.run("check", "--fix", "--json", "-p", prefix).stdout)["left"], [])
+        self.home.pip(prefix, "install", "--quiet", "torch==2.9.0")  # another replacement
+        self.assertEqual(self.home.codes(prefix), ["CE104"])
+
     def test_a_damaged_copy_changes_nothing(self):
         wheel(self.home)
         prefix = self.built()

@@ -98,6 +98,29 @@ TEST_CASE("direct_url.json has a distribution's origin, read without its credent
               ->archive_hash == "md5=cd");
 }
 
+TEST_CASE("a direct_url.json that a conda package contains says nothing of this machine") {
+    const auto is_condas = [](const char* url) {
+        const auto parsed =
+            parse_direct_url(R"({"dir_info": {}, "url": ")" + std::string(url) + "\"}");
+        REQUIRE(parsed);
+        return is_of_conda_build(*parsed);
+    };
+    for (const char* url :
+         {"file:///home/conda/feedstock_root/build_artifacts/numpy_1700000000000/work",
+          "file:///croot/pip_1724092405/work/dist/pip-24.2-py3-none-any.whl",
+          "file:///opt/conda/conda-bld/pytorch_1659484806/work",
+          "file:///home/me/output/bld/rattler-build_six_1700000000/work"}) {
+        CAPTURE(url);
+        CHECK(is_condas(url));
+    }
+    for (const char* url :
+         {"file:///home/me/src/pytorch", "file:///home/me/work/pytorch", "file:///data/run_12/work",
+          "file:///home/me/pytorch_1659484806/workshop", "https://host/numpy_1700000000000/work"}) {
+        CAPTURE(url);
+        CHECK_FALSE(is_condas(url));
+    }
+}
+
 TEST_CASE("direct_url.json that names no url is refused") {
     for (const auto* text : {"", "{", "[]", "{}", R"({"url": 3})", R"({"url": ""})"}) {
         CHECK_FALSE(parse_direct_url(text));

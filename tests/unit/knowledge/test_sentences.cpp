@@ -97,6 +97,19 @@ std::string rendered() {
         }
         text += '\n';
     }
+    for (const auto& [reason, arguments] : std::vector<std::pair<std::string, facts::Arguments>>{
+             {"breaks",
+              {{"dependent", "<dependent>"}, {"requirement", "<requirement>"}, {"command", ""}}},
+             {"breaks",
+              {{"dependent", "<dependent>"},
+               {"requirement", "<requirement>"},
+               {"command", "<command>"}}},
+             {"edited", {{"path", "<path>"}}},
+             {"overwrites", {{"path", "<path>"}, {"command", "<command>"}}}}) {
+        const auto fix = knowledge::withheld_fix(reason, arguments);
+        text += "withheld " + reason + "\n  fix    " + fix.text +
+                (fix.command.empty() ? "" : " | " + fix.command) + "\n\n";
+    }
     return text;
 }
 

@@ -6,6 +6,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <filesystem>
+#include <set>
 
 using namespace cudaenv;
 using namespace cudaenv::inventory;
@@ -43,7 +44,7 @@ struct Tree {
         const std::vector<rules::CheckFinding> findings{found};
         const auto outcomes = carry_out(*inventory, claims, steps_of(findings), {});
         REQUIRE(outcomes);
-        return *outcomes;
+        return outcomes->outcomes;
     }
     std::vector<StepOutcome> remove(const std::string& path) const {
         const auto inventory = read_inventory(prefix());
@@ -54,7 +55,7 @@ struct Tree {
         const std::vector<rules::CheckFinding> findings{found};
         const auto outcomes = carry_out(*inventory, claims, steps_of(findings), {});
         REQUIRE(outcomes);
-        return *outcomes;
+        return outcomes->outcomes;
     }
 };
 
@@ -112,6 +113,37 @@ TEST_CASE("a file that another distribution claims stays, and so does one that w
     CHECK_FALSE(tree.has(pkg + "__pycache__/same.cpython-311.pyc"));
     CHECK(tree.has(pkg + "__pycache__/samer.cpython-311.pyc"));
     CHECK(tree.has(std::string(k_site) + "two-1.0.dist-info/RECORD"));
+}
+
+TEST_CASE("what was done can be undone: every file is as before, its directory too") {
+    const Tree tree;
+    tree.site("pkg/same.py", "x");
+    tree.site("pkg/deep/other.py", "x");
+    tree.distribution("one", std::string("pkg/same.py,") + k_hash_of_x + ",1\npkg/deep/other.py," +
+                                 k_hash_of_x + ",1\n");
+    const auto names = [&] {
+        std::set<std::string> all;
+        for (const auto& entry : fs::recursive_directory_iterator(tree.prefix())) {
+            all.insert(entry.path().string());
+        }
+        return all;
+    };
+    const auto before = names();
+    const auto inventory = read_inventory(tree.prefix());
+    REQUIRE(inventory);
+    const facts::Claims claims(*inventory);
+    rules::CheckFinding found;
+    found.repairs.push_back(rules::UninstallPip{"", "one", ""});
+    const std::vector<rules::CheckFinding> findings{found};
+    {
+        auto carried = carry_out(*inventory, claims, steps_of(findings), {});
+        REQUIRE(carried);
+        CHECK(carried->outcomes[0].done);
+        CHECK_FALSE(tree.has(std::string(k_site) + "pkg"));
+        CHECK(carried->take_back());
+        CHECK(tree.has(std::string(k_site) + "one-1.0.dist-info/METADATA"));
+    }
+    CHECK(names() == before);
 }
 
 TEST_CASE("the environment's own files stay, and files without a digest in the RECORD") {
@@ -198,9 +230,9 @@ TEST_CASE("two steps of one finding are done together or not at all") {
     const std::vector<rules::CheckFinding> findings{found};
     const auto outcomes = carry_out(*inventory, claims, steps_of(findings), {});
     REQUIRE(outcomes);
-    CHECK_FALSE((*outcomes)[0].done);
-    CHECK((*outcomes)[0].error.empty());
-    CHECK((*outcomes)[1].error == "there is no kept copy of two");
+    CHECK_FALSE(outcomes->outcomes[0].done);
+    CHECK(outcomes->outcomes[0].error.empty());
+    CHECK(outcomes->outcomes[1].error == "there is no kept copy of two");
     CHECK(tree.has(std::string(k_site) + "own.py"));
 }
 

@@ -51,8 +51,14 @@ TEST_CASE("a build that a wheel replaced is reported with both versions and the 
     CHECK(found.finding.fix->command ==
           "/env/bin/python -m pip install --no-deps /home/me/src/pytorch");
 
-    SECTION("where it was kept it is put back") {
+    SECTION("where it was kept it is put back, when what requires the other is no longer does") {
         env.kept = {{"torch", "1.11.0"}, {"torch", "1.12.0a0+git664058f"}, {"torch", "1.13.0"}};
+        const auto withheld = env.found("CE104").at(0);
+        CHECK(withheld.repairs.empty());
+        CHECK(is_case(withheld, "compiled",
+                      {{"withheld", "breaks"}, {"requirement", "torch==2.15.0"}}));
+        CHECK(withheld.finding.fix->command == "/env/bin/python -m pip uninstall -y torchvision");
+        env.inventory.distributions[2].requires_dist.clear();
         const auto kept = env.found("CE104").at(0);
         REQUIRE(kept.repairs.size() == 1);
         CHECK(kinds(kept) == kinds_of<RestoreKept>());
@@ -61,6 +67,7 @@ TEST_CASE("a build that a wheel replaced is reported with both versions and the 
         CHECK(kept.finding.fix->command == "cudaenv check --fix CE104");
     }
     SECTION("where another version of it was kept the last of them is") {
+        env.inventory.distributions[2].requires_dist.clear();
         env.kept = {{"torch", "1.11.0"}, {"torch", "1.10.0"}};
         const auto kept = env.found("CE104").at(0);
         REQUIRE(kept.repairs.size() == 1);
