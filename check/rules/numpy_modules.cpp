@@ -30,13 +30,13 @@ std::string wanted_numpy(const Requirements& requirements, const facts::Distribu
 }
 
 // Modules of one distribution, or of several that the same NumPy serves.
-struct Group {
+struct ModuleGroup {
     std::string wanted;
     std::vector<const facts::NumpyModule*> modules;
 };
 
-void report_group(const CheckContext& context, const facts::Distribution& numpy, const Group& group,
-                  std::vector<CheckFinding>& findings) {
+void report_group(const CheckContext& context, const facts::Distribution& numpy,
+                  const ModuleGroup& group, std::vector<CheckFinding>& findings) {
     const auto& all = context.inventory.distributions;
     const auto& first = *group.modules.front();
     const auto& distribution = all[first.distribution];
@@ -88,10 +88,10 @@ void find_foreign_numpy_modules(const CheckContext& context, std::vector<CheckFi
         return;
     }
     const Requirements requirements(context, *markers);
-    std::vector<Group> groups;
+    std::vector<ModuleGroup> groups;
     for (const auto& module : context.numpy_modules) {
         auto wanted = wanted_numpy(requirements, *numpy, module);
-        const auto same = std::ranges::find_if(groups, [&](const Group& group) {
+        const auto same = std::ranges::find_if(groups, [&](const ModuleGroup& group) {
             return group.modules.front()->distribution == module.distribution ||
                    (!wanted.empty() && group.wanted == wanted &&
                     group.modules.front()->is_for_numpy_1 == module.is_for_numpy_1);
