@@ -148,8 +148,8 @@ bool PackageProject::needs(std::string_view word) const {
 
 std::vector<DottedVersion> cudas_beside(const PackageRelease& release) {
     const bool over_torch = std::ranges::any_of(release.requirements, [](const std::string& text) {
-        const auto requirement = specs::Requirement::parse(text);
-        return requirement && requirement->normalized_name() == "torch";
+        const auto end = text.find_first_of(" <>=!~;[");
+        return std::string_view(text).substr(0, end) == "torch";
     });
     return release.cudas.size() == 1 && over_torch
                ? std::vector{DottedVersion::of(std::to_string(release.cudas.front().major()))}

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 
 namespace cudaenv::resolve {
 
@@ -44,19 +45,50 @@ bool is_listed(const specs::Requirement& requirement) {
            });
 }
 
+// What a line of the table asks for. Every attempt builds its world again, and a conflict makes
+// dozens of them: a line is read once for each thread.
+struct RequirementLine {
+    std::string name; // normalized; empty: it cannot be read
+    std::string spec;
+    bool certain = false; // neither a marker nor a URL decides
+    std::string_view library;
+    std::optional<std::pair<std::string, std::string>> local;
+    bool listed = false;
+    std::vector<std::string> extras; // as packages: "jax_extra_cuda12"
+};
+const RequirementLine& line_of(const std::string& text) {
+    thread_local std::unordered_map<std::string, RequirementLine> lines;
+    const auto [at, is_new] = lines.try_emplace(text);
+    RequirementLine& line = at->second;
+    if (!is_new) {
+        return line;
+    }
+    const auto requirement = specs::Requirement::parse(text);
+    if (!requirement) {
+        return line;
+    }
+    line.certain = !requirement->marker && requirement->url.empty();
+    line.name = requirement->normalized_name();
+    line.spec = conda_spec(*requirement);
+    line.library = library_of(line.name);
+    line.local = local_pin(text);
+    line.listed = is_listed(*requirement);
+    for (const std::string& extra : requirement->extras) {
+        line.extras.push_back(extra_name(line.name, specs::normalize_project_name(extra)));
+    }
+    return line;
+}
+
 // A requirement as specs of the catalogue: the package and each of its extras; none where it says
 // nothing there. A marker that is left of the Python decides for some versions of it only: what may
 // not hold is not required.
 void add_specs_of(const std::string& text, const std::function<bool(std::string_view)>& known,
                   std::vector<std::string>& specs) {
-    const auto requirement = specs::Requirement::parse(text);
-    if (!requirement || requirement->marker || !requirement->url.empty()) {
+    const auto& [name, spec, certain, library, local, listed, extras] = line_of(text);
+    if (!certain) {
         return;
     }
-    const std::string name = requirement->normalized_name();
-    const std::string spec = conda_spec(*requirement);
-    const auto local = local_pin(text);
-    if (const std::string_view library = library_of(name); !library.empty()) {
+    if (!library.empty()) {
         specs.push_back(std::string(library) + spec);
     } else if (local && known(name)) {
         specs.push_back(fmt::format("{} =={}", name, knowledge::public_version(local->second)));
@@ -64,13 +96,12 @@ void add_specs_of(const std::string& text, const std::function<bool(std::string_
             specs.push_back(fmt::format("cuda {}.*", build.cuda->str()));
             specs.emplace_back(World::k_cuda_build);
         }
-    } else if (known(name) && is_listed(*requirement)) {
+    } else if (listed && known(name)) {
         specs.push_back(name + spec);
     }
-    for (const std::string& extra : requirement->extras) {
-        if (const std::string full = extra_name(name, specs::normalize_project_name(extra));
-            known(full)) {
-            specs.push_back(full + spec);
+    for (const std::string& extra : extras) {
+        if (known(extra)) {
+            specs.push_back(extra + spec);
         }
     }
 }
@@ -127,12 +158,11 @@ std::string python_spec(const knowledge::PackageRelease& release,
 const knowledge::PackageWheels* wheels_for(const knowledge::PackageRelease& release,
                                            const facts::Host& host) {
     const knowledge::PackageWheels* best = nullptr;
+    facts::Host same_processor; // whatever its glibc
+    same_processor.machine = host.machine.empty() ? "x86_64" : host.machine;
+    same_processor.platform = host.platform;
+    same_processor.distribution = host.distribution;
     for (const knowledge::PackageWheels& wheels : release.wheels) {
-        facts::Host same_processor = host;
-        same_processor.glibc.reset();
-        if (same_processor.machine.empty()) {
-            same_processor.machine = "x86_64";
-        }
         if (knowledge::platform_fits(wheels.platform, same_processor) == knowledge::Answer::No) {
             continue;
         }
@@ -539,9 +569,8 @@ std::string requirement_of(std::string_view package, std::string_view version,
         return {};
     }
     for (const std::string& text : release->requirements) {
-        const auto requirement = specs::Requirement::parse(text);
-        if (requirement && requirement->normalized_name().starts_with(name)) {
-            return conda_spec(*requirement);
+        if (const RequirementLine& line = line_of(text); line.name.starts_with(name)) {
+            return line.spec;
         }
     }
     return {};
