@@ -341,6 +341,7 @@ std::string edited_file(const CheckContext& context, const CheckFinding& finding
 // An installer that installs the same version again overwrites what was edited, data as well.
 void withhold_reinstalls(const CheckContext& context, std::vector<CheckFinding>& findings) {
     const auto& all = context.inventory.distributions;
+    std::optional<std::map<std::uint32_t, std::vector<std::string>>> edited;
     for (auto& finding : findings) {
         const auto again = std::ranges::find_if(finding.repairs, [](const Repair& repair) {
             return std::holds_alternative<ReinstallPip>(repair);
@@ -349,15 +350,13 @@ void withhold_reinstalls(const CheckContext& context, std::vector<CheckFinding>&
             continue;
         }
         const auto name = std::get<ReinstallPip>(*again).distribution;
-        for (std::uint32_t i = 0; i < all.size(); ++i) {
-            const auto edited =
-                all[i].name == name ? edited_files(context, i) : std::vector<std::string>();
-            if (!edited.empty()) {
-                withhold(finding, "overwrites",
-                         {{"path", printable(edited.front())},
-                          {"command", pip_reinstall(context, all[i])}});
-                break;
-            }
+        edited = edited ? std::move(edited) : std::optional(edited_files(context));
+        const auto own = std::ranges::find_if(
+            *edited, [&](const auto& one) { return all[one.first].name == name; });
+        if (own != edited->end()) {
+            withhold(finding, "overwrites",
+                     {{"path", printable(own->second.front())},
+                      {"command", pip_reinstall(context, all[own->first])}});
         }
     }
 }

@@ -484,9 +484,15 @@ std::vector<Loss> find_losses(const CheckContext& context) {
     return Losses{context}.find();
 }
 
-std::vector<std::string> edited_files(const CheckContext& context, std::uint32_t distribution) {
+std::map<std::uint32_t, std::vector<std::string>> edited_files(const CheckContext& context) {
+    std::map<std::uint32_t, std::vector<std::string>> edited;
     auto lost = find_lost_files(context);
-    return std::move(lost.by_party[{Claim::By::Distribution, distribution}].changed);
+    for (auto& [party, files] : lost.by_party) {
+        if (party.by == Claim::By::Distribution && !files.changed.empty()) {
+            edited.emplace(party.package, std::move(files.changed));
+        }
+    }
+    return edited;
 }
 
 bool is_dead(const CheckContext& context, const std::vector<Loss>& losses,

@@ -6,6 +6,7 @@
 #include "check/rules/parties.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,8 +39,8 @@ struct Loss {
 // the other, with other content, or that metadata which conda's record claims is there no more.
 std::vector<Loss> find_losses(const CheckContext& context);
 
-// Of a distribution: those that hold what no record says, data as well; sorted.
-std::vector<std::string> edited_files(const CheckContext& context, std::uint32_t distribution);
+// Of each distribution that has some: those that hold what no record says, data as well; sorted.
+std::map<std::uint32_t, std::vector<std::string>> edited_files(const CheckContext& context);
 
 // Nothing is left of the distribution but its record: another one of its name was installed later,
 // and every file is that one's or missing. False where no file was read.
