@@ -20,7 +20,7 @@ std::vector<std::string> names_and_versions(const facts::EnvironmentFacts& facts
 // The environment of a directory, which is meant where none is active or named: that of the project
 // of uv or pixi that it is in, else its `.venv`. A project may have none yet: `project` alone.
 struct DirectoryEnvironment {
-    std::string prefix;  // empty: there is none
+    std::string prefix;  // empty if it does not exist yet
     std::string project; // uv's directory or pixi's manifest; empty: it belongs to none
     bool conda = false;
 };

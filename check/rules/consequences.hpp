@@ -32,7 +32,8 @@ std::vector<UnmetRequirement> unmet_requirements(const CheckContext& context,
 // stay together.
 void withhold_harmful_repairs(const CheckContext& context, std::vector<CheckFinding>& findings);
 
-// What was met before and is not any more, or was not found and is now; empty: nothing is worse.
+// Requirements that held before and no longer hold, and findings that are new; empty if nothing is
+// worse.
 std::string worse_of(std::span<const UnmetRequirement> unmet_before,
                      std::span<const CheckFinding> findings_before,
                      std::span<const UnmetRequirement> unmet_after,

@@ -16,7 +16,7 @@ namespace {
 constexpr auto k_numpy_1 =
     std::to_array<const char*>({"1.26.4", "1.25.2", "1.24.4", "1.23.5", "1.22.4", "1.21.6"});
 
-// A NumPy that these modules and all requirements accept: "numpy<2,>=1.22"; empty: there is none.
+// A NumPy that these modules and all requirements accept: "numpy<2,>=1.22"; empty if no NumPy does.
 std::string wanted_numpy(const Requirements& requirements, const facts::Distribution& numpy,
                          const facts::NumpyModule& module) {
     if (!module.is_for_numpy_1) {

@@ -244,7 +244,7 @@ Result<Attempt> make_attempt(const Request& request, const facts::Host& host,
             const bool from_conda = installed.name == "torch" &&
                                     installed.manager == Manager::Conda &&
                                     options.manager == Manager::Pip && installed.label != "cpu";
-            // CUDA that is named does not go with a build for other GPUs.
+            // A named CUDA excludes a build for AMD or Intel GPUs.
             const bool for_other_gpu = installed.is_for_other_gpu() && !attempt.question.cuda_named;
             if (installed.is_built_torch() || for_other_gpu || from_conda) {
                 attempt.catalogue->add_built_torch(installed);
