@@ -307,8 +307,8 @@ void withhold(CheckFinding& finding, std::string_view reason, facts::Arguments a
     }
 }
 
-// A file of a distribution that goes, edited since: it would lie among those of another version; empty
-// if no such file was edited.
+// A file of a distribution that goes, edited since: it would lie among those of another version;
+// empty if no such file was edited.
 std::string edited_file(const CheckContext& context, const CheckFinding& finding,
                         std::span<const Loss> losses) {
     const auto& all = context.inventory.distributions;
